@@ -99,14 +99,14 @@ async def _measure(opened: OpenedDatabase, enrolled: int, due: int) -> list[Row]
         owner.execute(_CROWD.format(enrolled=enrolled, due=due))
         async with opened.as_worker(2) as worker:
             began = time.monotonic()
-            report = await generate_due(worker, clock, offered=True)
+            report = await generate_due(worker, clock, direct_deposit_enabled=True)
             seconds = time.monotonic() - began
             if report.scheduled != due:
                 raise SystemExit(f"{report} instead of {due} scheduled")
             sweeps = []
             for _ in range(50):
                 began = time.monotonic()
-                await generate_due(worker, clock, offered=True)
+                await generate_due(worker, clock, direct_deposit_enabled=True)
                 sweeps.append(1000 * (time.monotonic() - began))
         bare = _put_back(owner)
     rate, most = due / seconds, due / bare

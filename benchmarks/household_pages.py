@@ -113,10 +113,10 @@ async def _visiting(payrolls: int, employees: int) -> AsyncIterator[BenchmarkVis
                 email = "owner@example.com"
                 invited = await invite_by_operator(session, clock, organization.id, email, "owner")
             app = create_app(opened.database, clock, public_url=_HOME, ring=ring)
-            desk = app.state.front_desk
+            people_context = app.state.people_context
             new = NewPerson("Owner", "orchid-tractor-58", "en")
-            entered = await join_as_new_person(desk, invited.token.text, new, _VISIT)
-            who = await find_session(desk, entered.token.text)
+            entered = await join_as_new_person(people_context, invited.token.text, new, _VISIT)
+            who = await find_session(people_context, entered.token.text)
             if who is None:
                 raise RuntimeError("nobody is signed in")
             household = await _fill(opened.database, who.actor("benchmark"), clock, payrolls, employees)
@@ -171,7 +171,7 @@ async def _fill(database: Database, actor: Actor, clock: SystemClock, payrolls: 
             notes="catch-up",
         )
         async with database.transaction(actor.tenant) as session:
-            await run_payroll(session, actor, clock, order, offered=False)
+            await run_payroll(session, actor, clock, order, direct_deposit_enabled=False)
     return household
 
 

@@ -34,7 +34,7 @@ from hearthpay.employees.service import create_employee
 from hearthpay.employers.commands import CreateEmployer
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import create_employer
-from hearthpay.payroll.commands import Confirmations, EmployeePay, Order, SetAsideWish
+from hearthpay.payroll.commands import Confirmations, EmployeePay, Order, SetAsideChoice
 from hearthpay.payroll.service import run_payroll
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_cipher import OwnerKind, SecretOwner, seal
@@ -227,14 +227,16 @@ class _Maker:
     async def _run(self, employer_id: UUID, employee_id: UUID, period: datetime.date) -> None:
         order = _order(employer_id, employee_id, period, "check", period + _WEEK)
         async with self.database.transaction(self.actor.tenant) as session:
-            await run_payroll(session, self.actor, self.clock, order, offered=True)
+            await run_payroll(session, self.actor, self.clock, order, direct_deposit_enabled=True)
 
     async def _schedule(self, employer_id: UUID, employee_id: UUID, set_aside: int) -> UUID:
         pay_date = add_banking_days(PAYDAY, LEAD_DAYS)
         confirmed = Confirmations(confirm_ach_debit=True)
         order = _order(employer_id, employee_id, _PERIOD, "direct_deposit", pay_date, Decimal(set_aside))
         async with self.database.transaction(self.actor.tenant) as session:
-            stored = await run_payroll(session, self.actor, self.clock, order, confirmed, offered=True)
+            stored = await run_payroll(
+                session, self.actor, self.clock, order, confirmed, direct_deposit_enabled=True
+            )
         if stored.status != "scheduled":
             raise RuntimeError(f"the payroll of the payday is {stored.status}, not scheduled")
         return stored.id
@@ -248,7 +250,7 @@ def _order(
     pay_date: datetime.date,
     set_aside: Decimal = Decimal(0),
 ) -> Order:
-    wish = SetAsideWish(amount=set_aside) if set_aside else None
+    wish = SetAsideChoice(amount=set_aside) if set_aside else None
     return Order(
         employer_id=employer_id,
         pay_period_start=period,

@@ -28,7 +28,7 @@ from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import SCOPES
 from hearthpay.access.plans import terms_of
 from hearthpay.database.session import Database
-from hearthpay.payroll.commands import PayrollsWanted
+from hearthpay.payroll.commands import PayrollQuery
 from hearthpay.payroll.schemas import PayrollsQuery
 from hearthpay.payroll.service import list_payrolls
 
@@ -114,7 +114,7 @@ def statements() -> Iterator[list[tuple[str, Any]]]:
         event.remove(Engine, "before_cursor_execute", note)
 
 
-async def plan_of(session: AsyncSession, actor: Actor, wanted: PayrollsWanted) -> dict[str, Any]:
+async def plan_of(session: AsyncSession, actor: Actor, wanted: PayrollQuery) -> dict[str, Any]:
     """The plan of the statement that finds the page, as PostgreSQL tells it; executed, with its buffers."""
     with statements() as sent:
         await list_payrolls(session, actor, wanted)

@@ -21,8 +21,8 @@ from benchmarks.report import Aim, Row, print_table
 from hearthpay.app import create_app
 from hearthpay.clock import SystemClock
 from hearthpay.database.session import Database
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit
-from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.sign_up import NewPerson, become_first_owner, offer_first_owner
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from hearthpay.web.visitor import SESSION_COOKIE
@@ -73,18 +73,18 @@ def fill(owner: psycopg.Connection[tuple[UUID, ...]], organization: UUID, payrol
     return household
 
 
-async def sign_in(installed: Installation, desk: FrontDesk) -> str:
+async def sign_in(installed: Installation, people_context: PeopleContext) -> str:
     """Make the organization's first owner; return what her browser is known by."""
     operator = Database(installed.owner_url, role=installed.owner, pool_size=1)
     try:
         async with operator.transaction(None) as session:
-            token = await offer_first_owner(session, desk.clock)
+            token = await offer_first_owner(session, people_context.clock)
     finally:
         await operator.dispose()
     assert token is not None, "nobody owns it yet"
     new = NewPerson("Ada", "orchid-tractor-58", "en")
     entered = await become_first_owner(
-        desk, token.text, "ada@example.com", new, "Benchmark", Visit(None, None, "benchmark")
+        people_context, token.text, "ada@example.com", new, "Benchmark", Visit(None, None, "benchmark")
     )
     return entered.token.text
 
@@ -126,7 +126,7 @@ async def main() -> None:
     async with installation() as installed:
         clock, ring = SystemClock(), KeyRing((EncryptionKey.generate(),))
         app = create_app(installed.database, clock, public_url=_HOME, ring=ring)
-        token = await sign_in(installed, app.state.front_desk)
+        token = await sign_in(installed, app.state.people_context)
         url = installed.owner_url.replace("postgresql+psycopg://", "postgresql://")
         with psycopg.connect(url, autocommit=True) as owner:
             household = fill(owner, installed.organization_id, payrolls)

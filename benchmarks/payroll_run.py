@@ -97,7 +97,7 @@ async def measure(installation: Installation) -> list[Row]:
         order = _order(employer.id, employee_id, week)
         started = time.perf_counter()
         async with installation.database.transaction(actor.tenant) as session:
-            await run_payroll(session, actor, clock, order, offered=False)
+            await run_payroll(session, actor, clock, order, direct_deposit_enabled=False)
         return time.perf_counter() - started
 
     spare = Database(installation.service_url, role=ROLES.service, seal=installation.seal, pool_size=1)

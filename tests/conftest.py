@@ -60,7 +60,7 @@ LONGEST = (
     "tests/security/test_planted_secrets.py",
     "tests/autopilot/test_time_travel.py",
     "tests/people/test_mail.py",
-    "tests/lifecycle/test_ways_out.py",
+    "tests/lifecycle/test_available_actions.py",
     "tests/web/test_my_pages.py",
     "tests/autopilot/test_new_year.py",
     "tests/lifecycle/test_over_the_new_year.py",

@@ -20,7 +20,7 @@ from hearthpay.employees.commands import AddEmployee, ChangeEmployee
 from hearthpay.employees.schemas import EmployeeChanges, NewEmployee
 from hearthpay.employers.commands import ChangeEmployer, CreateEmployer, PostalAddress
 from hearthpay.employers.schemas import EmployerChanges, NewEmployer
-from hearthpay.payroll.commands import Confirmations, EmployeePay, Order, PayrollsWanted, SetAsideWish
+from hearthpay.payroll.commands import Confirmations, EmployeePay, Order, PayrollQuery, SetAsideChoice
 from hearthpay.payroll.schemas import PayrollRequest, PayrollsQuery
 from hearthpay.unchanged import UNCHANGED, changes_of
 
@@ -145,7 +145,7 @@ def test_an_order_says_what_the_request_said() -> None:
                 bonus=Decimal(100),
                 other_earnings=Decimal("12.34"),
                 payment_method="cash",
-                voluntary_set_aside=SetAsideWish(amount=Decimal(25)),
+                voluntary_set_aside=SetAsideChoice(amount=Decimal(25)),
             ),
         ),
     )
@@ -167,7 +167,7 @@ def test_what_no_face_may_let_pass_is_no_command(wrong: dict[str, Decimal]) -> N
     with pytest.raises((ValueError, InvalidOperation)):
         EmployeePay(employee_id=ROSA, **wrong)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="amount"):
-        SetAsideWish(amount=Decimal("1.005"))
+        SetAsideChoice(amount=Decimal("1.005"))
     with pytest.raises(ValueError, match="somebody"):
         Order(
             pay_period_start=date(2026, 11, 2),
@@ -187,7 +187,7 @@ def test_a_list_is_asked_for_as_the_query_says() -> None:
             "limit": "7",
         }
     )
-    assert query.to_command() == PayrollsWanted(
+    assert query.to_command() == PayrollQuery(
         since=date(2026, 1, 1), until=date(2026, 12, 31), status="completed", employee_id=ROSA, limit=7
     )
 

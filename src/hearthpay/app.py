@@ -32,14 +32,14 @@ from hearthpay.http.deadlines import Deadlines
 from hearthpay.http.docs_page import docs_page, openapi_document
 from hearthpay.http.envelope import answer
 from hearthpay.http.fair_share import USUAL_SHARE, FairShare
-from hearthpay.http.gate import Gate
+from hearthpay.http.fast_dispatch import FastDispatch
 from hearthpay.http.hosts import KnownHosts
 from hearthpay.http.key_lookup import KeyLookup
+from hearthpay.http.middleware import RequestMiddleware
 from hearthpay.http.openapi import Application
 from hearthpay.http.rate_limit import RateLimits
 from hearthpay.http.reference import reference_files
 from hearthpay.http.runtime import Runtime, runtime_of
-from hearthpay.http.short_way import ShortWay
 from hearthpay.jurisdictions.routes import router as jurisdictions
 from hearthpay.mail.limits import USUAL_LIMITS, MailLimits
 from hearthpay.mail.mailer import Mailer
@@ -53,17 +53,17 @@ from hearthpay.payroll.retired import router as retired
 from hearthpay.payroll.routes import router as payroll
 from hearthpay.payroll.years.prior_routes import router as prior_wages
 from hearthpay.payroll.years.threshold_routes import router as households
-from hearthpay.people.desk import install_desk
-from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.context import PeopleContext
+from hearthpay.people.dependencies import install_people_context
 from hearthpay.people.throttle import SignInThrottle
 from hearthpay.registrations.routes import router as registrations
 from hearthpay.reports.routes import router as reports
 from hearthpay.sandbox.routes import router as sandbox
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.taxes.rules_in_use import rules_in_use
+from hearthpay.web.framework import failure_page
 from hearthpay.web.people_pages import PEOPLE_ROUTES
 from hearthpay.web.portal import router as portal
-from hearthpay.web.shell import failure_page
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
     calculator,
@@ -193,10 +193,10 @@ def create_app(
     errors.install(app, failure_page)
     counted = metrics.Metrics()
     metrics.install(app, counted, metrics_token, partial(worker_figures, database, clock))
-    app.add_middleware(ShortWay, routes=app.router.routes)
+    app.add_middleware(FastDispatch, routes=app.router.routes)
     if public_url is not None:
         app.add_middleware(KnownHosts)
-    app.add_middleware(Gate, metrics=counted, deadlines=deadlines)
+    app.add_middleware(RequestMiddleware, metrics=counted, deadlines=deadlines)
     app.add_api_route("/healthz", healthz, include_in_schema=False)
     app.add_api_route("/readyz", readyz, include_in_schema=False)
     app.add_api_route("/openapi.json", openapi_document(app.openapi), include_in_schema=False)
@@ -213,7 +213,7 @@ def create_app(
     postman = (
         PersonPostman(database, ring, mailer, clock) if ring is not None and mailer is not None else None
     )
-    desk = FrontDesk(
+    people_context = PeopleContext(
         database,
         HouseholdClock(clock),
         ring,
@@ -225,7 +225,7 @@ def create_app(
         links_begin=(public_url or LINKS_BEGIN).rstrip("/"),
         operator=operator,
     )
-    install_desk(app, desk)
+    install_people_context(app, people_context)
     app.router.routes.extend(PEOPLE_ROUTES)
     # First, since routes are tried in turn and agents ask for little else.
     app.router.routes.insert(0, Route(AGENTS_PATH, HostedTools(), methods=["POST"], include_in_schema=False))

@@ -23,14 +23,14 @@ from hearthpay.banking.originator import BankSettingsError, load_bank
 from hearthpay.clock import Clock, SystemClock
 from hearthpay.database.session import Database
 from hearthpay.database.startup import Addresses, OpenedDatabase, open_database
-from hearthpay.http.deadlines import Deadlines
-from hearthpay.http.door import (
+from hearthpay.http.connection_limits import (
+    ConnectionLimiter,
     ConnectionLimits,
-    Door,
     connection_limits,
     queue_within,
     raise_descriptor_limit,
 )
+from hearthpay.http.deadlines import Deadlines
 from hearthpay.http.fair_share import share_of
 from hearthpay.http.hosts import place_of_address
 from hearthpay.http.metrics import TOKEN_VARIABLE, metrics_of
@@ -44,7 +44,7 @@ from hearthpay.process import configure_logging, key_ring_of, log_settings, supe
 from hearthpay.security.key_ring import KeyRing, KeyRingError
 from hearthpay.separation import StaysRootError, WebUser, lesser_user, web_process
 from hearthpay.warming import load_for_first_requests
-from hearthpay.worker.attendant import worker_beside
+from hearthpay.worker.child_process import worker_beside
 
 """Names the service's address as its clients and employees see it."""
 
@@ -78,13 +78,13 @@ def listen(host: str, port: int, backlog: int = 2_048) -> socket.socket:
     return listener
 
 
-def _connections(deadlines: Deadlines, door: Door) -> type[asyncio.Protocol] | str:
+def _connections(deadlines: Deadlines, limiter: ConnectionLimiter) -> type[asyncio.Protocol] | str:
     """Return what speaks HTTP: with deadlines and a door, save on Windows, where the parser does not exist."""
     if sys.platform == "win32":
         return "auto"
     from hearthpay.http.connection import timed_by
 
-    return timed_by(deadlines, door)
+    return timed_by(deadlines, limiter)
 
 
 @asynccontextmanager
@@ -115,10 +115,12 @@ async def serving(
 ) -> AsyncIterator[tuple[str, asyncio.Task[None]]]:
     """As `running`, on a socket that listens already, opened for `host`."""
     descriptors = raise_descriptor_limit()
-    door = Door(connections, descriptors=descriptors, read_within=deadlines.reading, metrics=metrics_of(app))
+    limiter = ConnectionLimiter(
+        connections, descriptors=descriptors, read_within=deadlines.reading, metrics=metrics_of(app)
+    )
     config = uvicorn.Config(
         app,
-        http=_connections(deadlines, door),
+        http=_connections(deadlines, limiter),
         ws="none",
         backlog=queue_within(descriptors),
         forwarded_allow_ips=[str(network) for network in connections.proxies],

@@ -23,15 +23,15 @@ from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.employers.service import list_employers
 from hearthpay.http.statuses import status_of
-from hearthpay.payroll.commands import PayrollsWanted
+from hearthpay.payroll.commands import PayrollQuery
 from hearthpay.payroll.service import list_payrolls
 from hearthpay.wire.paging import Page
-from tests.access.deeds import (
+from tests.access.service_calls import (
     BELOW,
-    DEEDS,
     HERSELF,
     OPERATORS_OWN,
     PERSONS_OWN,
+    SERVICE_CALLS,
     Deed,
     NotThere,
     Target,
@@ -75,8 +75,8 @@ def _session(
 
 
 def _key(terms: Terms = _ALL_OF_IT, *, without: bool = False, sandbox: bool | None = None) -> Make:
-    def make(target: Target, deed: Deed) -> Actor:
-        scopes = frozenset(SCOPES) - ({deed.scope} if without else set())
+    def make(target: Target, call: Deed) -> Actor:
+        scopes = frozenset(SCOPES) - ({call.scope} if without else set())
         mode = "test" if (target.sandbox if sandbox is None else sandbox) else "live"
         return Actor.key(uuid4(), target.organization_id, mode, scopes, request_id="r", terms=terms)
 
@@ -86,8 +86,8 @@ def _key(terms: Terms = _ALL_OF_IT, *, without: bool = False, sandbox: bool | No
 def _token(
     terms: Terms = _ALL_OF_IT, *, without: bool = False, households: frozenset[UUID] | None = None
 ) -> Make:
-    def make(target: Target, deed: Deed) -> Actor:
-        scopes = frozenset(SCOPES) - ({deed.scope} if without else set())
+    def make(target: Target, call: Deed) -> Actor:
+        scopes = frozenset(SCOPES) - ({call.scope} if without else set())
         return Actor.token(
             uuid4(),
             target.organization_id,
@@ -178,12 +178,15 @@ def _annotations(node: ast.AsyncFunctionDef) -> set[str]:
 
 def test_every_service_that_acts_for_somebody_has_a_row() -> None:
     acting = {name for name, taken, _ in _functions() if "Actor" in taken}
-    missing, idle = sorted(acting - DEEDS.keys() - BELOW), sorted((DEEDS.keys() | BELOW) - acting)
+    missing, idle = (
+        sorted(acting - SERVICE_CALLS.keys() - BELOW),
+        sorted((SERVICE_CALLS.keys() | BELOW) - acting),
+    )
     assert not missing, (
-        f"no row for {', '.join(missing)}: add to tests/access/deeds.py one function each, that does the deed to the "
+        f"no row for {', '.join(missing)}: add to tests/access/service_calls.py one function each, that does it to the "
         "household it is given, with who may do it"
     )
-    assert not idle, f"tests/access/deeds.py has rows for no service: {', '.join(idle)}"
+    assert not idle, f"tests/access/service_calls.py has rows for no service: {', '.join(idle)}"
 
 
 def test_nobody_else_writes_in_a_persons_name() -> None:
@@ -206,10 +209,10 @@ def _anywhere(*, sandbox: bool) -> Target:
     return Target(uuid4(), sandbox, uuid4(), uuid4(), uuid4())
 
 
-async def _stopped(deed: Deed, actor: Actor, target: Target) -> Refusal | None:
+async def _stopped(call: Deed, actor: Actor, target: Target) -> Refusal | None:
     """The refusal before the first statement; None for who is let pass to it."""
     try:
-        await deed.call(cast(AsyncSession, Untouched()), actor, target)
+        await call.call(cast(AsyncSession, Untouched()), actor, target)
     except Touched:
         return None
     except Refusal as refusal:
@@ -217,19 +220,19 @@ async def _stopped(deed: Deed, actor: Actor, target: Target) -> Refusal | None:
     raise AssertionError("a deed of a service turns to the database")
 
 
-@pytest.mark.parametrize("name", DEEDS)
+@pytest.mark.parametrize("name", SERVICE_CALLS)
 async def test_who_may(name: str, subtests: pytest.Subtests) -> None:
-    deed = DEEDS[name]
-    target = _anywhere(sandbox=deed.sandbox_only)
+    call = SERVICE_CALLS[name]
+    target = _anywhere(sandbox=call.sandbox_only)
     for who, (make, code) in ACTORS.items():
         with subtests.test(who):
-            stopped = await _stopped(deed, make(target, deed), target)
-            if who in deed.who or (deed.any_plan and who == "owner on a plan without it"):
+            stopped = await _stopped(call, make(target, call), target)
+            if who in call.who or (call.any_plan and who == "owner on a plan without it"):
                 assert stopped is None
             else:
                 # An employee has no plan; whether that is said first, or that he may not, makes no difference.
                 expected = (
-                    {code} if code and not deed.any_plan else {"scope_required", "subscription_required"}
+                    {code} if code and not call.any_plan else {"scope_required", "subscription_required"}
                 )
                 assert stopped is not None
                 assert stopped.code in expected
@@ -238,7 +241,7 @@ async def test_who_may(name: str, subtests: pytest.Subtests) -> None:
 
 async def test_a_person_makes_the_households_of_any_plan_that_pays(subtests: pytest.Subtests) -> None:
     """A key or token needs the plan's `multi_employer`, however many households the plan allows."""
-    deed = DEEDS["hearthpay.employers.service.create_employer"]
+    call = SERVICE_CALLS["hearthpay.employers.service.create_employer"]
     target = _anywhere(sandbox=False)
     for plan in ("starter", "plus"):
         terms = terms_of(plan, {})
@@ -250,7 +253,7 @@ async def test_a_person_makes_the_households_of_any_plan_that_pays(subtests: pyt
             ("token", _token(terms), "subscription_required"),
         ):
             with subtests.test(plan, who=who):
-                stopped = await _stopped(deed, make(target, deed), target)
+                stopped = await _stopped(call, make(target, call), target)
                 assert (stopped and stopped.code) == code
 
 
@@ -259,21 +262,21 @@ async def test_an_employee_enters_no_numbers_but_his_own(subtests: pytest.Subtes
     colleague = Actor.employee(
         uuid4(), target.organization_id, target.employer_id, sandbox=False, request_id="r"
     )
-    for name, deed in DEEDS.items():
-        if "employee" in deed.who:
+    for name, call in SERVICE_CALLS.items():
+        if "employee" in call.who:
             with subtests.test(name), pytest.raises(Refusal, match="but his own"):
-                await deed.call(cast(AsyncSession, Untouched()), colleague, target)
+                await call.call(cast(AsyncSession, Untouched()), colleague, target)
 
 
 class _Undone(Exception):  # noqa: N818 - not a failure
     """Ends a transaction of which nothing shall stay."""
 
 
-async def _outcome(database: Database, deed: Deed, actor: Actor, target: Target) -> str | None:
+async def _outcome(database: Database, call: Deed, actor: Actor, target: Target) -> str | None:
     """The code of the refusal; None where the deed was done, and is undone again."""
     try:
         async with database.transaction(actor.tenant) as session:
-            await deed.call(session, actor, target)
+            await call.call(session, actor, target)
             raise _Undone
     except Refusal as refusal:
         return refusal.code
@@ -303,10 +306,10 @@ async def test_whom_it_may_be_about(
     households: dict[tuple[str, bool], Target],
     subtests: pytest.Subtests,
 ) -> None:
-    for name, deed in DEEDS.items():
-        if not deed.names_household or deed.who in (frozenset({"operator"}), HERSELF):
+    for name, call in SERVICE_CALLS.items():
+        if not call.names_household or call.who in (frozenset({"operator"}), HERSELF):
             continue
-        mode = deed.sandbox_only
+        mode = call.sandbox_only
         own, third, sibling = (households[each, mode] for each in ("own", "third", "sibling"))
         one = frozenset({own.employer_id})
         several = frozenset({own.employer_id, third.employer_id})
@@ -323,13 +326,13 @@ async def test_whom_it_may_be_about(
             (everything, households["foreign", mode], False),
         ):
             make = (
-                _token(households=reached) if "token" in deed.who else _session("owner", households=reached)
+                _token(households=reached) if "token" in call.who else _session("owner", households=reached)
             )
-            actor = make(own, deed)
+            actor = make(own, call)
             with subtests.test(name, reached=reached and len(reached), about=target.employer_id):
-                outcome = await _outcome(database, deed, actor, target)
+                outcome = await _outcome(database, call, actor, target)
                 if within:
-                    assert outcome == deed.ends
+                    assert outcome == call.ends
                 else:
                     assert outcome in _NO_ACCESS
 
@@ -337,34 +340,34 @@ async def test_whom_it_may_be_about(
 async def test_an_employee_reaches_her_own_record_alone(
     database: Database, households: dict[tuple[str, bool], Target], subtests: pytest.Subtests
 ) -> None:
-    for name, deed in DEEDS.items():
-        if deed.who != HERSELF:
+    for name, call in SERVICE_CALLS.items():
+        if call.who != HERSELF:
             continue
         for mode in (False, True):
             own = households["own", mode]
             others = [each for each in households.values() if each != own]
             for target in (own, *others):
                 with subtests.test(name, about=target.employer_id):
-                    outcome = await _outcome(database, deed, _employee(own, deed), target)
-                    assert outcome == deed.ends if target == own else outcome in _NO_ACCESS
+                    outcome = await _outcome(database, call, _employee(own, call), target)
+                    assert outcome == call.ends if target == own else outcome in _NO_ACCESS
 
 
 async def test_lists_show_what_is_reached(
     database: Database, households: dict[tuple[str, bool], Target]
 ) -> None:
     own, third, sibling = (households[each, False] for each in ("own", "third", "sibling"))
-    deed = DEEDS["hearthpay.employers.service.list_employers"]
+    call = SERVICE_CALLS["hearthpay.employers.service.list_employers"]
     for reached in ((own,), (own, third), ()):
         ids = frozenset(each.employer_id for each in reached)
-        actor = _token(households=ids)(own, deed)
+        actor = _token(households=ids)(own, call)
         async with database.transaction(actor.tenant) as session:
             employers, _ = await list_employers(session, actor, Page())
             assert {each.id for each in employers} == ids
         # A token of one household falls back on it; of several, the list is of all that it reaches.
         async with database.transaction(actor.tenant) as session:
-            payrolls, _ = await list_payrolls(session, actor, PayrollsWanted())
+            payrolls, _ = await list_payrolls(session, actor, PayrollQuery())
             assert {payroll.employer_id for payroll, _ in payrolls} == ids
-    actor = _token()(own, deed)
+    actor = _token()(own, call)
     async with database.transaction(actor.tenant) as session:
         employers, _ = await list_employers(session, actor, Page())
     assert {each.id for each in employers} == {each.employer_id for each in (own, third, sibling)}
@@ -374,8 +377,8 @@ async def test_who_is_confined_creates_no_household(
     database: Database, households: dict[tuple[str, bool], Target]
 ) -> None:
     own, third = households["own", False], households["third", False]
-    deed = DEEDS["hearthpay.employers.service.create_employer"]
-    assert await _outcome(database, deed, _token()(own, deed), own) is None
+    call = SERVICE_CALLS["hearthpay.employers.service.create_employer"]
+    assert await _outcome(database, call, _token()(own, call), own) is None
     for reached in (frozenset({own.employer_id}), frozenset({own.employer_id, third.employer_id})):
-        actor = _token(households=reached)(own, deed)
-        assert await _outcome(database, deed, actor, own) == "household_forbidden"
+        actor = _token(households=reached)(own, call)
+        assert await _outcome(database, call, actor, own) == "household_forbidden"

@@ -2,7 +2,7 @@
 
 from tests.alerts.readers import alerted
 from tests.http.api import account, client, household, new_account, new_key
-from tests.people.visitors import desk, maria
+from tests.people.visitors import maria, people_context
 from tests.worlds.inviting import app, banked, postbox, rosa
 from tests.worlds.keys import ring
 
@@ -12,11 +12,11 @@ __all__ = [
     "app",
     "banked",
     "client",
-    "desk",
     "household",
     "maria",
     "new_account",
     "new_key",
+    "people_context",
     "postbox",
     "ring",
     "rosa",

@@ -8,14 +8,16 @@ import orjson
 import psycopg
 import pytest
 
-from hearthpay.alerts.telling import AlertRound, tell_alerts
+from hearthpay.alerts.delivery import AlertRound, send_alerts
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
-from hearthpay.mail.notices import NoticeDesk
+from hearthpay.mail.notices import NotificationSettings
 from hearthpay.security.content_seal import SealedContent, mail_place, open_content
 from hearthpay.security.key_ring import KeyRing
 
-DESK = NoticeDesk(sends=True, operator="operator@example.com", links_begin="https://pay.example.com")
+DESK = NotificationSettings(
+    sends=True, operator="operator@example.com", links_begin="https://pay.example.com"
+)
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ def alerted(
 
     async def tell() -> list[Alerted]:
         before = len(alerts_in(owner_connection, ring))
-        told: AlertRound = await tell_alerts(worker_database, ring, clock, DESK)
+        told: AlertRound = await send_alerts(worker_database, ring, clock, DESK)
         assert told.failed == 0
         return alerts_in(owner_connection, ring)[before:]
 

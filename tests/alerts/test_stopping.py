@@ -11,7 +11,7 @@ from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import MANAGE_ACCOUNTS, REVOKE_KEYS, RUN_PAYROLL, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.accounts.own_keys import NewKey, create_own_key
-from hearthpay.alerts.stopping import ActsStopped, stop_acts
+from hearthpay.alerts.reversal import ReversedActs, reverse_acts
 from hearthpay.banking.account_changes import change_account
 from hearthpay.banking.accounts import AccountDetails, connect_household_account
 from hearthpay.clock import FixedClock
@@ -23,7 +23,7 @@ from hearthpay.employers.commands import ChangeEmployer
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import update_employer
 from hearthpay.people import members
-from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.sessions import SignedIn
 from hearthpay.people.stop_links import StopActs, read_stop
 from hearthpay.security.key_ring import KeyRing
@@ -38,9 +38,9 @@ Do = Callable[[World, KeyRing], Awaitable[object]]
 
 @pytest.fixture
 async def world(
-    desk: FrontDesk, maria: SignedIn, owner_connection: psycopg.Connection, ring: KeyRing
+    people_context: PeopleContext, maria: SignedIn, owner_connection: psycopg.Connection, ring: KeyRing
 ) -> World:
-    made = await World.make(desk, owner_connection, maria)
+    made = await World.make(people_context, owner_connection, maria)
     await _connect(made, ring)
     return made
 
@@ -52,29 +52,37 @@ def _details(account: str = "12345678") -> AccountDetails:
 
 
 async def _connect(world: World, ring: KeyRing) -> None:
-    async with world.desk.database.transaction(world.actor.tenant) as session:
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
         employer = await session.get_one(Employer, world.household_id)
-        now = world.desk.clock.now()
+        now = world.people_context.clock.now()
         await connect_household_account(session, ring, world.actor, employer, _details("987654321"), now)
 
 
 async def _household_address(world: World, ring: KeyRing) -> None:
-    async with world.desk.database.transaction(world.actor.tenant) as session:
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
         changes = ChangeEmployer(email="thief@evil.example")
-        await update_employer(session, world.actor, world.desk.clock, world.household_id, changes)
+        await update_employer(session, world.actor, world.people_context.clock, world.household_id, changes)
 
 
 async def _employee_address(world: World, ring: KeyRing) -> None:
-    async with world.desk.database.transaction(world.actor.tenant) as session:
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
         changes = ChangeEmployee(email="thief@evil.example")
-        await update_employee(session, world.actor, world.desk.clock, world.employee_id, changes)
+        await update_employee(session, world.actor, world.people_context.clock, world.employee_id, changes)
 
 
 async def _bank_link(world: World, ring: KeyRing) -> None:
     sending = Sending("https://pay.example.com/portal", ring, None)
-    async with world.desk.database.transaction(world.actor.tenant) as session:
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
         new = Invite("bank_account", send_email=False)
-        await invite(session, world.actor, world.desk.clock, sending, world.employee_id, new, offered=True)
+        await invite(
+            session,
+            world.actor,
+            world.people_context.clock,
+            sending,
+            world.employee_id,
+            new,
+            direct_deposit_enabled=True,
+        )
 
 
 async def _new_account(world: World, ring: KeyRing) -> None:
@@ -82,32 +90,38 @@ async def _new_account(world: World, ring: KeyRing) -> None:
     employee = Actor.employee(
         world.employee_id, world.actor.organization_id, world.household_id, sandbox=False, request_id="r"
     )
-    async with world.desk.database.transaction(employee.tenant) as session:
-        await change_account(session, ring, employee, world.desk.clock, world.employee_id, _details())
+    async with world.people_context.database.transaction(employee.tenant) as session:
+        await change_account(
+            session, ring, employee, world.people_context.clock, world.employee_id, _details()
+        )
 
 
 async def _key(world: World, ring: KeyRing) -> None:
-    async with world.desk.database.transaction(world.actor.tenant) as session:
-        await create_own_key(session, world.actor, world.desk.clock, NewKey(("payroll",)))
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
+        await create_own_key(session, world.actor, world.people_context.clock, NewKey(("payroll",)))
 
 
 async def _member(world: World, ring: KeyRing) -> None:
-    async with world.desk.database.transaction(world.actor.tenant) as session:
-        await members.invite_member(session, world.actor, world.desk.clock, "ana@example.com", "owner")
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
+        await members.invite_member(
+            session, world.actor, world.people_context.clock, "ana@example.com", "owner"
+        )
 
 
 async def _owner_to_leave(world: World, ring: KeyRing) -> None:
-    await joined(world.desk, world.owner, "ana@example.com", "owner")
-    async with world.desk.database.transaction(world.actor.tenant) as session:
+    await joined(world.people_context, world.owner, "ana@example.com", "owner")
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
         there = {each.email: each for each in await members.list_members(session, world.actor)}
         wanted = there["ana@example.com"].membership_id
-        assert await members.remove_member(session, world.actor, world.desk.clock, wanted) == "asked"
+        assert (
+            await members.remove_member(session, world.actor, world.people_context.clock, wanted) == "asked"
+        )
 
 
 async def _calendar(world: World, ring: KeyRing) -> None:
-    async with world.desk.database.transaction(world.actor.tenant) as session:
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
         employer = await session.get_one(Employer, world.household_id)
-        await make_link(session, world.actor, world.desk.clock, employer)
+        await make_link(session, world.actor, world.people_context.clock, employer)
 
 
 ACTS: dict[str, tuple[Do, str]] = {
@@ -127,11 +141,11 @@ ACTS: dict[str, tuple[Do, str]] = {
 """What is done, and what is true once it was taken back."""
 
 
-async def _stop(desk: FrontDesk, link: str) -> ActsStopped:
+async def _stop(people_context: PeopleContext, link: str) -> ReversedActs:
     token = link.removeprefix("/stop/")
-    stop = read_stop(desk.keys(), desk.clock.now(), token)
+    stop = read_stop(people_context.keys(), people_context.clock.now(), token)
     assert isinstance(stop, StopActs)
-    return await stop_acts(desk, stop, token, "request")
+    return await reverse_acts(people_context, stop, token, "request")
 
 
 @pytest.mark.parametrize("action", ACTS)
@@ -139,7 +153,7 @@ async def test_each_is_taken_back(
     action: str,
     world: World,
     ring: KeyRing,
-    desk: FrontDesk,
+    people_context: PeopleContext,
     alerted: Tell,
     owner_connection: psycopg.Connection,
 ) -> None:
@@ -147,7 +161,7 @@ async def test_each_is_taken_back(
     await alerted()
     await do(world, ring)
     told = {each.to: each for each in await alerted()}
-    stopped = await _stop(desk, told["maria@example.com"].link)
+    stopped = await _stop(people_context, told["maria@example.com"].link)
     assert action in {act.action for act in stopped.taken_back}
     assert owner_connection.execute(undone).fetchone() == (True,)
     row = owner_connection.execute(
@@ -157,14 +171,14 @@ async def test_each_is_taken_back(
 
 
 async def test_it_works_once_and_freezes_for_a_day(
-    world: World, ring: KeyRing, desk: FrontDesk, alerted: Tell, clock: FixedClock
+    world: World, ring: KeyRing, people_context: PeopleContext, alerted: Tell, clock: FixedClock
 ) -> None:
     await alerted()
     await _key(world, ring)
     link = (await alerted())[0].link
-    stopped = await _stop(desk, link)
+    stopped = await _stop(people_context, link)
     assert stopped.frozen_until == clock.now() + timedelta(days=1)
-    await refused("gone", _stop(desk, link))
+    await refused("gone", _stop(people_context, link))
     for do in (_household_address, _employee_address, _bank_link, _connect, _key, _member):
         frozen = await refused("invalid_state", do(world, ring))
         assert frozen.details == {"frozen_until": stopped.frozen_until}, do
@@ -178,16 +192,20 @@ async def test_it_works_once_and_freezes_for_a_day(
 
 
 async def test_a_warning_reaches_who_can_stop_it_even_after_twenty_more_acts(
-    world: World, ring: KeyRing, desk: FrontDesk, alerted: Tell, owner_connection: psycopg.Connection
+    world: World,
+    ring: KeyRing,
+    people_context: PeopleContext,
+    alerted: Tell,
+    owner_connection: psycopg.Connection,
 ) -> None:
     await alerted()
     await _household_address(world, ring)
     for number in range(20):
-        async with desk.database.transaction(world.actor.tenant) as session:
+        async with people_context.database.transaction(world.actor.tenant) as session:
             changes = ChangeEmployer(email=f"thief{number}@evil.example")
-            await update_employer(session, world.actor, desk.clock, world.household_id, changes)
+            await update_employer(session, world.actor, people_context.clock, world.household_id, changes)
     told = {each.to: each for each in await alerted()}
-    await _stop(desk, told["maria@example.com"].link)
+    await _stop(people_context, told["maria@example.com"].link)
     assert owner_connection.execute("SELECT email FROM employers").fetchone() == ("maria@example.com",)
     left = owner_connection.execute("SELECT count(*) FROM former_addresses WHERE taken_back_at IS NULL")
     assert left.fetchone() == (0,), "a thief's address is told nothing more"

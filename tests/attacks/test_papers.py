@@ -88,7 +88,7 @@ class Household:
         return asked.headers["Location"]
 
 
-def _told(client: httpx.Client, path: str) -> dict[str, Any]:
+def _event_details(client: httpx.Client, path: str) -> dict[str, Any]:
     found: dict[str, Any] = client.get(path).json()["data"]
     return found
 
@@ -102,20 +102,20 @@ def test_a_bystander_draws_stubs_while_two_packages_are_made(working: Service) -
         payroll = home.pay()
         packages = [Household(attacker, name, PEOPLE).ask_for_package() for name in ("First", "Second")]
         until = time.monotonic() + GIVEN_UP
-        while not any(_told(attacker, each)["drawn"] for each in packages):
+        while not any(_event_details(attacker, each)["drawn"] for each in packages):
             assert time.monotonic() < until, "no worker has begun"
             time.sleep(0.05)
         for wish in ({}, {"language": "es"}, {"copy": "household"}):
             body = {"employer_id": home.id, "payroll_id": payroll, **wish}
             stub = neighbor.post("/api/v1/documents/paystub", json=body)
             assert stub.headers["Content-Type"] == "application/pdf", stub.text
-        left = [_told(attacker, each) for each in packages]
+        left = [_event_details(attacker, each) for each in packages]
         assert any(each["drawn"] < PAPERS for each in left), "the stubs were drawn after everything else"
-        while not all(_told(attacker, each)["status"] == "ready" for each in packages):
-            assert time.monotonic() < until, [_told(attacker, each) for each in packages]
+        while not all(_event_details(attacker, each)["status"] == "ready" for each in packages):
+            assert time.monotonic() < until, [_event_details(attacker, each) for each in packages]
             time.sleep(0.2)
         for each in packages:
-            told = _told(attacker, each)
+            told = _event_details(attacker, each)
             assert (told["papers"], told["drawn"]) == (PAPERS, PAPERS)
             with attacker.stream("GET", told["document_path"]) as file:
                 assert file.status_code == 200

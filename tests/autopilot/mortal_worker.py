@@ -23,12 +23,12 @@ from typing import Any
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
-from hearthpay.autopilot.errands import run_errands
 from hearthpay.autopilot.generation import generate_due
+from hearthpay.autopilot.outbox_tasks import run_outbox_tasks
 from hearthpay.clock import FixedClock
 from hearthpay.database.embedded import ROLES
 from hearthpay.database.session import Database
-from hearthpay.mail.notices import NoticeDesk
+from hearthpay.mail.notices import NotificationSettings
 from hearthpay.payroll.payday.firing import fire_due
 from hearthpay.security.key_ring import load_key_ring
 from hearthpay.worker.household_time import advance_clocks
@@ -40,16 +40,16 @@ async def work(owner_url: str, what: str, now: datetime) -> None:
     database = Database(owner_url, role=ROLES.worker, pool_size=1)
     clock = FixedClock(now)
     if what == "generation":
-        await generate_due(database, clock, offered=True, chunk=1)
+        await generate_due(database, clock, direct_deposit_enabled=True, chunk=1)
     elif what == "firing":
         await fire_due(database, clock, chunk=1)
     elif what == "clocks":
         ring = load_key_ring(None, os.environ)
-        desk = NoticeDesk(sends=True)
-        await advance_clocks(database, ring, clock, desk, lambda: False, slice_seconds=3600)
+        notifications = NotificationSettings(sends=True)
+        await advance_clocks(database, ring, clock, notifications, lambda: False, slice_seconds=3600)
     else:
         ring = load_key_ring(None, os.environ)
-        await run_errands(database, ring, clock, NoticeDesk(sends=True), chunk=1)
+        await run_outbox_tasks(database, ring, clock, NotificationSettings(sends=True), chunk=1)
     await database.dispose()
 
 

@@ -12,17 +12,17 @@ import psycopg
 import pytest
 
 from hearthpay.access.actor import Actor
-from hearthpay.autopilot.agreeing import agree_anew
+from hearthpay.autopilot.agreeing import renew_agreement
 from hearthpay.autopilot.changing import change_enrollment
 from hearthpay.autopilot.commands import Agreement, ChangeEnrollment, EnrolledTerms, EnrollEmployee
 from hearthpay.autopilot.confirming import confirm_payroll
 from hearthpay.autopilot.enrolling import enroll
-from hearthpay.autopilot.errands import run_errands
 from hearthpay.autopilot.generation import GenerationReport, generate_due
+from hearthpay.autopilot.outbox_tasks import run_outbox_tasks
 from hearthpay.autopilot.records import STANDING_TEXT_VERSION
 from hearthpay.autopilot.views import EnrollmentView
 from hearthpay.employees.commands import PayFrequency
-from hearthpay.mail.notices import NoticeDesk
+from hearthpay.mail.notices import NotificationSettings
 from tests.http.api import Account, Caller
 from tests.worlds.households import payroll_of
 from tests.worlds.town import Family, Town, new_family
@@ -33,7 +33,7 @@ WEEKLY: Final = EnrolledTerms(
 )
 """The week from 16 November is paid on 1 December; its money is sent on the 23rd, and its payroll made on the 20th."""
 
-DESK: Final = NoticeDesk(sends=True)
+DESK: Final = NotificationSettings(sends=True)
 
 
 @dataclass
@@ -61,7 +61,7 @@ class Pilot:
             employer_id=self.employer, employee_id=self.employee, terms=terms, agreement=agreement
         )
         async with self.town.database.transaction(self.actor.tenant) as session:
-            return await enroll(session, self.actor, self.town.clock, wanted, offered=True)
+            return await enroll(session, self.actor, self.town.clock, wanted, direct_deposit_enabled=True)
 
     async def change(
         self,
@@ -85,9 +85,9 @@ class Pilot:
         async with self.town.database.transaction(self.actor.tenant) as session:
             await confirm_payroll(session, self.actor, self.town.clock, UUID(payroll_id))
 
-    async def agree_anew(self) -> None:
+    async def renew_agreement(self) -> None:
         async with self.town.database.transaction(self.actor.tenant) as session:
-            await agree_anew(session, self.actor, self.town.clock, self.employer, self.employee, AGREED)
+            await renew_agreement(session, self.actor, self.town.clock, self.employer, self.employee, AGREED)
 
     async def ask(self, action: str, **more: Any) -> dict[str, Any]:
         response = await self.family.caller.post(f"/autopilot/{action}", {**self.whose, **more})
@@ -112,13 +112,13 @@ class Pilot:
         return [each["event"] for each in await self.history()]
 
     async def generate(self) -> GenerationReport:
-        return await generate_due(self.town.worker, self.town.clock, offered=True)
+        return await generate_due(self.town.worker, self.town.clock, direct_deposit_enabled=True)
 
     async def work(self) -> None:
         """Let the worker do all that is due: payrolls made and sent, failures counted, mails queued."""
         await self.generate()
         await self.town.work()
-        await run_errands(self.town.worker, self.town.ring, self.town.clock, DESK)
+        await run_outbox_tasks(self.town.worker, self.town.ring, self.town.clock, DESK)
 
     async def live_through(self, first: str, last: str) -> None:
         """Let the worker work at noon and at the cut-off of every day."""

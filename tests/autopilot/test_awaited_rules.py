@@ -11,31 +11,35 @@ from structlog.testing import capture_logs
 
 from hearthpay.database.session import Database
 from hearthpay.languages.catalogue import say_in
-from hearthpay.mail.notices import NoticeDesk
-from hearthpay.payroll.awaited.pay_dates import (
-    AwaitedDates,
-    AwaitedRules,
-    Pieces,
-    find_awaited,
-    read_awaited_rules,
+from hearthpay.mail.notices import NotificationSettings
+from hearthpay.payroll.provisional_law.notices import (
+    headline,
+    notify_of_provisional_rules,
+    provisional_rules_mail,
 )
-from hearthpay.payroll.awaited.telling import awaited_rules_mail, headline, tell_of_awaited_rules
-from hearthpay.people.readers import NoticeReader
+from hearthpay.payroll.provisional_law.pay_dates import (
+    Pieces,
+    ProvisionalPayDates,
+    ProvisionalRules,
+    find_provisional,
+    read_provisional_rules,
+)
+from hearthpay.people.recipients import NoticeReader
 from tests.autopilot.pilot import Pilot
 from tests.worlds.rule_editions import edition, unpublished_program
 
-DESK = NoticeDesk(sends=True, operator="ops@example.com")
+DESK = NotificationSettings(sends=True, operator="ops@example.com")
 DECEMBER = datetime.date(2026, 12, 1)
 
 
 async def tell(pilot: Pilot, day: str, hour: int = 12) -> int:
     pilot.town.go_to(day, hour)
-    return await tell_of_awaited_rules(pilot.town.worker, pilot.town.ring, pilot.town.clock, DESK)
+    return await notify_of_provisional_rules(pilot.town.worker, pilot.town.ring, pilot.town.clock, DESK)
 
 
-async def awaited(pilot: Pilot, day: str) -> AwaitedRules:
+async def awaited(pilot: Pilot, day: str) -> ProvisionalRules:
     async with pilot.town.worker.transaction(None) as session:
-        return await read_awaited_rules(session, datetime.date.fromisoformat(day))
+        return await read_provisional_rules(session, datetime.date.fromisoformat(day))
 
 
 async def test_nothing_is_told_before_december_where_the_next_pay_date_is_final(pilot: Pilot) -> None:
@@ -133,17 +137,24 @@ def carried(content: str) -> str:
 
 
 def test_without_rules_or_with_an_unknown_line_it_is_held(tmp_path: Path) -> None:
-    found = find_awaited(
-        [AwaitedDates("payroll", 2031, ("CA",), 2), AwaitedDates("enrollment", 2026, ("CA",), 5)], DECEMBER
+    found = find_provisional(
+        [
+            ProvisionalPayDates("payroll", 2031, ("CA",), 2),
+            ProvisionalPayDates("enrollment", 2026, ("CA",), 5),
+        ],
+        DECEMBER,
     )
     assert (found.held, found.provisional, found.years) == (Pieces(payrolls=2), Pieces(), (2031,))
     new = unpublished_program("CA-NEW-EE", "ca-edd", "2027-01-01")
-    ahead = [AwaitedDates("enrollment", 2027, ("CA",), 3), AwaitedDates("payroll", 2027, ("CA", "NY"), 2)]
-    ahead.append(AwaitedDates("payroll", 2027, ("NY",), 1))
-    before = find_awaited(ahead, DECEMBER)
+    ahead = [
+        ProvisionalPayDates("enrollment", 2027, ("CA",), 3),
+        ProvisionalPayDates("payroll", 2027, ("CA", "NY"), 2),
+    ]
+    ahead.append(ProvisionalPayDates("payroll", 2027, ("NY",), 1))
+    before = find_provisional(ahead, DECEMBER)
     assert before.held == Pieces()
     with edition(tmp_path, ("2027/states/CA.toml", new)):
-        after = find_awaited(ahead, DECEMBER)
+        after = find_provisional(ahead, DECEMBER)
     assert after.held == Pieces(3, 2)
     assert after.provisional == Pieces(0, 1)
     assert after.key != before.key
@@ -154,14 +165,18 @@ def test_without_rules_or_with_an_unknown_line_it_is_held(tmp_path: Path) -> Non
 
 
 def test_the_mail_says_how_many_and_what_to_do() -> None:
-    found = find_awaited(
-        [AwaitedDates("enrollment", 2027, ("CA",), 2), AwaitedDates("payroll", 2031, ("CA",), 1)], DECEMBER
+    found = find_provisional(
+        [
+            ProvisionalPayDates("enrollment", 2027, ("CA",), 2),
+            ProvisionalPayDates("payroll", 2031, ("CA",), 1),
+        ],
+        DECEMBER,
     )
-    mail = awaited_rules_mail(NoticeReader("ops@example.com"), found)
+    mail = provisional_rules_mail(NoticeReader("ops@example.com"), found)
     assert "2 enrollments and 1 scheduled payroll have pay dates under rules that are not final." in mail.text
     assert "pip install --upgrade hearthpay" in mail.text
     assert "hearthpay rules" in mail.text
-    spanish = awaited_rules_mail(NoticeReader("ops@example.com", "es"), found)
+    spanish = provisional_rules_mail(NoticeReader("ops@example.com", "es"), found)
     assert headline(say_in("es"), found) in spanish.text
     assert "2 inscripciones y 1 nómina programada" in spanish.text
 

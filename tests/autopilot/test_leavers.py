@@ -12,7 +12,7 @@ async def _post(pilot: Pilot, what: str, **body: str) -> None:
     assert answered.status_code == 200, answered.text
 
 
-def _told(connection: psycopg.Connection, kind: str) -> int:
+def _event_details(connection: psycopg.Connection, kind: str) -> int:
     row = connection.execute(
         "SELECT count(*) FROM mail_outbox WHERE kind = %s", (f"notice.autopilot_{kind}",)
     ).fetchone()
@@ -29,7 +29,7 @@ async def test_it_stops_with_the_employment_and_counts_no_failures(
     assert outcomes(owner_connection) == [("2026-11-16", "paid")]
     stands = (await pilot.read())["enrollment"]
     assert (stands["status"], stands["failure_count"]) == ("paused", 0)
-    assert (_told(owner_connection, "paused"), _told(owner_connection, "refused")) == (1, 0)
+    assert (_event_details(owner_connection, "paused"), _event_details(owner_connection, "refused")) == (1, 0)
     await proved(owner_database, pilot.town.clock, whole=True)
 
 
@@ -50,7 +50,7 @@ async def test_reinstated_it_goes_on_with_the_next_whole_period(
         ("2026-12-07", "paused"),
         ("2026-12-14", "scheduled"),
     ]
-    assert _told(owner_connection, "resumed") == 1
+    assert _event_details(owner_connection, "resumed") == 1
     await proved(owner_database, pilot.town.clock, whole=True)
 
 

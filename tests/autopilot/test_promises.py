@@ -45,10 +45,20 @@ async def test_each_reason_is_told_on_resumption_and_before_each_generation(
     assert outcomes(owner_connection) == [("2026-11-16", "ineligible")]
     async with pilot.town.database.transaction(pilot.actor.tenant) as session:
         whose = {"employer_id": pilot.employer, "employee_id": pilot.employee}
-        await manage(session, pilot.actor, pilot.town.clock, Manage(action="pause", **whose), offered=True)
+        await manage(
+            session,
+            pilot.actor,
+            pilot.town.clock,
+            Manage(action="pause", **whose),
+            direct_deposit_enabled=True,
+        )
         with pytest.raises(Refusal) as refused:
             await manage(
-                session, pilot.actor, pilot.town.clock, Manage(action="resume", **whose), offered=True
+                session,
+                pilot.actor,
+                pilot.town.clock,
+                Manage(action="resume", **whose),
+                direct_deposit_enabled=True,
             )
     assert refused.value.details == {"eligible": False, "reasons": [reason]}
 

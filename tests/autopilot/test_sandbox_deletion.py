@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from hearthpay.autopilot.errands import run_errands
+from hearthpay.autopilot.outbox_tasks import run_outbox_tasks
 from hearthpay.payroll.payday.firing import fire_due
 from tests.autopilot.pilot import DESK, Pilot
 from tests.conftest import plain_url
@@ -28,7 +28,7 @@ async def firing(pilot: Pilot) -> None:
 
 
 async def errands(pilot: Pilot) -> None:
-    await run_errands(pilot.town.worker, pilot.town.ring, pilot.town.clock, DESK)
+    await run_outbox_tasks(pilot.town.worker, pilot.town.ring, pilot.town.clock, DESK)
 
 
 async def delete(pilot: Pilot) -> None:

@@ -186,7 +186,7 @@ class Life:
         if run is not None:
             self.diary.by_hand.add(run["payroll_id"])
 
-    def _waiting(self) -> tuple[str, str, str | None] | None:
+    def _pending_paragraphs(self) -> tuple[str, str, str | None] | None:
         """A payroll that waits, its enrollment, and through which day periods are skipped."""
         return self.owner.execute(
             "SELECT g.payroll_id::text, e.id::text, e.skip_through::text FROM autopilot_periods g "
@@ -196,14 +196,14 @@ class Life:
         ).fetchone()  # type: ignore[return-value]
 
     async def void(self) -> None:
-        waiting = self._waiting()
+        waiting = self._pending_paragraphs()
         if waiting is not None:
             payroll_id, enrollment, through = waiting
             if await self.post(f"/payroll/{payroll_id}/void", {}) is not None:
                 self._note(enrollment, "void", through, [payroll_id])
 
     async def confirm(self) -> None:
-        waiting = self._waiting()
+        waiting = self._pending_paragraphs()
         if waiting is not None:
             try:
                 await self.pilot.confirm(waiting[0])

@@ -87,9 +87,9 @@ def place() -> Iterator[Path]:
 @pytest.fixture(scope="package")
 def logical(installation: Installation) -> Iterator[Path]:
     """A logical backup of the installation, for those who only read it."""
-    shelf = made_place()
-    yield back_up(shelf, installation.data_dir)
-    shutil.rmtree(shelf)
+    store = made_place()
+    yield back_up(store, installation.data_dir)
+    shutil.rmtree(store)
 
 
 def cli(
@@ -111,9 +111,9 @@ def cli(
     )
 
 
-def back_up(shelf: Path, data_dir: Path, *more: str | Path) -> Path:
+def back_up(store: Path, data_dir: Path, *more: str | Path) -> Path:
     """Make a backup; returns where it is."""
-    result = cli("backup", shelf, *more, "--data-dir", data_dir)
+    result = cli("backup", store, *more, "--data-dir", data_dir)
     assert result.returncode == 0, result.stderr
     return Path(result.stdout.split()[0])
 

@@ -42,7 +42,7 @@ class Past:
             self.payday = asyncio.run(
                 make_payday(self.lost.owner_url(), self.lost.service_url(), self.ring, households=HOUSEHOLDS)
             )
-            self.backup = back_up(self.place / "shelf", self.lost.data_dir)
+            self.backup = back_up(self.place / "store", self.lost.data_dir)
             done, sent = self.work(self.lost)
             assert done["fire_due_payrolls"].done == HOUSEHOLDS
             assert sent == ("hearthpay-20260915.ach",)
@@ -156,7 +156,7 @@ def test_what_is_in_a_file_that_may_have_gone_out_is_not_sent(past: Past) -> Non
     try:
         with psycopg.connect(plain_url(lost.owner_url())) as connection:
             connection.execute("UPDATE bank_files SET status = 'built', delivered_at = NULL")
-        backup = back_up(past.place / "shelf", lost.data_dir)
+        backup = back_up(past.place / "store", lost.data_dir)
     finally:
         lost.stop()
     target = past.place / "restored in between"

@@ -71,12 +71,12 @@ def test_an_earlier_schema_goes_to_another_owners_database_and_up_to_date(
             "INSERT INTO organizations (id, name) VALUES (uuidv7(), 'Lopez'), (uuidv7(), 'Chen')"
         )
 
-    made = cli("backup", place / "shelf", DATABASE_URL=old.url)
+    made = cli("backup", place / "store", DATABASE_URL=old.url)
     assert made.returncode == 0, made.stderr
     assert "2 organizations" in made.stdout
     assert ask(old.url, "SELECT version_num FROM alembic_version") == [("0006",)]  # as it was
 
-    restored = cli("restore", place / "shelf", DATABASE_URL=new.url)
+    restored = cli("restore", place / "store", DATABASE_URL=new.url)
     assert restored.returncode == 0, restored.stderr
     assert "The books are right." in restored.stdout
     assert ask(new.url, "SELECT name FROM organizations ORDER BY name") == [("Chen",), ("Lopez",)]
@@ -87,21 +87,21 @@ def test_an_earlier_schema_goes_to_another_owners_database_and_up_to_date(
     assert ask(new.url, owners) == [("given_new_owner",)]
     assert len(ask(new.url, "SELECT FROM pg_tables WHERE schemaname = 'public'")) >= len(TABLES)
 
-    again = cli("restore", place / "shelf", DATABASE_URL=new.url)
+    again = cli("restore", place / "store", DATABASE_URL=new.url)
     assert (again.returncode, "is not empty" in again.stderr) == (2, True)
-    both = cli("restore", place / "shelf", "--data-dir", place / "new", DATABASE_URL=new.url)
+    both = cli("restore", place / "store", "--data-dir", place / "new", DATABASE_URL=new.url)
     assert (both.returncode, "unset it" in both.stderr) == (2, True)
 
     # And from there to the embedded server: nothing is left of the given one's owner.
-    embedded = cli("restore", place / "shelf", "--data-dir", place / "embedded")
+    embedded = cli("restore", place / "store", "--data-dir", place / "embedded")
     assert embedded.returncode == 0, embedded.stderr
     assert cli("doctor", "--data-dir", place / "embedded").returncode == 0
 
 
 def test_a_database_that_is_none_of_ours_is_not_backed_up(given: list[Given], place: Path) -> None:
-    result = cli("backup", place / "shelf", DATABASE_URL=given[0].url)
+    result = cli("backup", place / "store", DATABASE_URL=given[0].url)
     assert (result.returncode, "holds no schema of Hearthpay's" in result.stderr) == (2, True)
-    assert not list((place / "shelf").iterdir())
+    assert not list((place / "store").iterdir())
 
 
 def test_rows_that_the_login_may_not_see_make_no_backup(
@@ -111,14 +111,14 @@ def test_rows_that_the_login_may_not_see_make_no_backup(
     migrate(url, revision="0007")
     with psycopg.connect(plain_url(url)) as connection:
         connection.execute("DROP POLICY operator ON payrolls")
-    result = cli("backup", place / "shelf", DATABASE_URL=url)
+    result = cli("backup", place / "store", DATABASE_URL=url)
     assert (result.returncode, "hides rows of payrolls" in result.stderr) == (3, True), result.stderr
 
 
 @pytest.mark.long
 def test_a_server_out_of_reach_is_a_plain_line_without_the_password(place: Path) -> None:
     for url in ("postgresql://me:wonderland@127.0.0.1:9/x", "postgresql://me:wonderland@host:a/x"):
-        for arguments in (("backup", place / "shelf"), ("restore", place)):
+        for arguments in (("backup", place / "store"), ("restore", place)):
             result = cli(*arguments, DATABASE_URL=url)
             assert result.returncode == 2
             assert "wonderland" not in result.stderr
@@ -139,7 +139,7 @@ def test_no_password_is_among_a_programs_arguments(
         )
         (programs / name).chmod(0o755)
     migrate(given[0].url, revision="0007")
-    result = cli("backup", place / "shelf", DATABASE_URL=given[0].url, HEARTHPAY_PG_PROGRAMS=str(programs))
+    result = cli("backup", place / "store", DATABASE_URL=given[0].url, HEARTHPAY_PG_PROGRAMS=str(programs))
     assert result.returncode == 0, result.stderr
     seen = note.read_text()
     assert "user=given_old_owner" in seen
@@ -180,10 +180,10 @@ def test_an_ordinary_user_backs_up_and_restores(place: Path) -> None:
         pytest.skip("another user cannot read this installation")
     for arguments in (
         ("organizations", "create", "Lopez", "--data-dir", home / "data"),
-        ("backup", home / "shelf", "--data-dir", home / "data"),
-        ("restore", home / "shelf", "--data-dir", home / "new"),
-        ("backup", home / "shelf", "--physical", "--data-dir", home / "new"),
-        ("restore", home / "shelf", "--data-dir", home / "newer"),
+        ("backup", home / "store", "--data-dir", home / "data"),
+        ("restore", home / "store", "--data-dir", home / "new"),
+        ("backup", home / "store", "--physical", "--data-dir", home / "new"),
+        ("restore", home / "store", "--data-dir", home / "newer"),
     ):
         result = cli(*arguments, user=65534)
         assert result.returncode == 0, result.stderr

@@ -37,28 +37,28 @@ def stop_when(process: subprocess.Popen[bytes], begun: Callable[[], object], how
 
 @pytest.mark.long
 def test_a_backup_that_is_killed_leaves_none(installation: Installation, place: Path) -> None:
-    shelf = place / "shelf"
-    arguments = ("backup", shelf, "--physical", "--data-dir", installation.data_dir)
-    half = lambda: list(shelf.glob(".unfinished-*/cluster/base/*"))  # noqa: E731
+    store = place / "store"
+    arguments = ("backup", store, "--physical", "--data-dir", installation.data_dir)
+    half = lambda: list(store.glob(".unfinished-*/cluster/base/*"))  # noqa: E731
     assert stop_when(started(*arguments), half, signal.SIGKILL) == -signal.SIGKILL
-    [left] = shelf.iterdir()
+    [left] = store.iterdir()
     assert left.name.startswith(".unfinished-")
-    assert cli("restore", shelf, "--data-dir", place / "new").returncode == 2
+    assert cli("restore", store, "--data-dir", place / "new").returncode == 2
     assert cli("restore", left, "--data-dir", place / "new").returncode == 2
 
-    wait_for_orphans(shelf)
-    made = back_up(shelf, installation.data_dir)
-    assert list(shelf.iterdir()) == [made]
+    wait_for_orphans(store)
+    made = back_up(store, installation.data_dir)
+    assert list(store.iterdir()) == [made]
 
     assert stop_when(started(*arguments), half, signal.SIGTERM) == 3
-    assert list(shelf.iterdir()) == [made]
+    assert list(store.iterdir()) == [made]
 
 
-def wait_for_orphans(shelf: Path) -> None:
+def wait_for_orphans(store: Path) -> None:
     """The program that was copying goes on a moment after its parent was killed."""
     deadline = time.monotonic() + 60
     while any(
-        str(shelf) in line
+        str(store) in line
         for line in subprocess.check_output(["ps", "-ewwo", "args"], text=True).splitlines()
         if "pg_basebackup" in line
     ):

@@ -86,14 +86,14 @@ def test_no_key_is_in_the_backup(installation: Installation, logical: Path) -> N
 
 
 def test_a_backup_says_which_keys_to_keep_or_copies_them(installation: Installation, place: Path) -> None:
-    told = cli("backup", place / "shelf", "--data-dir", installation.data_dir)
+    told = cli("backup", place / "store", "--data-dir", installation.data_dir)
     assert f"Needs the keys {installation.ring.newest.id}, which are in {installation.keys}" in told.stdout
 
     copy = place / "apart.keys"
-    back_up(place / "shelf", installation.data_dir, "--keys-to", copy)
+    back_up(place / "store", installation.data_dir, "--keys-to", copy)
     assert copy.read_bytes() == installation.keys.read_bytes()
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
-    back_up(place / "shelf", installation.data_dir, "--keys-to", copy)  # the same again is no loss
+    back_up(place / "store", installation.data_dir, "--keys-to", copy)  # the same again is no loss
 
     foreign = place / "foreign.keys"
     foreign.touch(mode=0o600)
@@ -104,7 +104,7 @@ def test_a_backup_says_which_keys_to_keep_or_copies_them(installation: Installat
     assert foreign.read_bytes() == before
 
     inside = cli(
-        "backup", place / "shelf", "--keys-to", place / "shelf" / "k", "--data-dir", installation.data_dir
+        "backup", place / "store", "--keys-to", place / "store" / "k", "--data-dir", installation.data_dir
     )
     assert inside.returncode == 2
     assert "must lie apart" in inside.stderr
@@ -253,11 +253,11 @@ def test_only_a_new_directory_is_restored_into(
 
 @pytest.mark.long
 def test_of_several_the_newest_is_restored(installation: Installation, place: Path) -> None:
-    shelf = place / "shelf"
-    back_up(shelf, installation.data_dir)
-    newest = back_up(shelf, installation.data_dir)
-    assert len(list(shelf.iterdir())) == 2
-    result = cli("restore", shelf, "--data-dir", place / "new", "--keys", installation.keys)
+    store = place / "store"
+    back_up(store, installation.data_dir)
+    newest = back_up(store, installation.data_dir)
+    assert len(list(store.iterdir())) == 2
+    result = cli("restore", store, "--data-dir", place / "new", "--keys", installation.keys)
     assert result.returncode == 0, result.stderr
     assert newest.name in result.stdout
 
@@ -289,15 +289,15 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing(
 
 def test_what_cannot_be_restored_is_no_backup(installation: Installation, place: Path) -> None:
     """A table that is none of ours has no place in the schema which a restore makes; whoever wants it copied may."""
-    shelf = place / "shelf"
+    store = place / "store"
     with psycopg.connect(plain_url(installation.server.owner_url()), autocommit=True) as owner:
         owner.execute("CREATE TABLE notes_of_the_operator AS SELECT 'call the bank'::text AS note")
     try:
-        refused = cli("backup", shelf, "--data-dir", installation.data_dir)
+        refused = cli("backup", store, "--data-dir", installation.data_dir)
         assert (refused.returncode, "notes_of_the_operator" in refused.stderr) == (3, True), refused.stderr
         assert "cannot be restored" in refused.stderr
-        assert list(shelf.iterdir()) == []
-        untried = cli("backup", shelf, "--no-drill", "--data-dir", installation.data_dir)
+        assert list(store.iterdir()) == []
+        untried = cli("backup", store, "--no-drill", "--data-dir", installation.data_dir)
         assert untried.returncode == 0, untried.stderr
         assert "not restored as a drill" in untried.stdout
     finally:
@@ -309,8 +309,8 @@ def test_what_cannot_be_restored_is_no_backup(installation: Installation, place:
 def test_a_backup_is_restored_as_a_drill_and_leaves_nothing_of_it(
     how: tuple[str, ...], installation: Installation, place: Path
 ) -> None:
-    result = cli("backup", place / "shelf", *how, "--data-dir", installation.data_dir)
+    result = cli("backup", place / "store", *how, "--data-dir", installation.data_dir)
     assert (result.returncode, "restored as a drill, checked" in result.stdout) == (0, True), result.stderr
-    [made] = (place / "shelf").iterdir()
+    [made] = (place / "store").iterdir()
     assert not list(made.rglob("postmaster.pid"))
     assert ask(installation.server.owner_url(), "SELECT count(*)::int FROM restorations") == [(0,)]

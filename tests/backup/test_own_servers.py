@@ -108,10 +108,10 @@ def test_while_real_money_is_held_the_owner_sees_it_and_backs_it_up(
     doctor = cli("doctor", DATABASE_URL=old)
     assert doctor.returncode == 0, doctor.stdout + doctor.stderr
 
-    made = cli("backup", place / "shelf", DATABASE_URL=old)
+    made = cli("backup", place / "store", DATABASE_URL=old)
     assert made.returncode == 0, made.stderr
     assert f"{PAYROLLS} payrolls" in made.stdout
-    restored = cli("restore", place / "shelf", DATABASE_URL=new)
+    restored = cli("restore", place / "store", DATABASE_URL=new)
     assert restored.returncode == 0, restored.stdout + restored.stderr
     assert ask(new, "SELECT count(*)::int FROM payrolls") == [(PAYROLLS,)]
     assert asyncio.run(_seen_by_the_worker(new)) == 0
@@ -131,10 +131,10 @@ def test_an_older_schema_that_hides_rows_from_its_owner_makes_no_backup(
         owner.execute(
             "INSERT INTO restorations (id, backup, taken_at, restored_at) VALUES (gen_random_uuid(), 'b', now(), now())"
         )
-    refused = cli("backup", place / "shelf", DATABASE_URL=url)
+    refused = cli("backup", place / "store", DATABASE_URL=url)
     assert (refused.returncode, "`hearthpay migrate`" in refused.stderr) == (2, True), refused.stderr
     migrate(url)
-    made = cli("backup", place / "shelf", DATABASE_URL=url)
+    made = cli("backup", place / "store", DATABASE_URL=url)
     assert made.returncode == 0, made.stderr
 
 
@@ -151,9 +151,9 @@ def test_a_payday_moves_to_an_own_server_and_back(
     doctor = cli("doctor", DATABASE_URL=hosted, HEARTHPAY_KEYS=keys)
     assert doctor.returncode == 0, doctor.stdout + doctor.stderr
 
-    made = cli("backup", place / "shelf", DATABASE_URL=hosted, HEARTHPAY_KEYS=keys)
+    made = cli("backup", place / "store", DATABASE_URL=hosted, HEARTHPAY_KEYS=keys)
     assert made.returncode == 0, made.stderr
-    back = cli("restore", place / "shelf", "--data-dir", place / "new", "--keys", installation.keys)
+    back = cli("restore", place / "store", "--data-dir", place / "new", "--keys", installation.keys)
     assert back.returncode == 0, back.stdout + back.stderr
     server = EmbeddedServer(place / "new")
     server.start()

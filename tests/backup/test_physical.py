@@ -7,9 +7,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from hearthpay.backup.creation import How, MadeBackup, make_backup
 from hearthpay.backup.errors import RefusedError
-from hearthpay.backup.making import How, MadeBackup, make_backup
-from hearthpay.backup.restoring import Restored, restore_into_directory
+from hearthpay.backup.restore import Restored, restore_into_directory
 from hearthpay.clock import SystemClock
 from hearthpay.database.embedded import EmbeddedServer
 from tests.backup.conftest import Installation, ask, cli
@@ -18,8 +18,8 @@ from tests.conftest import plain_url
 NAMES = "SELECT name FROM organizations ORDER BY name"
 
 
-def make(installation: Installation, shelf: Path, how: How) -> MadeBackup:
-    return make_backup(installation.data_dir, None, shelf, how, SystemClock(), lambda _: None)
+def make(installation: Installation, store: Path, how: How) -> MadeBackup:
+    return make_backup(installation.data_dir, None, store, how, SystemClock(), lambda _: None)
 
 
 def restore(installation: Installation, backup: Path, target: Path) -> Restored:
@@ -42,12 +42,12 @@ def found(installation: Installation, name: str) -> None:
 def test_a_chain_is_restored_and_nothing_of_it_may_be_missing(
     installation: Installation, place: Path
 ) -> None:
-    shelf = place / "shelf"
-    full = make(installation, shelf, "full")
+    store = place / "store"
+    full = make(installation, store, "full")
     found(installation, "Between")
-    first = make(installation, shelf, "incremental")
+    first = make(installation, store, "incremental")
     found(installation, "Later")
-    second = make(installation, shelf, "incremental")
+    second = make(installation, store, "incremental")
     assert [each.manifest.parent for each in (full, first, second)] == [
         None,
         full.manifest.id,
@@ -60,7 +60,7 @@ def test_a_chain_is_restored_and_nothing_of_it_may_be_missing(
     with pytest.raises(RefusedError, match=f"since {first.path.name}, which is not in"):
         restore(installation, second.path, place / "new")
     with pytest.raises(RefusedError, match=f"{first.path.name}.*--physical"):
-        make(installation, shelf, "incremental")
+        make(installation, store, "incremental")
     apart.rename(first.path)
 
     page = full.path / "cluster" / "PG_VERSION"
@@ -70,7 +70,7 @@ def test_a_chain_is_restored_and_nothing_of_it_may_be_missing(
     assert not (place / "new").exists()
     page.write_bytes(b"18\n")
 
-    restored = restore(installation, shelf, place / "new")
+    restored = restore(installation, store, place / "new")
     assert restored.backup.path == second.path
     assert restored.differing == 0, [(each.name, each.differences) for each in restored.checks if each.found]
     server = EmbeddedServer(place / "new")
@@ -80,12 +80,12 @@ def test_a_chain_is_restored_and_nothing_of_it_may_be_missing(
         assert ask(server.owner_url(), "SELECT resumed_at FROM restorations") == [(None,)]
         # Its future is another than the one of the server that was backed up.
         with pytest.raises(RefusedError, match="make a new one with --physical"):
-            make_backup(place / "new", None, shelf, "incremental", SystemClock(), lambda _: None)
+            make_backup(place / "new", None, store, "incremental", SystemClock(), lambda _: None)
     finally:
         server.stop()
 
 
 def test_a_given_server_is_backed_up_by_what_it_holds_alone(installation: Installation, place: Path) -> None:
-    result = cli("backup", place / "shelf", "--physical", DATABASE_URL=installation.server.owner_url())
+    result = cli("backup", place / "store", "--physical", DATABASE_URL=installation.server.owner_url())
     assert result.returncode == 2
     assert "its own tools" in result.stderr

@@ -74,7 +74,7 @@ def backed_up_under_load(place: Path, how: list[tuple[str, ...]], most: int) -> 
                 time.sleep(0.05)
             for arguments in how:
                 began = time.monotonic()
-                made = back_up(place / "shelf", data, *arguments)
+                made = back_up(place / "store", data, *arguments)
                 backups.append((began, time.monotonic(), made))
         assert families.trouble == []
     finally:

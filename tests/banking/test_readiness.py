@@ -33,10 +33,12 @@ from tests.banking.families import (
 from tests.http.api import BASE_URL, Account, Caller, NewAccount, data, refusal
 
 
-async def codes(database: Database, family: Family, *, offered: bool = True) -> tuple[list[str], list[str]]:
+async def codes(
+    database: Database, family: Family, *, direct_deposit_enabled: bool = True
+) -> tuple[list[str], list[str]]:
     async with database.transaction(None) as session:
         employer = await session.get_one(Employer, family.employer_id)
-        household = await household_blockers(session, employer, offered=offered)
+        household = await household_blockers(session, employer, direct_deposit_enabled=direct_deposit_enabled)
         employees = await employee_blockers(session, family.employee_ids)
     assert list(employees) == family.employee_ids
     return [each.code for each in household], [each.code for each in employees[family.employee_ids[0]]]
@@ -45,7 +47,7 @@ async def codes(database: Database, family: Family, *, offered: bool = True) -> 
 async def test_without_accounts(owner: psycopg.Connection, owner_database: Database) -> None:
     family = add_family(owner)
     assert await codes(owner_database, family) == (["bank_account_missing"], ["bank_account_missing"])
-    assert await codes(owner_database, family, offered=False) == (
+    assert await codes(owner_database, family, direct_deposit_enabled=False) == (
         ["direct_deposit_not_offered", "bank_account_missing"],
         ["bank_account_missing"],
     )
@@ -58,7 +60,7 @@ async def test_with_active_accounts(
     family = add_family(owner, sandbox=sandbox)
     await connect_all(owner_database, ring, family, clock.now())
     assert await codes(owner_database, family) == ([], [])
-    not_offered = await codes(owner_database, family, offered=False)
+    not_offered = await codes(owner_database, family, direct_deposit_enabled=False)
     assert not_offered == ([] if sandbox else ["direct_deposit_not_offered"], [])
 
 
@@ -74,7 +76,7 @@ async def test_while_accounts_are_being_verified_and_after_they_failed(
     async with owner_database.transaction(None) as session:
         await fail_accounts(session, clock.now(), {each.id: "Account closed (R02)." for each in accounts})
         employer = await session.get_one(Employer, family.employer_id)
-        [blocker] = await household_blockers(session, employer, offered=True)
+        [blocker] = await household_blockers(session, employer, direct_deposit_enabled=True)
     assert blocker.message == "The bank account cannot be used: Account closed (R02)."
     assert await codes(owner_database, family) == (["bank_account_failed"], ["bank_account_failed"])
 

@@ -12,7 +12,7 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.clock import SystemClock
 from hearthpay.database.embedded import EmbeddedServer
 from hearthpay.people import credentials, first_owner, sign_in, sign_up
-from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.sign_up import NewPerson
 from hearthpay.people.throttle import SignInThrottle
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
@@ -53,27 +53,31 @@ def test_from_nobody_to_somebody_who_is_helped(running: EmbeddedServer) -> None:
     earlier, link = people("first-owner"), people("first-owner")
     database = service_database(running.service_url())
     clock = SystemClock()
-    desk = FrontDesk(
+    people_context = PeopleContext(
         database, clock, KeyRing((EncryptionKey.generate(),)), SignInThrottle(clock), no_sooner_than=0
     )
     new = NewPerson("Maria Lopez", PASSWORD, "en")
 
     async def story() -> None:
         with pytest.raises(Refusal, match="used already"):
-            await first_owner.become_first_owner(desk, token(earlier, "welcome"), MARIA, new, "Lopez", VISIT)
-        await first_owner.become_first_owner(desk, token(link, "welcome"), MARIA, new, "Lopez", VISIT)
+            await first_owner.become_first_owner(
+                people_context, token(earlier, "welcome"), MARIA, new, "Lopez", VISIT
+            )
+        await first_owner.become_first_owner(
+            people_context, token(link, "welcome"), MARIA, new, "Lopez", VISIT
+        )
         listed = await asyncio.to_thread(people, "list")
         assert listed.startswith(f"{MARIA}  Maria Lopez  organizations 1  last seen 20")
         assert "people already" in await asyncio.to_thread(refused, "first-owner")
 
         reset = await asyncio.to_thread(people, "reset", MARIA)
-        await credentials.reset_password(desk, token(reset, "reset"), "walnut-lantern-77", VISIT)
-        await sign_in.sign_in(desk, MARIA, "walnut-lantern-77", VISIT)
+        await credentials.reset_password(people_context, token(reset, "reset"), "walnut-lantern-77", VISIT)
+        await sign_in.sign_in(people_context, MARIA, "walnut-lantern-77", VISIT)
         assert await asyncio.to_thread(people, "end-sessions", MARIA) == "Sessions ended: 2."
         await asyncio.to_thread(people, "remove-second-factor", MARIA)
 
         invited = await asyncio.to_thread(people, "invite", "ana@example.com", "--organization", "Lopez")
-        await sign_up.join_as_new_person(desk, token(invited, "join"), new, VISIT)
+        await sign_up.join_as_new_person(people_context, token(invited, "join"), new, VISIT)
         assert "nobody with this address" in await asyncio.to_thread(refused, "reset", "x@example.com")
         assert "no organization" in await asyncio.to_thread(
             refused, "invite", "bea@example.com", "--organization", "Nobody"

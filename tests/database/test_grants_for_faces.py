@@ -15,7 +15,7 @@ from uuid_utils.compat import uuid7
 
 from hearthpay.database.embedded import ROLES, EmbeddedServer
 from hearthpay.database.session import Database
-from hearthpay.database.worker_audit import Deed, record_deeds
+from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audit
 from hearthpay.payroll.answers import estimate_json
 from hearthpay.payroll.calculation import calculate_payroll
 from hearthpay.payroll.ledger.histories import read_histories
@@ -289,9 +289,10 @@ async def test_the_worker_makes_scheduled_payrolls_of_many_households_at_once(
             event.remove(Engine, "before_cursor_execute", note)
         assert len(sent) == 4, "one statement a table, however many payrolls"
         deeds = [
-            Deed(*each.owner, key, {"pay_date": "2026-12-18"}) for key, each in zip(ids, new, strict=True)
+            WorkerAuditEntry(*each.owner, key, {"pay_date": "2026-12-18"})
+            for key, each in zip(ids, new, strict=True)
         ]
-        await record_deeds(session, "payroll.run", deeds)
+        await record_worker_audit(session, "payroll.run", deeds)
         with pytest.raises(ForbiddenTransitionError):
             await begin_all(session, {ids[0]: "scheduled", ids[1]: "draft"}, cause)
         assert await insert_payrolls(session, [], NOW) == []

@@ -15,8 +15,8 @@ from hearthpay.accounts import service as accounts
 from hearthpay.app import create_app
 from hearthpay.autopilot.commands import Agreement, EnrolledTerms, EnrollEmployee
 from hearthpay.autopilot.enrolling import enroll
-from hearthpay.autopilot.errands import run_errands
 from hearthpay.autopilot.generation import generate_due
+from hearthpay.autopilot.outbox_tasks import run_outbox_tasks
 from hearthpay.autopilot.records import STANDING_TEXT_VERSION
 from hearthpay.banking.accounts import AccountDetails, connect_employee_account, connect_household_account
 from hearthpay.clock import BUSINESS_TIME, FixedClock
@@ -24,7 +24,7 @@ from hearthpay.database.session import Database
 from hearthpay.employees.models import Employee
 from hearthpay.employers.ein import keep_ein
 from hearthpay.employers.models import Employer
-from hearthpay.mail.notices import NoticeDesk
+from hearthpay.mail.notices import NotificationSettings
 from hearthpay.payroll.payday.bank_day import advance
 from hearthpay.payroll.set_asides import escrow
 from hearthpay.payroll.set_asides.rules import SetAsideRule
@@ -158,10 +158,10 @@ class Books:
                 local.replace(hour=16) if local.hour < 16 else (local + timedelta(days=1)).replace(hour=10)
             )
             self.clock.advance(later.astimezone(UTC) - self.clock.now())
-            await generate_due(self.worker, self.clock, offered=False)
+            await generate_due(self.worker, self.clock, direct_deposit_enabled=False)
             report = await advance(self.worker, self.ring, None, self.clock)
             assert report.problems == ()
-            await run_errands(self.worker, self.ring, self.clock, NoticeDesk())
+            await run_outbox_tasks(self.worker, self.ring, self.clock, NotificationSettings())
 
     async def fly(self, employer_id: str, employee_id: str, anchor: str, pay_days_after: int) -> None:
         """Pay the employee once by check, and enroll him in Autopilot."""
@@ -180,7 +180,7 @@ class Books:
         )
         actor = self._operator(sandbox=True)
         async with self.service.transaction(actor.tenant) as session:
-            await enroll(session, actor, self.clock, wanted, offered=False)
+            await enroll(session, actor, self.clock, wanted, direct_deposit_enabled=False)
 
     async def ask_autopilot(self, action: str, employer_id: str, employee_id: str) -> None:
         whose = {"employer_id": employer_id, "employee_id": employee_id}

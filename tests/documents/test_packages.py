@@ -15,9 +15,9 @@ from fastapi import FastAPI
 
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
-from hearthpay.documents.making import LEASE, MOST_ATTEMPTS, MakingReport, make_next
+from hearthpay.documents.package_builder import LEASE, MOST_ATTEMPTS, MakingReport, make_next
 from hearthpay.documents.packages import PACKAGE_AT_ONCE
-from hearthpay.mail.notices import NoticeDesk
+from hearthpay.mail.notices import NotificationSettings
 from hearthpay.security.content_seal import SealedContent, mail_place, open_content
 from hearthpay.security.key_ring import KeyRing
 from tests.documents.family import ROOM, Family, add_family, patched, tell_numbers
@@ -76,7 +76,7 @@ def work(worker_database: Database, ring: KeyRing, clock: FixedClock) -> Work:
             worker_database,
             ring,
             clock,
-            NoticeDesk(sends=True),
+            NotificationSettings(sends=True),
             lambda: papers is not None and next(asked, papers) >= papers,
             slice_seconds=slice_seconds,
         )

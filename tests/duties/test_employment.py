@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from hearthpay.duties.employment import Engagement, PolicyStanding, employment_items, occasional_duties
+from hearthpay.duties.employment import Engagement, PolicyStatus, employment_items, occasional_duties
 from hearthpay.duties.employment_rules import employment_rules
 from hearthpay.insurance.requirements import NeededPolicy, rules_of
 
@@ -15,7 +15,7 @@ HOUSEHOLD, ROSA = UUID(int=1), UUID(int=2)
 HIRED = Engagement(ROSA, "Rosa Diaz", 1, "NJ", frozenset(), date(2026, 3, 2), None, Decimal(40), "biweekly")
 
 
-def due(*engagements: Engagement, policies: tuple[PolicyStanding, ...] = ()) -> list[tuple[str, str]]:
+def due(*engagements: Engagement, policies: tuple[PolicyStatus, ...] = ()) -> list[tuple[str, str]]:
     items = employment_items(HOUSEHOLD, engagements, policies, {})
     return [(item.key.removesuffix(f"/{ROSA}"), item.due.isoformat()) for item in items]
 
@@ -66,7 +66,7 @@ def test_last_wages_are_due_as_the_state_has_it(state: str, last_day: str) -> No
 
 def test_a_policy_is_due_before_the_first_day_and_renewed_by_its_end() -> None:
     needed = NeededPolicy(rules_of("NY")[0], "required", date(2026, 3, 2))
-    missing = PolicyStanding(needed, "NY", "workers_compensation")
+    missing = PolicyStatus(needed, "NY", "workers_compensation")
     assert due(policies=(missing,)) == [("NY/workers-compensation/policy", "2026-03-02")]
     kept = replace(missing, starts_on=date(2026, 3, 1), ends_on=date(2027, 2, 28), carrier="NYSIF")
     first, renewal = employment_items(HOUSEHOLD, [], [kept], {})

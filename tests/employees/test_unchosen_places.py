@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from hearthpay.employees.unchosen_places import county_of, unchosen_place
+from hearthpay.employees.missing_localities import county_of, unchosen_place
 
 TODAY = date(2026, 11, 20)
 
@@ -49,7 +49,7 @@ def test_nothing_is_asked_where_it_is_settled_or_there_is_no_such_tax() -> None:
 
 
 def test_every_county_named_here_has_a_tax() -> None:
-    from hearthpay.employees.unchosen_places import _counties
+    from hearthpay.employees.missing_localities import _counties
     from hearthpay.taxes import rulebook_for
 
     taxes = rulebook_for(TODAY).state("IN").local_taxes

@@ -89,7 +89,7 @@ async def test_who_comes_while_the_chain_is_held_waits_for_nobody(
     assert waiting(owner_connection) == 0
     assert chain(owner_connection, tenant.organization_id)[before:] == [(before + 1, 1), (before + 2, 2)]
     assert await found(owner_database, clock) == 0
-    assert await audit.seal_waiting(worker_database) == 0
+    assert await audit.seal_pending(worker_database) == 0
 
 
 async def test_many_at_once_leave_one_unbroken_chain(
@@ -102,7 +102,7 @@ async def test_many_at_once_leave_one_unbroken_chain(
 ) -> None:
     await asyncio.gather(*(write(database, tenant, f"test.row_{number}") for number in range(60)))
     assert await found(owner_database, clock) == 0
-    assert await audit.seal_waiting(worker_database) == 0
+    assert await audit.seal_pending(worker_database) == 0
     assert waiting(owner_connection) == 0
     assert await found(owner_database, clock) == 0
     sealed = chain(owner_connection, tenant.organization_id)
@@ -128,7 +128,7 @@ async def test_the_worker_seals_what_nobody_else_does(
     held.release.set()
     await holder
     assert waiting(owner_connection) == 1
-    assert await audit.seal_waiting(worker_database) == 0
+    assert await audit.seal_pending(worker_database) == 0
     assert waiting(owner_connection) == 0
     assert await found(owner_database, clock) == 0
 
@@ -149,7 +149,7 @@ async def test_a_row_that_goes_before_it_is_sealed_is_missed(
     await holder
     owner_connection.execute("DELETE FROM audit_log WHERE action = 'test.removed'")
     assert await found(owner_database, clock) == 1
-    assert await audit.seal_waiting(worker_database) == 0
+    assert await audit.seal_pending(worker_database) == 0
     assert waiting(owner_connection) == 0
     assert await found(owner_database, clock) == 1
 
@@ -188,8 +188,8 @@ async def test_much_that_waits_is_sealed_in_bounded_pieces(
     await write(database, tenant, "test.comes_upon_them")
     assert waiting(owner_connection) == 1_500
     assert await found(owner_database, clock) == 0
-    assert await audit.seal_waiting(worker_database) == 500
-    assert await audit.seal_waiting(worker_database) == 0
+    assert await audit.seal_pending(worker_database) == 500
+    assert await audit.seal_pending(worker_database) == 0
     assert chain(owner_connection, organization)[before:] == [
         (before + 1, 1_001),
         (before + 2, 1_000),

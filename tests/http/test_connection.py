@@ -12,8 +12,8 @@ from hearthpay.app import create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.http.connection import LARGEST_HEAD, MOST_AHEAD, MOST_LINES
+from hearthpay.http.connection_limits import ConnectionLimits, connection_limits, room_within
 from hearthpay.http.deadlines import Deadlines
-from hearthpay.http.door import ConnectionLimits, connection_limits, room_within
 from hearthpay.server import running
 from tests.http.api import Account
 

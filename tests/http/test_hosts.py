@@ -15,12 +15,12 @@ from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.http.hosts import HostName, place_of_address, place_of_host
 from hearthpay.oauth.routes import RESOURCE_METADATA_PATH, SERVER_METADATA_PATH, TOOLS_PATH
-from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.context import PeopleContext
 from hearthpay.security.key_ring import KeyRing
-from tests.people.visitors import MARIA, desk, mails, ring
+from tests.people.visitors import MARIA, mails, people_context, ring
 from tests.web.people_browser import OWN, Browser
 
-__all__ = ["desk", "ring"]
+__all__ = ["people_context", "ring"]
 
 PUBLIC: Final = "https://pay.example.com"
 METADATA: Final = tuple(
@@ -154,9 +154,9 @@ async def test_without_one_private_names_alone_are_served_metadata(nameless: Fas
 
 
 async def test_no_mail_begins_with_a_forged_host(
-    nameless: FastAPI, desk: FrontDesk, ring: KeyRing, owner_connection: psycopg.Connection
+    nameless: FastAPI, people_context: PeopleContext, ring: KeyRing, owner_connection: psycopg.Connection
 ) -> None:
-    nameless.state.front_desk = desk
+    nameless.state.people_context = people_context
     transport = httpx.ASGITransport(nameless)
     async with httpx.AsyncClient(transport=transport, base_url="https://127.0.0.1:8443") as client:
         token = await Browser(client).token("/sign-up")

@@ -10,7 +10,15 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
 from hearthpay.database.session import Database
-from hearthpay.http.once import Answered, Claim, DeedOnce, KeyTakenError, Rendered, do_once, fingerprint_of
+from hearthpay.http.idempotent_writes import (
+    Answered,
+    Claim,
+    DeedOnce,
+    KeyTakenError,
+    Rendered,
+    fingerprint_of,
+    run_once_per_key,
+)
 from hearthpay.security.key_ring import EncryptionKey, KeyRing, UnknownKeyError
 from tests.database.household import add_organization
 
@@ -29,16 +37,16 @@ def _claim(actor: Actor, key: str = "k", content: object = None) -> Claim:
 
 
 def _counting(done: list[str], body: bytes = b"done") -> DeedOnce:
-    async def deed(session: AsyncSession) -> Rendered:
+    async def action(session: AsyncSession) -> Rendered:
         await session.execute(text("SELECT 1"))
         done.append("once")
         return Rendered(body, 207)
 
-    return deed
+    return action
 
 
-async def _ask(database: Database, actor: Actor, claim: Claim | None, deed: DeedOnce) -> Answered:
-    return await do_once(database, actor, claim, deed, now=NOW)
+async def _ask(database: Database, actor: Actor, claim: Claim | None, action: DeedOnce) -> Answered:
+    return await run_once_per_key(database, actor, claim, action, now=NOW)
 
 
 async def test_the_second_time_the_first_answer_is_given(database: Database, actor: Actor) -> None:
@@ -90,7 +98,7 @@ async def test_a_secret_is_kept_sealed(
 ) -> None:
     keys, done = KeyRing((EncryptionKey.generate(),)), list[str]()
     for replayed in (False, True):
-        answered = await do_once(
+        answered = await run_once_per_key(
             database, actor, _claim(actor), _counting(done, b"the link"), now=NOW, sealed_with=keys
         )
         assert answered == Answered(Rendered(b"the link", 207), replayed)

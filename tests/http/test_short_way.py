@@ -14,9 +14,9 @@ from hearthpay.clock import FixedClock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
 from hearthpay.http.envelope import answer
+from hearthpay.http.fast_dispatch import FastDispatch, endpoints_by_address
 from hearthpay.http.key_lookup import REMEMBERED_FOR
 from hearthpay.http.routing import Endpoint, api_router
-from hearthpay.http.short_way import ShortWay, endpoints_by_address
 from tests.http.api import BASE_URL, Account
 
 METHODS = ("POST", "GET", "HEAD", "PUT", "OPTIONS")
@@ -28,7 +28,7 @@ BODIES = (b'{"state": "ny", "annual_wages": 2900.5}', b'{"state": "zz", "ssn": 1
 def long_way(database: Database, clock: FixedClock) -> FastAPI:
     """The same application, all of whose requests go the framework's way."""
     app = create_app(database, clock)
-    app.user_middleware = [each for each in app.user_middleware if each.cls is not ShortWay]
+    app.user_middleware = [each for each in app.user_middleware if each.cls is not FastDispatch]
     return app
 
 

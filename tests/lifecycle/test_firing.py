@@ -8,9 +8,9 @@ import pytest
 import structlog
 
 from hearthpay.clock import FixedClock
+from hearthpay.payroll.issues.attempts import MOST_ATTEMPTS
 from hearthpay.payroll.payday.bank_day import advance
 from hearthpay.payroll.payday.firing import fire_due
-from hearthpay.payroll.trouble.attempts import MOST_ATTEMPTS
 from tests.http.api import data, refusal
 from tests.worlds.households import add_employee
 from tests.worlds.town import Family, Town, rows, statuses

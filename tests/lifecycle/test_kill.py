@@ -399,7 +399,7 @@ async def run_week_before(
                 employees=(entry,),
             )
             async with service.transaction(actor.tenant) as session:
-                stored = await run_payroll(session, actor, clock, order, offered=True)
+                stored = await run_payroll(session, actor, clock, order, direct_deposit_enabled=True)
             assert stored.status == "pending_funding"
             ran.append(stored.id)
     finally:

@@ -15,8 +15,8 @@ import pytest
 
 from hearthpay.access.actor import Actor
 from hearthpay.autopilot.commands import EnrolledTerms
-from hearthpay.autopilot.errands import run_errands
 from hearthpay.autopilot.generation import generate_due
+from hearthpay.autopilot.outbox_tasks import run_outbox_tasks
 from hearthpay.banking.calendar import is_banking_day, send_at
 from hearthpay.database.session import Database
 from hearthpay.employees.commands import PayFrequency
@@ -229,10 +229,10 @@ async def live_through(town: Town, houses: list[House], first: date, last: date)
             await house.run(period)
         if is_banking_day(day) or due[day]:
             town.go_to(str(day), 12)
-            await generate_due(town.worker, town.clock, offered=True)
+            await generate_due(town.worker, town.clock, direct_deposit_enabled=True)
             town.go_to(str(day), 15)
             await town.work()
-            await run_errands(town.worker, town.ring, town.clock, DESK)
+            await run_outbox_tasks(town.worker, town.ring, town.clock, DESK)
         day += DAY
 
 

@@ -16,7 +16,7 @@ from hearthpay.doctor.reconciliation import reconcile
 from hearthpay.payroll.payday.outcomes import undo_returned
 from hearthpay.payroll.payday.reversed_deposits import reverse_deposit
 from tests.http.api import data
-from tests.lifecycle.test_told_in_time import Post, post, read, until, work
+from tests.lifecycle.test_notices_in_time import Post, post, read, until, work
 from tests.worlds.town import Family, Town, rows
 
 __all__ = ["post"]

@@ -15,7 +15,7 @@ from hearthpay.mail.notices import (
     KEPT_FOR,
     OPERATOR_LIMIT,
     Notice,
-    NoticeDesk,
+    NotificationSettings,
     OperatorAddressError,
     queue_notice,
 )
@@ -26,16 +26,20 @@ from tests.mail.servers import Postbox, mail_server
 from tests.worlds.inviting import invite
 
 MAIL = Mail("someone@example.com", "Your payroll", "What happened.\n", "<p>What happened.</p>")
-DESK = NoticeDesk(sends=True, operator="operator@example.com")
+DESK = NotificationSettings(sends=True, operator="operator@example.com")
 OPERATORS = Notice("problem:1", "problem", "operator", MAIL)
 
 
 async def queue(
-    worker: Database, ring: KeyRing, clock: FixedClock, *notices: Notice, desk: NoticeDesk = DESK
+    worker: Database,
+    ring: KeyRing,
+    clock: FixedClock,
+    *notices: Notice,
+    notifications: NotificationSettings = DESK,
 ) -> None:
     async with worker.transaction(None) as session:
         for notice in notices:
-            await queue_notice(session, ring, desk, clock.now(), notice)
+            await queue_notice(session, ring, notifications, clock.now(), notice)
 
 
 def outbox(owner: psycopg.Connection) -> list[tuple[Any, ...]]:
@@ -91,10 +95,12 @@ async def test_limits_are_counted_apart_from_invitations(
     clock: FixedClock,
     owner_connection: psycopg.Connection,
 ) -> None:
-    desk = replace(DESK, limits=MailLimits(employee=1, household=2, organization=9, mailbox=100, young=100))
+    notifications = replace(
+        DESK, limits=MailLimits(employee=1, household=2, organization=9, mailbox=100, young=100)
+    )
     first = await of_household(account, rosa)
     notices = [replace(first, key=f"held:{number}") for number in range(3)]
-    await queue(worker_database, ring, clock, *notices, desk=desk)
+    await queue(worker_database, ring, clock, *notices, notifications=notifications)
     assert [each[1:3] for each in outbox(owner_connection)] == [
         ("queued", None),
         ("queued", None),
@@ -109,11 +115,11 @@ async def test_limits_are_counted_apart_from_invitations(
 
 
 @pytest.mark.parametrize(
-    ("desk", "mail", "reason"),
-    [(NoticeDesk(), MAIL, "no_mail_server"), (DESK, None, "no_address")],
+    ("notifications", "mail", "reason"),
+    [(NotificationSettings(), MAIL, "no_mail_server"), (DESK, None, "no_address")],
 )
 async def test_what_cannot_be_sent_is_noted(
-    desk: NoticeDesk,
+    notifications: NotificationSettings,
     mail: Mail | None,
     reason: str,
     account: Account,
@@ -124,15 +130,19 @@ async def test_what_cannot_be_sent_is_noted(
     owner_connection: psycopg.Connection,
 ) -> None:
     notice = replace(await of_household(account, rosa), mail=mail)
-    await queue(worker_database, ring, clock, notice, desk=desk)
+    await queue(worker_database, ring, clock, notice, notifications=notifications)
     assert outbox(owner_connection) == [("household", "withheld", reason, False)]
 
 
 def test_the_operator_s_address_is_checked_at_the_start() -> None:
-    desk = NoticeDesk.of(
+    notifications = NotificationSettings.of(
         {"HEARTHPAY_OPERATOR_EMAIL": " ops@example.com ", "MAIL_LIMITS": "household=3"}, sends=True
     )
-    assert (desk.operator, desk.limits.household, desk.sends) == ("ops@example.com", 3, True)
-    assert NoticeDesk.of({}, sends=False) == NoticeDesk()
+    assert (notifications.operator, notifications.limits.household, notifications.sends) == (
+        "ops@example.com",
+        3,
+        True,
+    )
+    assert NotificationSettings.of({}, sends=False) == NotificationSettings()
     with pytest.raises(OperatorAddressError, match="HEARTHPAY_OPERATOR_EMAIL"):
-        NoticeDesk.of({"HEARTHPAY_OPERATOR_EMAIL": "nobody, everybody@example.com"}, sends=True)
+        NotificationSettings.of({"HEARTHPAY_OPERATOR_EMAIL": "nobody, everybody@example.com"}, sends=True)

@@ -282,7 +282,7 @@ async def test_a_link_that_is_replaced_or_used_is_not_sent_any_more(
     assert outbox(owner_connection)[1] == ("withdrawn", "used", False)
     clock.advance(timedelta(hours=1))
     async with mail_server(postbox) as url:
-        await app.state.front_desk.postman.settle()
+        await app.state.people_context.postman.settle()
         assert await in_worker(worker_database, ring, clock, url) == Round(0, 0, 0)
     # No link has left; what was entered is told.
     assert {each["Subject"] for each in postbox.mails} == {

@@ -10,7 +10,7 @@ from hearthpay.mcp.advice import NEXT_STEPS
 from hearthpay.mcp.arguments import problems_with, without_nulls
 from hearthpay.mcp.calls import CallTerms
 from hearthpay.mcp.server import INSTRUCTIONS
-from hearthpay.mcp.tools.paying import as_arguments, as_request
+from hearthpay.mcp.tools.payrolls import as_arguments, as_request
 from hearthpay.mcp.tools.toolbox import BY_NAME, TOOLBOX
 
 DESK, HOSTED = CallTerms(), CallTerms(hosted=True)

@@ -7,34 +7,34 @@ from types import SimpleNamespace
 from typing import Any, cast, get_args
 from uuid import UUID
 
-from hearthpay.alerts.acts import Act
+from hearthpay.alerts.sensitive_actions import SensitiveAct
 from hearthpay.alerts.wording import alert_mail
 from hearthpay.autopilot.mails import AUTOPILOT_KINDS
 from hearthpay.autopilot.mails import mail_of as autopilot_mail
-from hearthpay.banking.account_news import account_changed_mail
-from hearthpay.database.delicate_acts import DELICATE_ACTS
-from hearthpay.documents.news import document_ready_mail
-from hearthpay.documents.package_news import package_ready_mail
+from hearthpay.banking.account_notices import account_changed_mail
+from hearthpay.database.sensitive_actions import DELICATE_ACTS
+from hearthpay.documents.notices import document_ready_mail
+from hearthpay.documents.package_notices import package_ready_mail
 from hearthpay.duties.calendar import CalendarItem
 from hearthpay.duties.reminders import duties_due_mail
 from hearthpay.duties.rules import KINDS
 from hearthpay.employees.commands import InvitationType
 from hearthpay.employees.invitation_mail import invitation_mail
 from hearthpay.mail.mailer import Mail
-from hearthpay.payroll.payday.news import debit_ahead_mail, pay_stub_mail, payday_mail
-from hearthpay.payroll.trouble.advice import Circumstances, reason_of, what_to_do
-from hearthpay.payroll.trouble.failures import FailureKind
-from hearthpay.payroll.trouble.notice_mail import (
-    ReturnTold,
-    Told,
+from hearthpay.payroll.issues.advice import Circumstances, reason_of, what_to_do
+from hearthpay.payroll.issues.failures import FailureKind
+from hearthpay.payroll.issues.notice_mail import (
+    NoticeFacts,
+    ReturnNoticeFacts,
     employee_notice,
     household_notice,
     return_notice_to_employee,
     return_notice_to_household,
 )
-from hearthpay.payroll.trouble.standing import Trouble
+from hearthpay.payroll.issues.payment_status import PaymentIssue
+from hearthpay.payroll.payday.notices import debit_ahead_mail, pay_stub_mail, payday_mail
 from hearthpay.people.mails import PersonMailKind, person_mail
-from hearthpay.people.readers import NoticeReader
+from hearthpay.people.recipients import NoticeReader
 
 NUMBER = UUID("018f0000-0000-7000-8000-000000000001")
 SENT = datetime(2026, 11, 24, 20, tzinfo=UTC)
@@ -94,7 +94,7 @@ def _portal(kind: InvitationType) -> Write:
     return write
 
 
-def _trouble(kind: FailureKind) -> Trouble:
+def _trouble(kind: FailureKind) -> PaymentIssue:
     code = {"debit_returned": "R01", "wages_not_covered": "R10", "deposit_returned": "R02"}.get(kind)
     code = code or {"held": "employee_account_not_ready", "not_sent": "authorization_missing"}.get(kind, kind)
     stored = "Run the payroll again with a pay date in the new year, or pay by check."
@@ -108,34 +108,38 @@ def _trouble(kind: FailureKind) -> Trouble:
         stored=stored,
     )
     said = f"What happened in English, {kind}."
-    return Trouble(kind, code, reason_of(code), said, what_to_do(case), trying, trying, (NUMBER,), case)
+    return PaymentIssue(kind, code, reason_of(code), said, what_to_do(case), trying, trying, (NUMBER,), case)
 
 
-def _told(name: str) -> Told:
-    return Told((name, name), (name,), date(2026, 11, 30), str(NUMBER))
+def _event_details(name: str) -> NoticeFacts:
+    return NoticeFacts((name, name), (name,), date(2026, 11, 30), str(NUMBER))
 
 
 def _to_household(kind: FailureKind) -> Write:
-    return lambda language, name: household_notice(NoticeReader(TO, language), _told(name), _trouble(kind))
+    return lambda language, name: household_notice(
+        NoticeReader(TO, language), _event_details(name), _trouble(kind)
+    )
 
 
 def _to_employee(kind: FailureKind) -> Write:
     return lambda language, name: employee_notice(
-        NoticeReader(TO, language), _told(name), _trouble(kind), None
+        NoticeReader(TO, language), _event_details(name), _trouble(kind), None
     )
 
 
-def _returned(employee: bool, amount: Decimal | None) -> ReturnTold:
-    return ReturnTold(("A", "B"), ("A", "B") if employee else None, "6789", "Account closed", "R02", amount)
+def _returned(employee: bool, amount: Decimal | None) -> ReturnNoticeFacts:
+    return ReturnNoticeFacts(
+        ("A", "B"), ("A", "B") if employee else None, "6789", "Account closed", "R02", amount
+    )
 
 
-def _named(told: ReturnTold, name: str) -> ReturnTold:
-    return ReturnTold(
+def _named(told: ReturnNoticeFacts, name: str) -> ReturnNoticeFacts:
+    return ReturnNoticeFacts(
         (name, name), told.employee and (name, name), told.last_four, told.title, told.code, told.amount
     )
 
 
-def _return(write: Callable[[NoticeReader, ReturnTold], Mail], told: ReturnTold) -> Write:
+def _return(write: Callable[[NoticeReader, ReturnNoticeFacts], Mail], told: ReturnNoticeFacts) -> Write:
     return lambda language, name: write(NoticeReader(TO, language), _named(told, name))
 
 
@@ -197,7 +201,7 @@ def _alert(action: str) -> Write:
     }
 
     def write(language: str, name: str) -> Mail:
-        act = Act(
+        act = SensitiveAct(
             NUMBER,
             SENT,
             NUMBER,

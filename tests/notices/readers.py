@@ -9,14 +9,14 @@ import psycopg
 import pytest
 
 from hearthpay.mail.mailer import Mail
-from hearthpay.mail.notices import NoticeDesk
+from hearthpay.mail.notices import NotificationSettings
 from hearthpay.security.content_seal import SealedContent, mail_place, open_content
 from hearthpay.worker.duties import worker_duties
 from hearthpay.worker.duty import Progress
 from tests.http.api import Account
 from tests.worlds.town import Family, Town
 
-DESK = NoticeDesk(sends=True, operator="operator@example.com")
+DESK = NotificationSettings(sends=True, operator="operator@example.com")
 
 
 @dataclass
@@ -44,12 +44,14 @@ class Post:
             (f"notice.{kind}",),
         ).fetchall()
 
-    async def round(self, desk: NoticeDesk = DESK, duty: str = "news") -> Progress:
+    async def round(self, notifications: NotificationSettings = DESK, duty: str = "news") -> Progress:
         """Let the worker do one duty."""
         town = self.town
         duties = {
             each.name: each
-            for each in worker_duties(town.worker, town.ring, town.bank, town.clock, desk=desk)
+            for each in worker_duties(
+                town.worker, town.ring, town.bank, town.clock, notifications=notifications
+            )
         }
         return await duties[duty].work(lambda: False)
 

@@ -10,7 +10,7 @@ from hearthpay.app import create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.mail.mailer import Mailer
-from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.sessions import SignedIn
 from hearthpay.security.key_ring import KeyRing
 from tests.oauth.dance import Dance
@@ -24,15 +24,15 @@ __all__ = ["maria", "ring"]
 def app(database: Database, clock: FixedClock, ring: KeyRing) -> FastAPI:
     mailer = Mailer("smtp://127.0.0.1:9", "payroll@example.com")
     app = create_app(database, clock, public_url=HOME, ring=ring, mailer=mailer)
-    app.state.front_desk = FrontDesk(
-        database, clock, ring, app.state.front_desk.throttle, sends_mail=True, no_sooner_than=0
+    app.state.people_context = PeopleContext(
+        database, clock, ring, app.state.people_context.throttle, sends_mail=True, no_sooner_than=0
     )
     return app
 
 
 @pytest.fixture
-def desk(app: FastAPI) -> FrontDesk:
-    found: FrontDesk = app.state.front_desk
+def people_context(app: FastAPI) -> PeopleContext:
+    found: PeopleContext = app.state.people_context
     return found
 
 

@@ -10,9 +10,9 @@ import pytest
 from fastapi import FastAPI
 
 from hearthpay.clock import FixedClock
-from hearthpay.oauth.asking import OF_NETWORK, OF_PROGRAM
+from hearthpay.oauth.authorization_requests import OF_NETWORK, REQUESTS_PER_CLIENT
 from hearthpay.people import members, sign_up
-from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.sessions import SignedIn
 from hearthpay.people.sign_up import NewPerson
 from hearthpay.security.key_ring import KeyRing
@@ -359,9 +359,13 @@ async def test_a_form_that_chooses_nothing_is_asked_again(dance: Dance, form: di
 
 
 async def test_only_who_opened_the_question_answers_it_and_once(
-    app: FastAPI, dance: Dance, desk: FrontDesk, owner_connection: psycopg.Connection, ring: KeyRing
+    app: FastAPI,
+    dance: Dance,
+    people_context: PeopleContext,
+    owner_connection: psycopg.Connection,
+    ring: KeyRing,
 ) -> None:
-    await Newcomers(desk, owner_connection, ring).make("eve@example.com", organization="Other")
+    await Newcomers(people_context, owner_connection, ring).make("eve@example.com", organization="Other")
     eve = Browser.of(app, "Eve")
     await eve.sign_in("eve@example.com", PASSWORD)
     page = await dance.ask(eve)
@@ -391,11 +395,17 @@ async def test_only_who_opened_the_question_answers_it_and_once(
     assert (await dance.browser.look(mine)).status_code == 410
 
 
-async def test_a_viewer_lets_nobody_in(app: FastAPI, dance: Dance, desk: FrontDesk, maria: SignedIn) -> None:
+async def test_a_viewer_lets_nobody_in(
+    app: FastAPI, dance: Dance, people_context: PeopleContext, maria: SignedIn
+) -> None:
     actor = maria.actor("r", of_both_modes=True)
-    async with desk.database.transaction(actor.tenant) as session:
-        sent = await members.invite_member(session, actor, desk.clock, "viewer@example.com", "viewer")
-    await sign_up.join_as_new_person(desk, sent.token.text, NewPerson("Vera", PASSWORD, "en"), VISIT)
+    async with people_context.database.transaction(actor.tenant) as session:
+        sent = await members.invite_member(
+            session, actor, people_context.clock, "viewer@example.com", "viewer"
+        )
+    await sign_up.join_as_new_person(
+        people_context, sent.token.text, NewPerson("Vera", PASSWORD, "en"), VISIT
+    )
     vera = Browser.of(app, "Vera")
     await vera.sign_in("viewer@example.com", PASSWORD)
     assert (await vera.look(await dance.ask(vera))).status_code == 403
@@ -445,7 +455,7 @@ async def test_a_flood_of_questions_is_stopped(
         "resource, created_at, expires_at, address_hash) SELECT gen_random_uuid(), sha256(n::text::bytea), client_id, "
         "redirect_uri, true, code_challenge, scopes, resource, created_at, expires_at, sha256(n::text::bytea) "
         "FROM (SELECT * FROM agent_requests ORDER BY id DESC LIMIT 1) r, generate_series(1, %s) n",
-        (OF_PROGRAM,),
+        (REQUESTS_PER_CLIENT,),
     )
     elsewhere = [(await ask("198.51.100.7")).status_code for _ in range(2)]
     assert elsewhere == [303, 429], (

@@ -5,7 +5,7 @@ import pytest
 
 from hearthpay.clock import FixedClock
 from hearthpay.oauth import clients
-from hearthpay.oauth.asking import MOST_AGENTS
+from hearthpay.oauth.authorization_requests import MOST_AGENTS
 from tests.oauth.dance import Dance
 
 FLOOD = (

@@ -8,10 +8,10 @@ import pytest
 
 from hearthpay.banking.holds import HoldCode
 from hearthpay.banking.return_codes import return_codes
+from hearthpay.payroll.issues.advice import Circumstances, WayOut, hold_of, reason_of, what_to_do
+from hearthpay.payroll.issues.attempts import MOST_ATTEMPTS, given_up_at, pause_after
+from hearthpay.payroll.issues.failures import FOR_THE_OPERATOR, FailureKind
 from hearthpay.payroll.lifecycle import STATUSES
-from hearthpay.payroll.trouble.advice import Circumstances, WayOut, hold_of, reason_of, what_to_do
-from hearthpay.payroll.trouble.attempts import MOST_ATTEMPTS, given_up_at, pause_after
-from hearthpay.payroll.trouble.failures import FOR_THE_OPERATOR, FailureKind
 
 NEXT = datetime.datetime(2026, 11, 24, 20, tzinfo=datetime.UTC)
 OURS = (
@@ -33,8 +33,8 @@ CODES = (*OURS, *return_codes().reasons, "R99")
 
 @pytest.mark.parametrize("kind", [kind for kind in get_args(FailureKind) if kind != "year_passed"])
 def test_nothing_is_named_that_is_not_open(kind: FailureKind):
-    ways_out = [frozenset[WayOut](), frozenset[WayOut]({"void"}), frozenset(get_args(WayOut))]
-    for code, status, next_try, ways in itertools.product(CODES, STATUSES, (None, NEXT), ways_out):
+    available_actions = [frozenset[WayOut](), frozenset[WayOut]({"void"}), frozenset(get_args(WayOut))]
+    for code, status, next_try, ways in itertools.product(CODES, STATUSES, (None, NEXT), available_actions):
         told = what_to_do(Circumstances(kind, code, status, next_try, ways, stored="Contact support."))
         assert told.endswith("."), (code, status)
         words = told.lower()

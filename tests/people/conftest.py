@@ -1,5 +1,5 @@
 """The front desk over the real database, and people who come to it."""
 
-from tests.people.visitors import desk, maria, ring
+from tests.people.visitors import maria, people_context, ring
 
-__all__ = ["desk", "maria", "ring"]
+__all__ = ["maria", "people_context", "ring"]

@@ -10,7 +10,7 @@ import pyotp
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import FixedClock
 from hearthpay.people import credentials, members, sign_in, sign_up
-from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.sessions import SignedIn
 from hearthpay.people.sign_up import NewPerson
 from hearthpay.security.key_ring import KeyRing
@@ -35,92 +35,105 @@ async def outcomes(*deeds: Awaitable[object]) -> list[str]:
 
 
 async def test_of_two_at_once_with_one_address_one_gets_it(
-    desk: FrontDesk, maria: SignedIn, owner_connection: psycopg.Connection, ring: KeyRing
+    people_context: PeopleContext, maria: SignedIn, owner_connection: psycopg.Connection, ring: KeyRing
 ) -> None:
     for _ in range(2):
-        await sign_up.ask_to_sign_up(desk, "new@example.com", "en", HERE, VISIT)
+        await sign_up.ask_to_sign_up(people_context, "new@example.com", "en", HERE, VISIT)
     links = [link_in(mail) for mail in mails(owner_connection, ring)[-2:]]
-    made = (sign_up.finish_sign_up(desk, link, NEW, "Diaz", VISIT) for link in links)
+    made = (sign_up.finish_sign_up(people_context, link, NEW, "Diaz", VISIT) for link in links)
     assert await outcomes(*made) == ["done", "gone"]
     assert owner_connection.execute("SELECT count(*) FROM organizations").fetchone() == (2,)
 
-    other = await Newcomers(desk, owner_connection, ring).make("other@example.com", "Others")
+    other = await Newcomers(people_context, owner_connection, ring).make("other@example.com", "Others")
     for who in (maria, other):
-        await credentials.ask_for_new_email(desk, who, "wanted@example.com", HERE, VISIT)
+        await credentials.ask_for_new_email(people_context, who, "wanted@example.com", HERE, VISIT)
     links = [link_in(mail) for mail in mails(owner_connection, ring)[-2:]]
     moved = (
-        credentials.confirm_new_email(desk, who, link, VISIT)
+        credentials.confirm_new_email(people_context, who, link, VISIT)
         for who, link in zip((maria, other), links, strict=True)
     )
     assert await outcomes(*moved) == ["done", "gone"]
 
 
 async def test_what_is_sent_twice_at_once_is_done_twice_or_refused_and_never_fails(
-    desk: FrontDesk, maria: SignedIn, owner_connection: psycopg.Connection, ring: KeyRing
+    people_context: PeopleContext, maria: SignedIn, owner_connection: psycopg.Connection, ring: KeyRing
 ) -> None:
-    changed = (credentials.change_password(desk, maria, OTHER_PASSWORD, VISIT) for _ in range(3))
+    changed = (credentials.change_password(people_context, maria, OTHER_PASSWORD, VISIT) for _ in range(3))
     assert await outcomes(*changed) == ["done"] * 3
-    begun = (credentials.set_up_second_factor(desk, maria) for _ in range(3))
+    begun = (credentials.set_up_second_factor(people_context, maria) for _ in range(3))
     assert await outcomes(*begun) == ["done"] * 3
     for _ in range(2):
-        await credentials.ask_for_reset(desk, MARIA, HERE, VISIT)
+        await credentials.ask_for_reset(people_context, MARIA, HERE, VISIT)
     links = [link_in(mail) for mail in mails(owner_connection, ring)[-2:]]
-    reset = (credentials.reset_password(desk, link, OTHER_PASSWORD, VISIT) for link in links)
+    reset = (credentials.reset_password(people_context, link, OTHER_PASSWORD, VISIT) for link in links)
     assert await outcomes(*reset) == ["done", "gone"]
     in_force = "SELECT kind, count(*) FROM credentials WHERE ended_at IS NULL GROUP BY kind ORDER BY kind"
     assert owner_connection.execute(in_force).fetchall() == [("password", 1), ("totp", 1)]
 
 
 async def test_a_code_opens_once_also_for_two_at_once(
-    desk: FrontDesk, maria: SignedIn, clock: FixedClock
+    people_context: PeopleContext, maria: SignedIn, clock: FixedClock
 ) -> None:
-    app = pyotp.TOTP((await credentials.set_up_second_factor(desk, maria)).secret)
-    codes = await credentials.confirm_second_factor(desk, maria, app.at(clock.now()), VISIT)
+    app = pyotp.TOTP((await credentials.set_up_second_factor(people_context, maria)).secret)
+    codes = await credentials.confirm_second_factor(people_context, maria, app.at(clock.now()), VISIT)
     clock.advance(timedelta(seconds=30))
     for code in (app.at(clock.now()), codes[0]):
-        halves = [(await sign_in.sign_in(desk, MARIA, PASSWORD, VISIT)).token.text for _ in range(2)]
-        entered = (sign_in.give_second_factor(desk, half, code, VISIT) for half in halves)
+        halves = [
+            (await sign_in.sign_in(people_context, MARIA, PASSWORD, VISIT)).token.text for _ in range(2)
+        ]
+        entered = (
+            sign_in.give_second_factor(people_context, needs_second_factor, code, VISIT)
+            for needs_second_factor in halves
+        )
         assert await outcomes(*entered) == ["authentication_required", "done"]
 
 
 async def test_a_code_is_taken_a_step_off_and_no_more(
-    desk: FrontDesk, maria: SignedIn, clock: FixedClock
+    people_context: PeopleContext, maria: SignedIn, clock: FixedClock
 ) -> None:
-    app = pyotp.TOTP((await credentials.set_up_second_factor(desk, maria)).secret)
-    await credentials.confirm_second_factor(desk, maria, app.at(clock.now()), VISIT)
+    app = pyotp.TOTP((await credentials.set_up_second_factor(people_context, maria)).secret)
+    await credentials.confirm_second_factor(people_context, maria, app.at(clock.now()), VISIT)
     clock.advance(timedelta(hours=1))
-    half = (await sign_in.sign_in(desk, MARIA, PASSWORD, VISIT)).token.text
+    needs_second_factor = (await sign_in.sign_in(people_context, MARIA, PASSWORD, VISIT)).token.text
     for steps in (-2, 2):
         code = app.at(clock.now() + timedelta(seconds=30 * steps))
-        await refused("authentication_required", sign_in.give_second_factor(desk, half, code, VISIT))
+        await refused(
+            "authentication_required",
+            sign_in.give_second_factor(people_context, needs_second_factor, code, VISIT),
+        )
     ahead = app.at(clock.now() + timedelta(seconds=30))
-    await sign_in.give_second_factor(desk, half, ahead, VISIT)
-    half = (await sign_in.sign_in(desk, MARIA, PASSWORD, VISIT)).token.text
+    await sign_in.give_second_factor(people_context, needs_second_factor, ahead, VISIT)
+    needs_second_factor = (await sign_in.sign_in(people_context, MARIA, PASSWORD, VISIT)).token.text
     older = app.at(clock.now())
-    await refused("authentication_required", sign_in.give_second_factor(desk, half, older, VISIT))
+    await refused(
+        "authentication_required",
+        sign_in.give_second_factor(people_context, needs_second_factor, older, VISIT),
+    )
 
 
-async def test_of_two_owners_who_leave_at_once_one_stays(desk: FrontDesk, maria: SignedIn) -> None:
-    ana = await joined(desk, maria, "ana@example.com", "owner")
+async def test_of_two_owners_who_leave_at_once_one_stays(
+    people_context: PeopleContext, maria: SignedIn
+) -> None:
+    ana = await joined(people_context, maria, "ana@example.com", "owner")
 
     async def leave(who: SignedIn) -> None:
         actor = who.actor("r")
-        async with desk.database.transaction(actor.tenant) as session:
-            await members.leave(session, actor, desk.clock)
+        async with people_context.database.transaction(actor.tenant) as session:
+            await members.leave(session, actor, people_context.clock)
 
     assert await outcomes(leave(maria), leave(ana)) == ["done", "invalid_state"]
 
 
 async def test_of_two_owners_who_remove_each_other_one_stays(
-    desk: FrontDesk, maria: SignedIn, clock: FixedClock
+    people_context: PeopleContext, maria: SignedIn, clock: FixedClock
 ) -> None:
-    ana = await joined(desk, maria, "ana@example.com", "owner")
-    there = await all_members(desk, maria)
+    ana = await joined(people_context, maria, "ana@example.com", "owner")
+    there = await all_members(people_context, maria)
 
     async def remove(who: SignedIn, whom: SignedIn) -> None:
         actor = who.actor("r")
-        async with desk.database.transaction(actor.tenant) as session:
-            await members.remove_member(session, actor, desk.clock, there[whom.email].membership_id)
+        async with people_context.database.transaction(actor.tenant) as session:
+            await members.remove_member(session, actor, people_context.clock, there[whom.email].membership_id)
 
     await remove(maria, ana)
     await remove(ana, maria)
@@ -129,12 +142,12 @@ async def test_of_two_owners_who_remove_each_other_one_stays(
 
 
 async def test_an_invitation_that_is_accepted_twice_at_once_makes_one_member(
-    desk: FrontDesk, maria: SignedIn, owner_connection: psycopg.Connection, ring: KeyRing
+    people_context: PeopleContext, maria: SignedIn, owner_connection: psycopg.Connection, ring: KeyRing
 ) -> None:
-    token = await invited(desk, maria, "new@example.com", "viewer")
-    joining = (sign_up.join_as_new_person(desk, token, NEW, VISIT) for _ in range(2))
+    token = await invited(people_context, maria, "new@example.com", "viewer")
+    joining = (sign_up.join_as_new_person(people_context, token, NEW, VISIT) for _ in range(2))
     assert await outcomes(*joining) == ["done", "gone"]
-    other = await Newcomers(desk, owner_connection, ring).make("other@example.com", "Others")
-    token = await invited(desk, maria, "other@example.com", "viewer")
-    joining = (sign_up.join_signed_in(desk, other, token, VISIT) for _ in range(2))
+    other = await Newcomers(people_context, owner_connection, ring).make("other@example.com", "Others")
+    token = await invited(people_context, maria, "other@example.com", "viewer")
+    joining = (sign_up.join_signed_in(people_context, other, token, VISIT) for _ in range(2))
     assert await outcomes(*joining) == ["done", "gone"]

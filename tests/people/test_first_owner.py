@@ -7,8 +7,8 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.accounts import service as accounts
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.first_owner import become_first_owner, offer_first_owner, organization_to_join
-from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.sessions import SignedIn
 from hearthpay.people.sign_up import NewPerson
 from hearthpay.security.key_ring import KeyRing
@@ -31,9 +31,9 @@ async def link(owner: Database, clock: FixedClock) -> str:
     return token.text
 
 
-async def welcome(desk: FrontDesk, token: str, organization: str) -> SignedIn:
-    entered = await become_first_owner(desk, token, MARIA, NEW, organization, VISIT)
-    return await signed_in(desk, entered.token.text)
+async def welcome(people_context: PeopleContext, token: str, organization: str) -> SignedIn:
+    entered = await become_first_owner(people_context, token, MARIA, NEW, organization, VISIT)
+    return await signed_in(people_context, entered.token.text)
 
 
 def names(connection: psycopg.Connection) -> list[str]:
@@ -43,77 +43,91 @@ def names(connection: psycopg.Connection) -> list[str]:
 
 @pytest.mark.parametrize("typed", ["Lopez family", " lopez FAMILY ", ""])
 async def test_first_owner_joins_an_organization_created_after_the_link(
-    desk: FrontDesk,
+    people_context: PeopleContext,
     owner_database: Database,
     owner_connection: psycopg.Connection,
     clock: FixedClock,
     typed: str,
 ) -> None:
     token = await link(owner_database, clock)
-    assert await organization_to_join(desk, token) is None
+    assert await organization_to_join(people_context, token) is None
     await create(owner_database, clock, "Lopez family")
-    assert await organization_to_join(desk, token) == "Lopez family"
-    who = await welcome(desk, token, typed)
-    assert [each.organization for each in who.belongings] == ["Lopez family"]
-    assert who.belongings[0].role == "owner"
+    assert await organization_to_join(people_context, token) == "Lopez family"
+    who = await welcome(people_context, token, typed)
+    assert [each.organization for each in who.memberships] == ["Lopez family"]
+    assert who.memberships[0].role == "owner"
     assert names(owner_connection) == ["Lopez family"]
 
 
 async def test_key_for_the_name_of_the_first_owner_creates_no_second_organization(
-    desk: FrontDesk, owner_database: Database, owner_connection: psycopg.Connection, clock: FixedClock
+    people_context: PeopleContext,
+    owner_database: Database,
+    owner_connection: psycopg.Connection,
+    clock: FixedClock,
 ) -> None:
-    await welcome(desk, await link(owner_database, clock), "Lopez family")
+    await welcome(people_context, await link(owner_database, clock), "Lopez family")
     await create(owner_database, clock, "Lopez family")
     assert names(owner_connection) == ["Lopez family"]
 
 
 async def test_first_owner_learns_that_another_organization_was_created(
-    desk: FrontDesk, owner_database: Database, owner_connection: psycopg.Connection, clock: FixedClock
+    people_context: PeopleContext,
+    owner_database: Database,
+    owner_connection: psycopg.Connection,
+    clock: FixedClock,
 ) -> None:
     token = await link(owner_database, clock)
     await create(owner_database, clock, "Lopez family")
     with pytest.raises(Refusal, match="another name") as refused:
-        await welcome(desk, token, "Perez family")
+        await welcome(people_context, token, "Perez family")
     assert refused.value.code == "validation_error"
     assert names(owner_connection) == ["Lopez family"]
-    await welcome(desk, token, "")
+    await welcome(people_context, token, "")
     assert names(owner_connection) == ["Lopez family"]
 
 
 async def test_of_several_organizations_the_first_owner_joins_the_one_named(
-    desk: FrontDesk, owner_database: Database, owner_connection: psycopg.Connection, clock: FixedClock
+    people_context: PeopleContext,
+    owner_database: Database,
+    owner_connection: psycopg.Connection,
+    clock: FixedClock,
 ) -> None:
     for name in ("Lopez family", "Nannies of Oakland"):
         await create(owner_database, clock, name)
     token = await link(owner_database, clock)
-    assert await organization_to_join(desk, token) is None
-    who = await welcome(desk, token, "Lopez family")
-    assert [each.organization for each in who.belongings] == ["Lopez family"]
+    assert await organization_to_join(people_context, token) is None
+    who = await welcome(people_context, token, "Lopez family")
+    assert [each.organization for each in who.memberships] == ["Lopez family"]
     assert names(owner_connection) == ["Lopez family", "Nannies of Oakland"]
 
 
 async def test_first_owner_never_joins_an_organization_of_other_people(
-    desk: FrontDesk,
+    people_context: PeopleContext,
     owner_database: Database,
     owner_connection: psycopg.Connection,
     clock: FixedClock,
     ring: KeyRing,
 ) -> None:
     token = await link(owner_database, clock)
-    stranger = await Newcomers(desk, owner_connection, ring).make("stranger@example.com", "Lopez family")
-    assert await organization_to_join(desk, token) is None
-    who = await welcome(desk, token, "Lopez family")
-    assert who.belongings[0].organization_id != stranger.belongings[0].organization_id
+    stranger = await Newcomers(people_context, owner_connection, ring).make(
+        "stranger@example.com", "Lopez family"
+    )
+    assert await organization_to_join(people_context, token) is None
+    who = await welcome(people_context, token, "Lopez family")
+    assert who.memberships[0].organization_id != stranger.memberships[0].organization_id
     assert names(owner_connection) == ["Lopez family", "Lopez family"]
 
 
 async def test_two_families_keep_the_name_that_they_typed(
-    desk: FrontDesk, owner_database: Database, owner_connection: psycopg.Connection, ring: KeyRing
+    people_context: PeopleContext,
+    owner_database: Database,
+    owner_connection: psycopg.Connection,
+    ring: KeyRing,
 ) -> None:
-    newcomers = Newcomers(desk, owner_connection, ring)
+    newcomers = Newcomers(people_context, owner_connection, ring)
     for email in (MARIA, "other@example.com"):
         who = await newcomers.make(email, "Lopez family")
-        assert [each.organization for each in who.belongings] == ["Lopez family"]
+        assert [each.organization for each in who.memberships] == ["Lopez family"]
     async with owner_database.transaction(None) as session:
         both = await accounts.find_organizations(session, "Lopez family")
         with pytest.raises(Refusal) as refused:
@@ -124,17 +138,20 @@ async def test_two_families_keep_the_name_that_they_typed(
 
 
 async def test_only_an_open_link_of_the_first_owner_lists_organizations(
-    desk: FrontDesk, owner_database: Database, owner_connection: psycopg.Connection, clock: FixedClock
+    people_context: PeopleContext,
+    owner_database: Database,
+    owner_connection: psycopg.Connection,
+    clock: FixedClock,
 ) -> None:
     await create(owner_database, clock, "Lopez family")
     earlier, token = await link(owner_database, clock), await link(owner_database, clock)
     with pytest.raises(Refusal) as refused:
-        await organization_to_join(desk, earlier)
+        await organization_to_join(people_context, earlier)
     assert refused.value.code == "gone"
-    await welcome(desk, token, "")
+    await welcome(people_context, token, "")
     await create(owner_database, clock, "Perez family")
     for used in (earlier, token, "x" * 43):
         with pytest.raises(Refusal):
-            await organization_to_join(desk, used)
+            await organization_to_join(people_context, used)
         with pytest.raises(Refusal):
-            await become_first_owner(desk, used, "other@example.com", NEW, "", VISIT)
+            await become_first_owner(people_context, used, "other@example.com", NEW, "", VISIT)

@@ -10,7 +10,7 @@ from psycopg import errors
 
 from hearthpay.database.embedded import EmbeddedServer
 from hearthpay.people import credentials
-from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.sessions import SignedIn
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.tenant_seal import TenantSeal
@@ -30,11 +30,11 @@ def service(server: EmbeddedServer, empty_tables: None) -> Iterator[psycopg.Conn
 
 @pytest.fixture
 async def other(
-    desk: FrontDesk, maria: SignedIn, owner_connection: psycopg.Connection, ring: KeyRing
+    people_context: PeopleContext, maria: SignedIn, owner_connection: psycopg.Connection, ring: KeyRing
 ) -> SignedIn:
     """Somebody else, in another organization, with a second factor that waits."""
-    found = await Newcomers(desk, owner_connection, ring).make("other@example.com", "Others")
-    await credentials.set_up_second_factor(desk, found)
+    found = await Newcomers(people_context, owner_connection, ring).make("other@example.com", "Others")
+    await credentials.set_up_second_factor(people_context, found)
     return found
 
 
@@ -78,7 +78,7 @@ def test_a_person_that_was_not_signed_is_refused(
 ) -> None:
     claim = seal_of(service).person_claim(maria.person_id)
     _, named, signature = claim.split(" ")
-    organization = maria.belongings[0].organization_id
+    organization = maria.memberships[0].organization_id
     as_tenant = seal_of(service).claim(organization, sandbox=False, employer_id=None)
     for forged in (
         f"person {other.person_id} {signature}",
@@ -102,7 +102,7 @@ def test_a_person_that_was_not_signed_is_refused(
 def test_members_are_seen_with_name_and_address_and_nothing_else(
     service: psycopg.Connection, maria: SignedIn, other: SignedIn
 ) -> None:
-    enter(service, maria.belongings[0].organization_id)
+    enter(service, maria.memberships[0].organization_id)
     assert owners_of(service, "people") == {maria.person_id}
     for table in ("credentials", "person_sessions", "person_events"):
         assert owners_of(service, table) == set()

@@ -3,11 +3,11 @@
 import asyncio
 import threading
 
-from hearthpay.people.hashing_turns import THREADS, HashingTurns
+from hearthpay.people.hashing_queue import THREADS, HashingQueue
 
 
 async def test_each_client_has_its_turn() -> None:
-    turns, done, gate = HashingTurns(), [], threading.Event()
+    turns, done, gate = HashingQueue(), [], threading.Event()
 
     async def check(client: str, number: int) -> None:
         await turns.run(client, gate.wait)
@@ -24,7 +24,7 @@ async def test_each_client_has_its_turn() -> None:
 
 
 async def test_whoever_leaves_keeps_nobody_waiting() -> None:
-    turns, gate = HashingTurns(), threading.Event()
+    turns, gate = HashingQueue(), threading.Event()
     under_way = [asyncio.create_task(turns.run("a", gate.wait)) for _ in range(THREADS)]
     await asyncio.sleep(0)
     waiting = [asyncio.create_task(turns.run("b", gate.wait)) for _ in range(3)]
@@ -38,7 +38,7 @@ async def test_whoever_leaves_keeps_nobody_waiting() -> None:
 
 
 async def test_a_hash_that_fails_gives_its_turn_on() -> None:
-    turns = HashingTurns()
+    turns = HashingQueue()
 
     def fail() -> None:
         raise ValueError

@@ -19,7 +19,7 @@ from hearthpay.mail.person_mail import LINKS, NEWS, RESETS, WARNINGS
 from hearthpay.mail.person_postman import PersonPostman
 from hearthpay.mail.postman import Postman
 from hearthpay.people import credentials
-from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.mails import person_mail
 from hearthpay.people.sessions import SignedIn
 from hearthpay.security.key_ring import KeyRing
@@ -40,31 +40,33 @@ def outbox(connection: psycopg.Connection) -> list[tuple[object, ...]]:
     ).fetchall()
 
 
-async def ask(desk: FrontDesk, ring: KeyRing, url: str) -> None:
-    postman = PersonPostman(desk.database, ring, Mailer(url, SENDER, patience=2), desk.clock)
-    await credentials.ask_for_reset(replace(desk, postman=postman), MARIA, HERE, VISIT)
+async def ask(people_context: PeopleContext, ring: KeyRing, url: str) -> None:
+    postman = PersonPostman(
+        people_context.database, ring, Mailer(url, SENDER, patience=2), people_context.clock
+    )
+    await credentials.ask_for_reset(replace(people_context, postman=postman), MARIA, HERE, VISIT)
     await postman.settle()
 
 
 async def test_it_leaves_at_once(
-    desk: FrontDesk, maria: SignedIn, ring: KeyRing, owner_connection: psycopg.Connection
+    people_context: PeopleContext, maria: SignedIn, ring: KeyRing, owner_connection: psycopg.Connection
 ) -> None:
     postbox = Postbox()
     async with mail_server(postbox) as url:
-        await ask(desk, ring, url)
+        await ask(people_context, ring, url)
     assert len(postbox.envelopes) == 1
     assert outbox(owner_connection) == [("sent", None, True, 1)]
 
 
 async def test_what_is_not_taken_waits_for_the_worker(
-    desk: FrontDesk,
+    people_context: PeopleContext,
     maria: SignedIn,
     ring: KeyRing,
     owner_connection: psycopg.Connection,
     worker_database: Database,
     clock: FixedClock,
 ) -> None:
-    await ask(desk, ring, "smtp://127.0.0.1:9")
+    await ask(people_context, ring, "smtp://127.0.0.1:9")
     assert outbox(owner_connection) == [("queued", "mail_server_unreachable", False, 1)]
     clock.advance(timedelta(minutes=2))
     postbox = Postbox()
@@ -75,15 +77,15 @@ async def test_what_is_not_taken_waits_for_the_worker(
 
 
 async def test_nothing_leaves_that_was_rolled_back(
-    desk: FrontDesk, maria: SignedIn, ring: KeyRing, owner_connection: psycopg.Connection
+    people_context: PeopleContext, maria: SignedIn, ring: KeyRing, owner_connection: psycopg.Connection
 ) -> None:
     postbox = Postbox()
     async with mail_server(postbox) as url:
-        postman = PersonPostman(desk.database, ring, Mailer(url, SENDER), desk.clock)
-        undone = replace(desk, postman=postman)
+        postman = PersonPostman(people_context.database, ring, Mailer(url, SENDER), people_context.clock)
+        undone = replace(people_context, postman=postman)
         with suppress(_Undone):
             async with undone.database.transaction(None) as session:
-                now = desk.clock.now()
+                now = people_context.clock.now()
                 mail = person_mail("reset", MARIA, "en", link=HERE)
                 await undone.queue_mail(session, now, "reset", mail, now + timedelta(hours=1))
                 raise _Undone
@@ -116,7 +118,7 @@ _DEEDS: dict[str, dict[str, Any]] = {
 )
 async def test_whatever_is_repeated_a_warning_is_told_within_the_hour(
     deeds: list[tuple[str, int, int]],
-    desk: FrontDesk,
+    people_context: PeopleContext,
     ring: KeyRing,
     clock: FixedClock,
     owner_connection: psycopg.Connection,
@@ -126,10 +128,10 @@ async def test_whatever_is_repeated_a_warning_is_told_within_the_hour(
     reader = f"{uuid4().hex}@example.com"
 
     async def queue(language: str = "en", **how: Any) -> None:
-        async with desk.database.transaction(None) as session:
+        async with people_context.database.transaction(None) as session:
             now = clock.now()
             mail = person_mail("reset", reader, language, link=HERE)
-            await desk.queue_mail(session, now, "any", mail, now + timedelta(days=7), **how)
+            await people_context.queue_mail(session, now, "any", mail, now + timedelta(days=7), **how)
 
     postbox = Postbox()
     async with mail_server(postbox) as url:

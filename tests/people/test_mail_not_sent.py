@@ -29,8 +29,8 @@ from hearthpay.mail.mailer import Mailer
 from hearthpay.mail.person_postman import PersonPostman
 from hearthpay.mail.postman import Postman
 from hearthpay.people import credentials, first_owner, operators
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.first_owner import offer_first_owner
-from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.notice_choices import choose_notices, notice_choices
 from hearthpay.people.sessions import SignedIn
 from hearthpay.people.sign_up import NewPerson
@@ -65,9 +65,11 @@ def outbox(connection: psycopg.Connection) -> list[tuple[object, ...]]:
     ).fetchall()
 
 
-async def ask(desk: FrontDesk, ring: KeyRing, url: str) -> None:
-    postman = PersonPostman(desk.database, ring, Mailer(url, SENDER, patience=0.5), desk.clock)
-    await credentials.ask_for_reset(replace(desk, postman=postman), MARIA, HERE, VISIT)
+async def ask(people_context: PeopleContext, ring: KeyRing, url: str) -> None:
+    postman = PersonPostman(
+        people_context.database, ring, Mailer(url, SENDER, patience=0.5), people_context.clock
+    )
+    await credentials.ask_for_reset(replace(people_context, postman=postman), MARIA, HERE, VISIT)
     await postman.settle()
 
 
@@ -84,7 +86,7 @@ async def ask(desk: FrontDesk, ring: KeyRing, url: str) -> None:
 async def test_what_becomes_of_a_mail(
     kind: Callable[[], AbstractAsyncContextManager[str]],
     state: tuple[object, ...],
-    desk: FrontDesk,
+    people_context: PeopleContext,
     maria: SignedIn,
     ring: KeyRing,
     owner_connection: psycopg.Connection,
@@ -92,10 +94,10 @@ async def test_what_becomes_of_a_mail(
     clock: FixedClock,
 ) -> None:
     async with kind() as url:
-        await ask(desk, ring, url)
+        await ask(people_context, ring, url)
     assert outbox(owner_connection) == [state]
     refused = state[0] == "failed"
-    assert ((await notice_choices(desk, maria)).bounced_at is not None) is refused
+    assert ((await notice_choices(people_context, maria)).bounced_at is not None) is refused
     clock.advance(timedelta(minutes=2))
     postbox = Postbox()
     async with mail_server(postbox) as url:
@@ -103,16 +105,16 @@ async def test_what_becomes_of_a_mail(
         resets = [mail for mail in postbox.mails if "password" in str(mail["Subject"])]
         assert len(resets) == (0 if refused else 1)
         clock.advance(timedelta(minutes=2))
-        await ask(desk, ring, url)  # what arrives later ends it
-    assert (await notice_choices(desk, maria)).bounced_at is None
+        await ask(people_context, ring, url)  # what arrives later ends it
+    assert (await notice_choices(people_context, maria)).bounced_at is None
 
 
 async def test_only_addresses_that_were_asked_about_are_told(
-    desk: FrontDesk, maria: SignedIn, ring: KeyRing
+    people_context: PeopleContext, maria: SignedIn, ring: KeyRing
 ) -> None:
     async with mail_server(Postbox("550 no")) as url:
-        await ask(desk, ring, url)
-    async with desk.database.transaction(None) as session:
+        await ask(people_context, ring, url)
+    async with people_context.database.transaction(None) as session:
         assert list(await bounced(session, ["Maria@example.com", "other@example.com"])) == [
             "Maria@example.com"
         ]
@@ -120,7 +122,7 @@ async def test_only_addresses_that_were_asked_about_are_told(
 
 
 async def test_without_a_mail_server_mail_lies_in_a_folder_of_its_owner_alone(
-    desk: FrontDesk,
+    people_context: PeopleContext,
     maria: SignedIn,
     ring: KeyRing,
     owner_connection: psycopg.Connection,
@@ -129,7 +131,7 @@ async def test_without_a_mail_server_mail_lies_in_a_folder_of_its_owner_alone(
     tmp_path: Path,
 ) -> None:
     owner_connection.execute("DELETE FROM mail_outbox")
-    here = replace(desk, sends_mail=False, keeps_mail=True)
+    here = replace(people_context, sends_mail=False, keeps_mail=True)
     await credentials.ask_for_reset(here, MARIA, HERE, VISIT)
     assert outbox(owner_connection) == [("queued", "no_mail_server", False)]
     folder = MailFolder.of({}, tmp_path)
@@ -149,7 +151,7 @@ async def test_without_a_mail_server_mail_lies_in_a_folder_of_its_owner_alone(
 
 
 async def test_mail_that_is_meant_for_a_server_does_not_go_into_the_folder(
-    desk: FrontDesk,
+    people_context: PeopleContext,
     maria: SignedIn,
     ring: KeyRing,
     worker_database: Database,
@@ -157,14 +159,14 @@ async def test_mail_that_is_meant_for_a_server_does_not_go_into_the_folder(
     tmp_path: Path,
 ) -> None:
     """A worker without SMTP_URL beside a web server with it: the mail waits for a worker that has it."""
-    await credentials.ask_for_reset(desk, MARIA, HERE, VISIT)
+    await credentials.ask_for_reset(people_context, MARIA, HERE, VISIT)
     folder = MailFolder(tmp_path / "mail")
     assert (await fill_folder(worker_database, ring, folder, clock)).sent == 0
     assert not folder.path.exists()
 
 
 async def test_a_folder_that_cannot_be_written_is_tried_again(
-    desk: FrontDesk,
+    people_context: PeopleContext,
     maria: SignedIn,
     ring: KeyRing,
     owner_connection: psycopg.Connection,
@@ -172,7 +174,9 @@ async def test_a_folder_that_cannot_be_written_is_tried_again(
     clock: FixedClock,
     tmp_path: Path,
 ) -> None:
-    await credentials.ask_for_reset(replace(desk, sends_mail=False, keeps_mail=True), MARIA, HERE, VISIT)
+    await credentials.ask_for_reset(
+        replace(people_context, sends_mail=False, keeps_mail=True), MARIA, HERE, VISIT
+    )
     (tmp_path / "mail").write_text("in the way")
     folder = MailFolder(tmp_path / "mail")
     assert (await fill_folder(worker_database, ring, folder, clock)).failed == 1
@@ -195,9 +199,9 @@ def test_the_folder_is_where_the_settings_say(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def app(database: Database, clock: FixedClock, ring: KeyRing, desk: FrontDesk) -> FastAPI:
+def app(database: Database, clock: FixedClock, ring: KeyRing, people_context: PeopleContext) -> FastAPI:
     app = create_app(database, clock, public_url=HOME, ring=ring, keeps_mail=True)
-    app.state.front_desk = replace(desk, sends_mail=False, keeps_mail=True)
+    app.state.people_context = replace(people_context, sends_mail=False, keeps_mail=True)
     return app
 
 
@@ -209,20 +213,20 @@ async def signed_in_browser(app: FastAPI) -> Browser:
 
 async def test_an_operator_sees_what_was_not_sent_and_nobody_else_does(
     app: FastAPI,
-    desk: FrontDesk,
+    people_context: PeopleContext,
     maria: SignedIn,
     ring: KeyRing,
     owner_database: Database,
     clock: FixedClock,
 ) -> None:
     async with mail_server(Postbox("550 no")) as url:
-        await ask(desk, ring, url)
+        await ask(people_context, ring, url)
     browser = await signed_in_browser(app)
     assert (await browser.look("/operator/mail")).status_code == 404
     with pytest.raises(Refusal, match="Page not found"):
-        await operators.mails_not_sent(desk, maria)
+        await operators.mails_not_sent(people_context, maria)
     assert (
-        await operators.mails_not_sent(desk, replace(maria, operates=True)) == []
+        await operators.mails_not_sent(people_context, replace(maria, operates=True)) == []
     )  # nor by a mistake of ours
     async with owner_database.transaction(None) as session:
         await operators.make_operator(session, clock, MARIA)
@@ -240,16 +244,16 @@ async def test_an_operator_sees_what_was_not_sent_and_nobody_else_does(
 
 
 async def test_the_first_owner_is_the_operator_and_a_later_one_is_not(
-    desk: FrontDesk, owner_database: Database, clock: FixedClock
+    people_context: PeopleContext, owner_database: Database, clock: FixedClock
 ) -> None:
     async with owner_database.transaction(None) as session:
         token = await offer_first_owner(session, clock)
     assert token is not None
     new = NewPerson("Maria", PASSWORD, "en")
-    entered = await first_owner.become_first_owner(desk, token.text, MARIA, new, "Lopez", VISIT)
-    assert (await signed_in(desk, entered.token.text)).operates
-    async with desk.database.transaction(None) as session:
-        other = await signed_in(desk, entered.token.text)
+    entered = await first_owner.become_first_owner(people_context, token.text, MARIA, new, "Lopez", VISIT)
+    assert (await signed_in(people_context, entered.token.text)).operates
+    async with people_context.database.transaction(None) as session:
+        other = await signed_in(people_context, entered.token.text)
         await operators.operate_first(session, clock.now(), other.person_id, token.text, VISIT)
 
 
@@ -261,25 +265,29 @@ _INSERT = (
 
 
 @pytest.mark.parametrize("statement", [_UPDATE, _INSERT])
-async def test_the_service_cannot_make_an_operator(desk: FrontDesk, maria: SignedIn, statement: str) -> None:
+async def test_the_service_cannot_make_an_operator(
+    people_context: PeopleContext, maria: SignedIn, statement: str
+) -> None:
     person = maria.person_id if statement == _UPDATE else uuid4()
     with pytest.raises(ProgrammingError, match=r"permission denied|row-level security"):
-        await _as_person(desk, person, statement)
+        await _as_person(people_context, person, statement)
 
 
-async def _as_person(desk: FrontDesk, person: UUID, statement: str) -> None:
-    async with desk.database.transaction(None) as session:
+async def _as_person(people_context: PeopleContext, person: UUID, statement: str) -> None:
+    async with people_context.database.transaction(None) as session:
         await become_person(session, person)
         await session.execute(text(statement))
 
 
-async def test_what_a_person_does_without_is_kept(app: FastAPI, desk: FrontDesk, maria: SignedIn) -> None:
+async def test_what_a_person_does_without_is_kept(
+    app: FastAPI, people_context: PeopleContext, maria: SignedIn
+) -> None:
     browser = await signed_in_browser(app)
     saved = await browser.send("/settings/notifications", page="/settings/notifications", topic_duties="on")
     assert saved.status_code == 200
-    assert (await notice_choices(desk, maria)).wanted == {"duties"}
-    await choose_notices(desk, maria, ["payday", "duties", "documents"], VISIT)
-    assert (await notice_choices(desk, maria)).wanted == {"payday", "duties", "documents"}
+    assert (await notice_choices(people_context, maria)).wanted == {"duties"}
+    await choose_notices(people_context, maria, ["payday", "duties", "documents"], VISIT)
+    assert (await notice_choices(people_context, maria)).wanted == {"payday", "duties", "documents"}
 
 
 async def test_the_plan_shows_what_is_used(app: FastAPI, maria: SignedIn) -> None:

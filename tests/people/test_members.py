@@ -15,7 +15,7 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Tenant
 from hearthpay.people import members, sign_up
-from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.sessions import SignedIn
 from hearthpay.people.sign_up import NewPerson
 from hearthpay.security.key_ring import KeyRing
@@ -26,35 +26,39 @@ ANA = "ana@example.com"
 NEW = NewPerson("Ana Diaz", PASSWORD, "es")
 
 
-async def invited(desk: FrontDesk, who: SignedIn, email: str, role: str) -> str:
+async def invited(people_context: PeopleContext, who: SignedIn, email: str, role: str) -> str:
     actor = who.actor("r")
-    async with desk.database.transaction(actor.tenant) as session:
-        return (await members.invite_member(session, actor, desk.clock, email, role)).token.text
+    async with people_context.database.transaction(actor.tenant) as session:
+        return (await members.invite_member(session, actor, people_context.clock, email, role)).token.text
 
 
-async def all_members(desk: FrontDesk, who: SignedIn) -> dict[str, members.Member]:
+async def all_members(people_context: PeopleContext, who: SignedIn) -> dict[str, members.Member]:
     actor = who.actor("r")
-    async with desk.database.transaction(actor.tenant) as session:
+    async with people_context.database.transaction(actor.tenant) as session:
         return {each.email: each for each in await members.list_members(session, actor)}
 
 
-async def joined(desk: FrontDesk, owner: SignedIn, email: str, role: str) -> SignedIn:
-    token = await invited(desk, owner, email, role)
-    return await signed_in(desk, (await sign_up.join_as_new_person(desk, token, NEW, VISIT)).token.text)
+async def joined(people_context: PeopleContext, owner: SignedIn, email: str, role: str) -> SignedIn:
+    token = await invited(people_context, owner, email, role)
+    return await signed_in(
+        people_context, (await sign_up.join_as_new_person(people_context, token, NEW, VISIT)).token.text
+    )
 
 
 async def test_an_invitation_makes_a_member_once(
-    desk: FrontDesk, maria: SignedIn, owner_connection: psycopg.Connection
+    people_context: PeopleContext, maria: SignedIn, owner_connection: psycopg.Connection
 ) -> None:
-    token = await invited(desk, maria, " Ana@Example.com", "viewer")
-    invitation, has_account = await sign_up.look_at_invitation(desk, token)
+    token = await invited(people_context, maria, " Ana@Example.com", "viewer")
+    invitation, has_account = await sign_up.look_at_invitation(people_context, token)
     assert (invitation.organization, invitation.role, has_account) == ("Lopez", "viewer", False)
-    ana = await signed_in(desk, (await sign_up.join_as_new_person(desk, token, NEW, VISIT)).token.text)
+    ana = await signed_in(
+        people_context, (await sign_up.join_as_new_person(people_context, token, NEW, VISIT)).token.text
+    )
     assert ana.here is not None
     assert ana.here.role == "viewer"
-    await refused("gone", sign_up.join_as_new_person(desk, token, NEW, VISIT))
-    await refused("gone", sign_up.join_signed_in(desk, ana, token, VISIT))
-    assert {email: each.role for email, each in (await all_members(desk, ana)).items()} == {
+    await refused("gone", sign_up.join_as_new_person(people_context, token, NEW, VISIT))
+    await refused("gone", sign_up.join_signed_in(people_context, ana, token, VISIT))
+    assert {email: each.role for email, each in (await all_members(people_context, ana)).items()} == {
         "maria@example.com": "owner",
         ANA: "viewer",
     }
@@ -66,70 +70,87 @@ async def test_an_invitation_makes_a_member_once(
 
 
 async def test_an_invitation_is_for_its_address_alone(
-    desk: FrontDesk, maria: SignedIn, owner_connection: psycopg.Connection, ring: KeyRing, clock: FixedClock
+    people_context: PeopleContext,
+    maria: SignedIn,
+    owner_connection: psycopg.Connection,
+    ring: KeyRing,
+    clock: FixedClock,
 ) -> None:
-    other = await Newcomers(desk, owner_connection, ring).make("other@example.com", "Others")
-    token = await invited(desk, maria, ANA, "owner")
-    await refused("gone", sign_up.join_signed_in(desk, other, token, VISIT))
-    replaced = await invited(desk, maria, ANA, "viewer")
-    await refused("gone", sign_up.join_as_new_person(desk, token, NEW, VISIT))
+    other = await Newcomers(people_context, owner_connection, ring).make("other@example.com", "Others")
+    token = await invited(people_context, maria, ANA, "owner")
+    await refused("gone", sign_up.join_signed_in(people_context, other, token, VISIT))
+    replaced = await invited(people_context, maria, ANA, "viewer")
+    await refused("gone", sign_up.join_as_new_person(people_context, token, NEW, VISIT))
     clock.advance(members.INVITED_FOR)
-    await refused("gone", sign_up.join_as_new_person(desk, replaced, NEW, VISIT))
-    with_account = await invited(desk, maria, "other@example.com", "admin")
-    await refused("invalid_state", sign_up.join_as_new_person(desk, with_account, NEW, VISIT))
-    await sign_up.join_signed_in(desk, other, with_account, VISIT)
-    assert (await all_members(desk, maria))["other@example.com"].role == "admin"
-    await refused("validation_error", invited(desk, maria, "other@example.com", "owner"))
+    await refused("gone", sign_up.join_as_new_person(people_context, replaced, NEW, VISIT))
+    with_account = await invited(people_context, maria, "other@example.com", "admin")
+    await refused("invalid_state", sign_up.join_as_new_person(people_context, with_account, NEW, VISIT))
+    await sign_up.join_signed_in(people_context, other, with_account, VISIT)
+    assert (await all_members(people_context, maria))["other@example.com"].role == "admin"
+    await refused("validation_error", invited(people_context, maria, "other@example.com", "owner"))
 
 
-async def test_only_an_owner_keeps_members(desk: FrontDesk, maria: SignedIn) -> None:
-    there = await all_members(desk, maria)
+async def test_only_an_owner_keeps_members(people_context: PeopleContext, maria: SignedIn) -> None:
+    there = await all_members(people_context, maria)
     for number, role in enumerate(("admin", "viewer")):
-        who = await joined(desk, maria, f"{role}@example.com", role)
+        who = await joined(people_context, maria, f"{role}@example.com", role)
         actor = who.actor("r")
-        async with desk.database.transaction(actor.tenant) as session:
+        async with people_context.database.transaction(actor.tenant) as session:
             marias = there["maria@example.com"].membership_id
-            await refused("scope_required", members.invite_member(session, actor, desk.clock, ANA, "viewer"))
-            await refused("scope_required", members.remove_member(session, actor, desk.clock, marias))
-            await refused("scope_required", members.change_role(session, actor, desk.clock, marias, "viewer"))
             await refused(
-                "scope_required", members.withdraw_member_invitation(session, actor, desk.clock, uuid4())
+                "scope_required", members.invite_member(session, actor, people_context.clock, ANA, "viewer")
+            )
+            await refused(
+                "scope_required", members.remove_member(session, actor, people_context.clock, marias)
+            )
+            await refused(
+                "scope_required", members.change_role(session, actor, people_context.clock, marias, "viewer")
+            )
+            await refused(
+                "scope_required",
+                members.withdraw_member_invitation(session, actor, people_context.clock, uuid4()),
             )
             assert len(await members.list_members(session, actor)) == number + 2
 
 
-async def test_who_is_removed_is_out_at_once(desk: FrontDesk, maria: SignedIn) -> None:
-    token = await invited(desk, maria, ANA, "admin")
-    entered = await sign_up.join_as_new_person(desk, token, NEW, VISIT)
-    anas = (await all_members(desk, maria))[ANA]
+async def test_who_is_removed_is_out_at_once(people_context: PeopleContext, maria: SignedIn) -> None:
+    token = await invited(people_context, maria, ANA, "admin")
+    entered = await sign_up.join_as_new_person(people_context, token, NEW, VISIT)
+    anas = (await all_members(people_context, maria))[ANA]
     actor = maria.actor("r")
-    async with desk.database.transaction(actor.tenant) as session:
-        await members.remove_member(session, actor, desk.clock, anas.membership_id)
-    ana = await signed_in(desk, entered.token.text)
+    async with people_context.database.transaction(actor.tenant) as session:
+        await members.remove_member(session, actor, people_context.clock, anas.membership_id)
+    ana = await signed_in(people_context, entered.token.text)
     assert ana.here is None
     with pytest.raises(Refusal):
         ana.actor("r")
 
 
 async def test_another_organizations_members_are_out_of_reach(
-    desk: FrontDesk, maria: SignedIn, owner_connection: psycopg.Connection, ring: KeyRing
+    people_context: PeopleContext, maria: SignedIn, owner_connection: psycopg.Connection, ring: KeyRing
 ) -> None:
-    other = await Newcomers(desk, owner_connection, ring).make("other@example.com", "Others")
-    assert set(await all_members(desk, other)) == {"other@example.com"}
-    foreign = (await all_members(desk, maria))["maria@example.com"].membership_id
+    other = await Newcomers(people_context, owner_connection, ring).make("other@example.com", "Others")
+    assert set(await all_members(people_context, other)) == {"other@example.com"}
+    foreign = (await all_members(people_context, maria))["maria@example.com"].membership_id
     actor = other.actor("r")
-    async with desk.database.transaction(actor.tenant) as session:
-        await refused("not_found", members.remove_member(session, actor, desk.clock, foreign))
-        await refused("not_found", members.change_role(session, actor, desk.clock, foreign, "viewer"))
+    async with people_context.database.transaction(actor.tenant) as session:
+        await refused("not_found", members.remove_member(session, actor, people_context.clock, foreign))
+        await refused(
+            "not_found", members.change_role(session, actor, people_context.clock, foreign, "viewer")
+        )
         seen = await session.execute(text("SELECT count(*) FROM people"))
         assert seen.scalar_one() == 1
 
 
-async def test_the_database_itself_keeps_the_last_owner(desk: FrontDesk, maria: SignedIn) -> None:
+async def test_the_database_itself_keeps_the_last_owner(
+    people_context: PeopleContext, maria: SignedIn
+) -> None:
     assert maria.here is not None
     for change in ("ended_at = now()", "role = 'viewer'"):
         with pytest.raises(DBAPIError, match="the last owner stays"):
-            async with desk.database.transaction(Tenant(maria.here.organization_id, False)) as session:
+            async with people_context.database.transaction(
+                Tenant(maria.here.organization_id, False)
+            ) as session:
                 await session.execute(text(f"UPDATE memberships SET {change}"))
 
 
@@ -144,14 +165,16 @@ _DEEDS = st.tuples(
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(deeds=st.lists(_DEEDS, min_size=3, max_size=12))
 async def test_any_sequence_keeps_an_owner(
-    desk: FrontDesk, owner_connection: psycopg.Connection, deeds: list[tuple[str, int, int, str]]
+    people_context: PeopleContext,
+    owner_connection: psycopg.Connection,
+    deeds: list[tuple[str, int, int, str]],
 ) -> None:
     """Four people do to each other whatever occurs to them; what is refused changes nothing."""
     organization_id, people = _four(owner_connection)
     for deed, who, whom, role in deeds:
         before = _roles(owner_connection, organization_id)
         try:
-            await _do(desk, organization_id, people, before, deed, who, whom, role)
+            await _do(people_context, organization_id, people, before, deed, who, whom, role)
         except Refusal:
             assert _roles(owner_connection, organization_id) == before
         assert "owner" in _roles(owner_connection, organization_id).values()
@@ -183,7 +206,7 @@ def _roles(connection: psycopg.Connection, organization_id: UUID) -> dict[UUID, 
 
 
 async def _do(
-    desk: FrontDesk,
+    people_context: PeopleContext,
     organization_id: UUID,
     people: list[UUID],
     roles: dict[UUID, str],
@@ -203,15 +226,17 @@ async def _do(
         request_id="r",
         terms=terms_of("professional", {}),
     )
-    async with desk.database.transaction(actor.tenant) as session:
+    async with people_context.database.transaction(actor.tenant) as session:
         there = {each.person_id: each for each in await members.list_members(session, actor)}
         target = there[people[whom]].membership_id if people[whom] in there else uuid4()
         if deed == "leave":
-            await members.leave(session, actor, desk.clock)
+            await members.leave(session, actor, people_context.clock)
         elif deed == "remove":
-            await members.remove_member(session, actor, desk.clock, target)
+            await members.remove_member(session, actor, people_context.clock, target)
         elif deed == "role":
-            await members.change_role(session, actor, desk.clock, target, role)
+            await members.change_role(session, actor, people_context.clock, target, role)
         else:
-            sent = await members.invite_member(session, actor, desk.clock, f"{uuid4()}@example.com", role)
-            await members.withdraw_member_invitation(session, actor, desk.clock, sent.id)
+            sent = await members.invite_member(
+                session, actor, people_context.clock, f"{uuid4()}@example.com", role
+            )
+            await members.withdraw_member_invitation(session, actor, people_context.clock, sent.id)

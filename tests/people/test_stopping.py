@@ -11,13 +11,13 @@ from hearthpay.accounts.own_keys import NewKey, create_own_key
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import become_person
 from hearthpay.people import credentials, members, passkeys, sessions, sign_in
+from hearthpay.people.account_freeze import AccountStopped, stop_account
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit
-from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.passkeys import Site
 from hearthpay.people.second_factor import second_factor_of
 from hearthpay.people.sessions import SignedIn, find_session
 from hearthpay.people.stop_links import WORKS_FOR, StopAccount, read_stop
-from hearthpay.people.stopping import AccountStopped, stop_account
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from tests.alerts.readers import stop_path
 from tests.people.test_accounts import refused
@@ -26,66 +26,81 @@ from tests.people.visitors import HERE, MARIA, PASSWORD, VISIT, events_of, link_
 OTHER_PASSWORD = "walnut-lantern-77"
 
 
-async def _stop(desk: FrontDesk, mail: dict[str, str]) -> AccountStopped:
+async def _stop(people_context: PeopleContext, mail: dict[str, str]) -> AccountStopped:
     token = stop_path(mail["text"]).removeprefix("/stop/")
-    stop = read_stop(desk.keys(), desk.clock.now(), token)
+    stop = read_stop(people_context.keys(), people_context.clock.now(), token)
     assert isinstance(stop, StopAccount)
-    return await stop_account(desk, stop, token, VISIT)
+    return await stop_account(people_context, stop, token, VISIT)
 
 
-async def _has_factor(desk: FrontDesk, who: SignedIn) -> bool:
-    async with desk.database.transaction(None) as session:
+async def _has_factor(people_context: PeopleContext, who: SignedIn) -> bool:
+    async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         return await second_factor_of(session, who.person_id) is not None
 
 
 async def test_a_strange_sign_in_is_ended_with_everything_it_could_use(
-    desk: FrontDesk, maria: SignedIn, owner_connection: psycopg.Connection, ring: KeyRing
+    people_context: PeopleContext, maria: SignedIn, owner_connection: psycopg.Connection, ring: KeyRing
 ) -> None:
-    thief = await sign_in.sign_in(desk, MARIA, PASSWORD, Visit("203.0.113.9", "Stranger"))
-    stopped = await _stop(desk, mails(owner_connection, ring)[-1])
+    thief = await sign_in.sign_in(people_context, MARIA, PASSWORD, Visit("203.0.113.9", "Stranger"))
+    stopped = await _stop(people_context, mails(owner_connection, ring)[-1])
     assert stopped.sessions == 2
-    assert await find_session(desk, thief.token.text) is None
-    await refused("authentication_required", sign_in.sign_in(desk, MARIA, PASSWORD, VISIT))
+    assert await find_session(people_context, thief.token.text) is None
+    await refused("authentication_required", sign_in.sign_in(people_context, MARIA, PASSWORD, VISIT))
     told = mails(owner_connection, ring)[-1]
     assert (told["to"], told["subject"]) == (MARIA, "Your account was secured")
-    entered = await credentials.reset_password(desk, link_in(told), OTHER_PASSWORD, VISIT)
-    assert not entered.half
+    entered = await credentials.reset_password(people_context, link_in(told), OTHER_PASSWORD, VISIT)
+    assert not entered.needs_second_factor
     assert "account.stop" in events_of(owner_connection, maria.person_id)
 
 
 async def test_a_second_factor_that_a_thief_set_up_is_removed(
-    desk: FrontDesk, maria: SignedIn, owner_connection: psycopg.Connection, ring: KeyRing, clock: FixedClock
+    people_context: PeopleContext,
+    maria: SignedIn,
+    owner_connection: psycopg.Connection,
+    ring: KeyRing,
+    clock: FixedClock,
 ) -> None:
-    app = pyotp.TOTP((await credentials.set_up_second_factor(desk, maria)).secret)
-    await credentials.confirm_second_factor(desk, maria, app.at(clock.now()), VISIT)
-    assert (await _stop(desk, mails(owner_connection, ring)[-1])).taken_back
-    assert not await _has_factor(desk, maria)
+    app = pyotp.TOTP((await credentials.set_up_second_factor(people_context, maria)).secret)
+    await credentials.confirm_second_factor(people_context, maria, app.at(clock.now()), VISIT)
+    assert (await _stop(people_context, mails(owner_connection, ring)[-1])).taken_back
+    assert not await _has_factor(people_context, maria)
 
 
 async def test_a_second_factor_that_a_thief_removed_counts_again(
-    desk: FrontDesk, maria: SignedIn, owner_connection: psycopg.Connection, ring: KeyRing, clock: FixedClock
+    people_context: PeopleContext,
+    maria: SignedIn,
+    owner_connection: psycopg.Connection,
+    ring: KeyRing,
+    clock: FixedClock,
 ) -> None:
-    app = pyotp.TOTP((await credentials.set_up_second_factor(desk, maria)).secret)
-    await credentials.confirm_second_factor(desk, maria, app.at(clock.now()), VISIT)
-    await credentials.do_without_second_factor(desk, maria, VISIT)
-    assert (await _stop(desk, mails(owner_connection, ring)[-1])).taken_back
-    assert await _has_factor(desk, maria)
+    app = pyotp.TOTP((await credentials.set_up_second_factor(people_context, maria)).secret)
+    await credentials.confirm_second_factor(people_context, maria, app.at(clock.now()), VISIT)
+    await credentials.do_without_second_factor(people_context, maria, VISIT)
+    assert (await _stop(people_context, mails(owner_connection, ring)[-1])).taken_back
+    assert await _has_factor(people_context, maria)
 
 
 async def test_a_stolen_address_comes_back_whatever_came_after_it(
-    desk: FrontDesk, maria: SignedIn, owner_connection: psycopg.Connection, ring: KeyRing
+    people_context: PeopleContext, maria: SignedIn, owner_connection: psycopg.Connection, ring: KeyRing
 ) -> None:
-    await credentials.ask_for_new_email(desk, maria, "thief@evil.example", HERE, VISIT)
-    await credentials.confirm_new_email(desk, maria, link_in(mails(owner_connection, ring)[-1]), VISIT)
+    await credentials.ask_for_new_email(people_context, maria, "thief@evil.example", HERE, VISIT)
+    await credentials.confirm_new_email(
+        people_context, maria, link_in(mails(owner_connection, ring)[-1]), VISIT
+    )
     moved = mails(owner_connection, ring)[-1]
     assert moved["to"] == MARIA
-    (thief,) = [await signed_in(desk, t.token.text) for t in [await _enter(desk, "thief@evil.example")]]
-    await credentials.ask_for_new_email(desk, thief, "second@evil.example", HERE, VISIT)
-    await credentials.confirm_new_email(desk, thief, link_in(mails(owner_connection, ring)[-1]), VISIT)
+    (thief,) = [
+        await signed_in(people_context, t.token.text)
+        for t in [await _enter(people_context, "thief@evil.example")]
+    ]
+    await credentials.ask_for_new_email(people_context, thief, "second@evil.example", HERE, VISIT)
+    await credentials.confirm_new_email(
+        people_context, thief, link_in(mails(owner_connection, ring)[-1]), VISIT
+    )
     told = {each["to"] for each in mails(owner_connection, ring)[-2:]}
     assert MARIA in told, "a warning of the week goes to the first address too"
-    stopped = await _stop(desk, moved)
+    stopped = await _stop(people_context, moved)
     assert stopped.taken_back
     address = owner_connection.execute("SELECT email FROM people").fetchone()
     assert address == (MARIA,)
@@ -93,22 +108,32 @@ async def test_a_stolen_address_comes_back_whatever_came_after_it(
         each["to"] for each in mails(owner_connection, ring) if each["subject"] == "Your account was secured"
     ]
     assert written == [MARIA], "the thief is told nothing, and has no link"
-    await refused("authentication_required", sign_in.sign_in(desk, "second@evil.example", PASSWORD, VISIT))
+    await refused(
+        "authentication_required", sign_in.sign_in(people_context, "second@evil.example", PASSWORD, VISIT)
+    )
 
 
-async def _enter(desk: FrontDesk, email: str) -> sign_in.Entered:
-    return await sign_in.sign_in(desk, email, PASSWORD, VISIT)
+async def _enter(people_context: PeopleContext, email: str) -> sign_in.SignInResult:
+    return await sign_in.sign_in(people_context, email, PASSWORD, VISIT)
 
 
 async def test_a_link_works_once_for_a_week_and_cannot_be_made(
-    desk: FrontDesk, maria: SignedIn, owner_connection: psycopg.Connection, ring: KeyRing, clock: FixedClock
+    people_context: PeopleContext,
+    maria: SignedIn,
+    owner_connection: psycopg.Connection,
+    ring: KeyRing,
+    clock: FixedClock,
 ) -> None:
-    await credentials.change_password(desk, maria, OTHER_PASSWORD, VISIT)
+    await credentials.change_password(people_context, maria, OTHER_PASSWORD, VISIT)
     mail = mails(owner_connection, ring)[-1]
-    await _stop(desk, mail)
-    await credentials.reset_password(desk, link_in(mails(owner_connection, ring)[-1]), PASSWORD, VISIT)
-    await refused("gone", _stop(desk, mail))
-    assert not (await _enter(desk, MARIA)).half, "used twice, it would have voided the new password"
+    await _stop(people_context, mail)
+    await credentials.reset_password(
+        people_context, link_in(mails(owner_connection, ring)[-1]), PASSWORD, VISIT
+    )
+    await refused("gone", _stop(people_context, mail))
+    assert not (await _enter(people_context, MARIA)).needs_second_factor, (
+        "used twice, it would have voided the new password"
+    )
     token = stop_path(mails(owner_connection, ring)[-1]["text"]).removeprefix("/stop/")
     clock.advance(WORKS_FOR)
     for presented, code in (
@@ -118,38 +143,42 @@ async def test_a_link_works_once_for_a_week_and_cannot_be_made(
         ("", "not_found"),
     ):
         with pytest.raises(Refusal) as caught:
-            read_stop(desk.keys(), clock.now(), presented)
+            read_stop(people_context.keys(), clock.now(), presented)
         assert caught.value.code == code, presented
     with pytest.raises(Refusal):
         read_stop(KeyRing((EncryptionKey.generate(),)), clock.now() - WORKS_FOR, token)
 
 
 async def test_after_an_alarm_nothing_new_is_let_in_for_a_day(
-    desk: FrontDesk, maria: SignedIn, owner_connection: psycopg.Connection, ring: KeyRing, clock: FixedClock
+    people_context: PeopleContext,
+    maria: SignedIn,
+    owner_connection: psycopg.Connection,
+    ring: KeyRing,
+    clock: FixedClock,
 ) -> None:
-    await credentials.change_password(desk, maria, OTHER_PASSWORD, VISIT)
-    await _stop(desk, mails(owner_connection, ring)[-1])
+    await credentials.change_password(people_context, maria, OTHER_PASSWORD, VISIT)
+    await _stop(people_context, mails(owner_connection, ring)[-1])
     entered = await credentials.reset_password(
-        desk, link_in(mails(owner_connection, ring)[-1]), PASSWORD, VISIT
+        people_context, link_in(mails(owner_connection, ring)[-1]), PASSWORD, VISIT
     )
-    maria = await signed_in(desk, entered.token.text)
+    maria = await signed_in(people_context, entered.token.text)
     actor = maria.actor("r")
 
     async def key() -> None:
-        async with desk.database.transaction(actor.tenant) as session:
+        async with people_context.database.transaction(actor.tenant) as session:
             await create_own_key(session, actor, clock, NewKey(("payroll",)))
 
     async def member() -> None:
-        async with desk.database.transaction(actor.tenant) as session:
+        async with people_context.database.transaction(actor.tenant) as session:
             await members.invite_member(session, actor, clock, "ana@example.com", "viewer")
 
     site = Site("https://pay.example.com")
     deeds = (
-        lambda: passkeys.registration_options(desk, maria, site, "cookie"),
-        lambda: passkeys.add_passkey(desk, maria, site, "cookie", "{}", "Mine", VISIT),
-        lambda: credentials.set_up_second_factor(desk, maria),
-        lambda: credentials.confirm_second_factor(desk, maria, "000000", VISIT),
-        lambda: credentials.ask_for_new_email(desk, maria, "other@example.com", HERE, VISIT),
+        lambda: passkeys.registration_options(people_context, maria, site, "cookie"),
+        lambda: passkeys.add_passkey(people_context, maria, site, "cookie", "{}", "Mine", VISIT),
+        lambda: credentials.set_up_second_factor(people_context, maria),
+        lambda: credentials.confirm_second_factor(people_context, maria, "000000", VISIT),
+        lambda: credentials.ask_for_new_email(people_context, maria, "other@example.com", HERE, VISIT),
         key,
         member,
     )
@@ -157,8 +186,8 @@ async def test_after_an_alarm_nothing_new_is_let_in_for_a_day(
         frozen = await refused("invalid_state", deed())
         assert isinstance(frozen.details, dict)
         assert frozen.details["frozen_until"] == clock.now() + timedelta(hours=24)
-    await sessions.end_other_sessions(desk, maria, VISIT)  # what ends something goes on
+    await sessions.end_other_sessions(people_context, maria, VISIT)  # what ends something goes on
     clock.advance(timedelta(hours=24))
     await key()
     await member()
-    await credentials.set_up_second_factor(desk, maria)
+    await credentials.set_up_second_factor(people_context, maria)

@@ -14,8 +14,8 @@ import pytest
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.people import sign_up
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit
-from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.sessions import SignedIn, find_session
 from hearthpay.people.sign_up import NewPerson
 from hearthpay.people.throttle import SignInThrottle
@@ -34,8 +34,8 @@ def ring() -> KeyRing:
 
 
 @pytest.fixture
-def desk(database: Database, clock: FixedClock, ring: KeyRing) -> FrontDesk:
-    return FrontDesk(
+def people_context(database: Database, clock: FixedClock, ring: KeyRing) -> PeopleContext:
+    return PeopleContext(
         database, clock, ring, SignInThrottle(clock), sends_mail=True, no_sooner_than=0, links_begin=HERE
     )
 
@@ -60,28 +60,30 @@ def link_in(mail: dict[str, str]) -> str:
 class Newcomers:
     """Makes accounts by signing up."""
 
-    desk: FrontDesk
+    people_context: PeopleContext
     connection: psycopg.Connection
     ring: KeyRing
 
     async def make(self, email: str, organization: str = "Lopez", password: str = PASSWORD) -> SignedIn:
-        await sign_up.ask_to_sign_up(self.desk, email, "en", HERE, VISIT)
+        await sign_up.ask_to_sign_up(self.people_context, email, "en", HERE, VISIT)
         token = link_in(mails(self.connection, self.ring)[-1])
         new = NewPerson("Maria Lopez", password, "en")
-        entered = await sign_up.finish_sign_up(self.desk, token, new, organization, VISIT)
-        return await signed_in(self.desk, entered.token.text)
+        entered = await sign_up.finish_sign_up(self.people_context, token, new, organization, VISIT)
+        return await signed_in(self.people_context, entered.token.text)
 
 
-async def signed_in(desk: FrontDesk, token: str) -> SignedIn:
-    found = await find_session(desk, token)
+async def signed_in(people_context: PeopleContext, token: str) -> SignedIn:
+    found = await find_session(people_context, token)
     assert found is not None
     return found
 
 
 @pytest.fixture
-async def maria(desk: FrontDesk, owner_connection: psycopg.Connection, ring: KeyRing) -> SignedIn:
+async def maria(
+    people_context: PeopleContext, owner_connection: psycopg.Connection, ring: KeyRing
+) -> SignedIn:
     """An owner who has just made her account."""
-    return await Newcomers(desk, owner_connection, ring).make(MARIA)
+    return await Newcomers(people_context, owner_connection, ring).make(MARIA)
 
 
 def events_of(connection: psycopg.Connection, person_id: UUID) -> list[str]:

@@ -16,11 +16,11 @@ from hearthpay.accounts.models import Organization
 from hearthpay.accounts.own_keys import NewKey, create_own_key, revoke_own_key
 from hearthpay.app import create_app
 from hearthpay.employees.commands import AddEmployee
-from hearthpay.employees.own_account import ask_for_account, make_own_account
+from hearthpay.employees.own_account import make_own_account, request_account
 from hearthpay.employees.service import create_employee
 from hearthpay.mail.mailer import Mailer
 from hearthpay.people import credentials, members, sign_up
-from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.operators import make_operator, unmake_operator
 from hearthpay.people.sessions import SignedIn
 from hearthpay.people.sign_up import NewPerson
@@ -40,7 +40,7 @@ class Household:
 
     books: Books
     app: FastAPI
-    desk: FrontDesk
+    people_context: PeopleContext
     connection: psycopg.Connection
     maria: SignedIn
     dance: Dance
@@ -57,10 +57,12 @@ async def let_people_in(books: Books, connection: psycopg.Connection) -> Househo
     """Two owners of two organizations, a member who was a viewer, an employee with an account, keys and agents."""
     mailer = Mailer("smtp://127.0.0.1:9", "payroll@example.com")
     app = create_app(books.service, books.clock, public_url=HOME, ring=books.ring, mailer=mailer)
-    throttle = app.state.front_desk.throttle
-    desk = FrontDesk(books.service, books.clock, books.ring, throttle, sends_mail=True, no_sooner_than=0)
-    app.state.front_desk = desk
-    newcomers = Newcomers(desk, connection, books.ring)
+    throttle = app.state.people_context.throttle
+    people_context = PeopleContext(
+        books.service, books.clock, books.ring, throttle, sends_mail=True, no_sooner_than=0
+    )
+    app.state.people_context = people_context
+    newcomers = Newcomers(people_context, connection, books.ring)
     maria = await newcomers.make(MARIA)
     await newcomers.make("other@example.com", "Another")
     assert maria.here is not None
@@ -75,7 +77,7 @@ async def let_people_in(books: Books, connection: psycopg.Connection) -> Househo
     world = Household(
         books,
         app,
-        desk,
+        people_context,
         connection,
         maria,
         await Dance.begin(app, books.service, books.clock, maria, browser),
@@ -122,9 +124,9 @@ async def _let_members_in(world: Household) -> None:
         actor = world.actor(of_both_modes=True)
         async with books.service.transaction(actor.tenant) as session:
             sent = await members.invite_member(session, actor, books.clock, email, role)
-        entered = await sign_up.join_as_new_person(world.desk, sent.token.text, new, VISIT)
-        joined = await signed_in(world.desk, entered.token.text)
-    await credentials.change_password(world.desk, joined, "kettle-orbit-912", VISIT)
+        entered = await sign_up.join_as_new_person(world.people_context, sent.token.text, new, VISIT)
+        joined = await signed_in(world.people_context, entered.token.text)
+    await credentials.change_password(world.people_context, joined, "kettle-orbit-912", VISIT)
     actor = world.actor(of_both_modes=True)
     async with books.service.transaction(actor.tenant) as session:
         found = {each.email: each for each in await members.list_members(session, actor)}
@@ -161,7 +163,7 @@ async def _employ(world: Household, caller: Caller) -> UUID:
         rosa = (await create_employee(session, actor, books.clock, new)).employee
     told: dict[str, Any] = data(await invite(caller, {"id": rosa.id}, send_email=False))
     token = str(told["portal_url"]).rpartition("/")[2]
-    await ask_for_account(world.desk, token, "rosa@example.com", "en", HERE, VISIT)
+    await request_account(world.people_context, token, "rosa@example.com", "en", HERE, VISIT)
     person = NewPerson("Rosa Diaz", OTHER_PASSWORD, "es")
-    await make_own_account(world.desk, token, world.newest_link(), person, VISIT)
+    await make_own_account(world.people_context, token, world.newest_link(), person, VISIT)
     return rosa.id

@@ -18,7 +18,7 @@ from hearthpay.autopilot.records import STANDING_TEXT_VERSION
 from hearthpay.clock import FixedClock
 from hearthpay.database.household_clocks import clock_at
 from hearthpay.database.session import Database
-from hearthpay.mail.notices import NoticeDesk
+from hearthpay.mail.notices import NotificationSettings
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.worker.household_time import advance_clocks
 from tests.http.api import Account, Caller, data
@@ -86,7 +86,7 @@ class Lab:
         )
         async with self.database.transaction(actor.tenant) as session:
             clock = await clock_at(session, UUID(employer_id), self.clock)
-            await enroll(session, actor, clock, wanted, offered=True)
+            await enroll(session, actor, clock, wanted, direct_deposit_enabled=True)
 
     async def payroll(self, payroll_id: str) -> dict[str, Any]:
         found: dict[str, Any] = data(await self.caller.get(f"/payroll/{payroll_id}"))
@@ -105,7 +105,7 @@ class Lab:
                 self.worker,
                 self.ring,
                 self.clock,
-                NoticeDesk(sends=True),
+                NotificationSettings(sends=True),
                 lambda: False,
                 slice_seconds=slice_seconds,
             )

@@ -11,9 +11,9 @@ from tests.scale.blocks import Blocks, blocks_of, grown, within
 from tests.scale.crowd import add_copies
 from tests.web.pages_by_role import ROWS
 from tests.web.rows.world import World
-from tests.web.test_pages_by_role import _browser, app, desk, people, things_of
+from tests.web.test_pages_by_role import _browser, app, people, people_context, things_of
 
-__all__ = ["app", "desk", "people", "ring"]
+__all__ = ["app", "people", "people_context", "ring"]
 
 FEW, MANY = 20, 1_000
 WEEKS = 10
@@ -26,8 +26,8 @@ async def test_no_page_reads_more_where_others_are_many(
     clock: FixedClock,
     subtests: pytest.Subtests,
 ) -> None:
-    desk = app.state.front_desk
-    world = await World.make(desk, owner_connection, people["owner"])
+    people_context = app.state.people_context
+    world = await World.make(people_context, owner_connection, people["owner"])
     things = await things_of(world, people)
     for week in range(WEEKS):
         await world.pay(weeks_ago=week)
@@ -41,13 +41,13 @@ async def test_no_page_reads_more_where_others_are_many(
     alone: dict[str, Blocks] = {}
     for page in pages:
         await browser.look(page.format(**things))
-        with blocks_of(desk.database) as alone[page]:
+        with blocks_of(people_context.database) as alone[page]:
             await browser.look(page.format(**things))
     add_copies(owner_connection, world.household_id, FEW + 1, MANY)
     for page in pages:
         with subtests.test(page):
             await browser.look(page.format(**things))
-            with blocks_of(desk.database) as found:
+            with blocks_of(people_context.database) as found:
                 response = await browser.look(page.format(**things))
             assert response.status_code == 200, response.text
             assert found.total <= within(alone[page]), grown(alone[page], found)

@@ -23,7 +23,7 @@ from hearthpay.database.sealing_keys import (
 from hearthpay.database.session import Database
 from hearthpay.database.vault_rotation import rotate
 from hearthpay.database.vault_store import read_secret, store_secret
-from hearthpay.http.database_trouble import sqlstate_of
+from hearthpay.http.database_failures import sqlstate_of
 from hearthpay.security.content_seal import mail_place, seal_content
 from hearthpay.security.key_ring import (
     KEY_FILE,

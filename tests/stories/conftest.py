@@ -16,12 +16,12 @@ from hearthpay.app import create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.mail.mailer import Mailer
-from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.sessions import SignedIn
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.server import running
 from tests.http.api import account, client, household, new_account, new_key
-from tests.people.visitors import MARIA, PASSWORD, desk, maria, ring
+from tests.people.visitors import MARIA, PASSWORD, maria, people_context, ring
 from tests.stories.looking import PICTURES
 from tests.stories.readers import Reader, Way
 from tests.web.rows.world import World
@@ -32,7 +32,7 @@ _PATIENCE = 30_000
 """Milliseconds that a page may take, on a machine where other tests run at the same time."""
 expect.set_options(timeout=_PATIENCE)
 
-__all__ = ["account", "client", "desk", "household", "maria", "new_account", "new_key", "ring"]
+__all__ = ["account", "client", "household", "maria", "new_account", "new_key", "people_context", "ring"]
 
 
 @pytest.fixture
@@ -95,9 +95,11 @@ async def context(browser: Browser, address: str, way: Way) -> AsyncIterator[Bro
 
 
 @pytest.fixture
-async def world(desk: FrontDesk, owner_connection: psycopg.Connection, maria: SignedIn) -> World:
+async def world(
+    people_context: PeopleContext, owner_connection: psycopg.Connection, maria: SignedIn
+) -> World:
     """Maria's household, with Rosa, who works there."""
-    return await World.make(desk, owner_connection, maria)
+    return await World.make(people_context, owner_connection, maria)
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from hearthpay.banking.accounts import AccountDetails, connect_employee_account
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.database.vault_store import store_secret
-from hearthpay.duties.service import CalendarWanted, mark_duty, read_calendar
+from hearthpay.duties.service import CalendarQuery, mark_duty, read_calendar
 from hearthpay.employees.commands import ChangeEmployee
 from hearthpay.employees.models import Employee
 from hearthpay.employees.service import update_employee
@@ -31,7 +31,7 @@ from hearthpay.employers.models import Employer
 from hearthpay.mail.mailer import Mailer
 from hearthpay.payroll.commands import Confirmations, EmployeePay, Order
 from hearthpay.payroll.service import run_payroll
-from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.sessions import SignedIn
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_cipher import SecretOwner
@@ -57,37 +57,41 @@ async def app(database: Database, clock: FixedClock, ring: KeyRing) -> FastAPI:
 
 
 @pytest.fixture
-async def world(desk: FrontDesk, owner_connection: psycopg.Connection, maria: SignedIn) -> World:
+async def world(
+    people_context: PeopleContext, owner_connection: psycopg.Connection, maria: SignedIn
+) -> World:
     """Half a year of a household: Rosa every week, and somebody with a long name and a high rate now and then."""
     owner_connection.execute("UPDATE people SET name = 'Maria'")
     name = {"first_name": "Maria Guadalupe", "last_name": "Hernández-Villanueva"}
-    world = await World.make(desk, owner_connection, maria, **name)
+    world = await World.make(people_context, owner_connection, maria, **name)
     chef = await world.employ("Maximiliana", "Fernández de la Torre y Villanueva")
-    async with desk.database.transaction(world.actor.tenant) as session:
+    async with people_context.database.transaction(world.actor.tenant) as session:
         raise_ = ChangeEmployee(pay_rate=Decimal("185.50"))
-        await update_employee(session, world.actor, desk.clock, chef, raise_)
+        await update_employee(session, world.actor, people_context.clock, chef, raise_)
     for weeks_ago in range(24, 0, -1):
         both = (world.employee_id, chef) if weeks_ago % 6 == 1 else (world.employee_id,)
         await world.pay(*both, weeks_ago=weeks_ago, hours=40 if weeks_ago % 4 else 46)
     return world
 
 
-async def _tell(world: World, numbers: dict[UUID, str]) -> None:
+async def _send(world: World, numbers: dict[UUID, str]) -> None:
     """The household's number and those of some employees are there, and what was due until last week is done."""
-    desk, actor, today = world.desk, world.actor, world.desk.clock.today()
-    async with desk.database.transaction(actor.tenant) as session:
+    people_context, actor, today = world.people_context, world.actor, world.people_context.clock.today()
+    async with people_context.database.transaction(actor.tenant) as session:
         employer = await session.get_one(Employer, world.household_id)
-        await keep_ein(session, desk.ring, actor, employer, "98-7654321")
+        await keep_ein(session, people_context.ring, actor, employer, "98-7654321")
         for employee_id, number in numbers.items():
             whose = SecretOwner(actor.organization_id, employer.id, False, "employee", employee_id)
-            await store_secret(session, desk.ring, actor, whose, parse_number("ssn", number))
-    async with desk.database.transaction(actor.tenant) as session:
-        wanted = CalendarWanted(world.household_id, date(2026, 1, 1), today)
-        calendar = await read_calendar(session, actor, desk.clock, wanted)
+            await store_secret(session, people_context.ring, actor, whose, parse_number("ssn", number))
+    async with people_context.database.transaction(actor.tenant) as session:
+        wanted = CalendarQuery(world.household_id, date(2026, 1, 1), today)
+        calendar = await read_calendar(session, actor, people_context.clock, wanted)
         employer = await session.get_one(Employer, world.household_id)
         for item in calendar.items:
             if item.due < today:
-                await mark_duty(session, actor, desk.clock, employer, key=item.key, done_on=item.due)
+                await mark_duty(
+                    session, actor, people_context.clock, employer, key=item.key, done_on=item.due
+                )
 
 
 async def _deposited(world: World) -> UUID:
@@ -95,11 +99,17 @@ async def _deposited(world: World) -> UUID:
     details = AccountDetails(
         parse_number("bank_routing", ROUTING), parse_number("bank_account", "55550022"), "checking"
     )
-    desk = world.desk
-    async with desk.database.transaction(world.actor.tenant) as session:
+    people_context = world.people_context
+    async with people_context.database.transaction(world.actor.tenant) as session:
         rosa = await session.get_one(Employee, world.employee_id)
         await connect_employee_account(
-            session, desk.ring, world.actor, rosa, details, desk.clock.now(), verification=Vouching()
+            session,
+            people_context.ring,
+            world.actor,
+            rosa,
+            details,
+            people_context.clock.now(),
+            verification=Vouching(),
         )
     week = Order(
         employer_id=world.household_id,
@@ -114,8 +124,10 @@ async def _deposited(world: World) -> UUID:
         ),
     )
     confirmed = Confirmations(confirm_ach_debit=True)
-    async with desk.database.transaction(world.actor.tenant) as session:
-        run = await run_payroll(session, world.actor, desk.clock, week, confirmed, offered=True)
+    async with people_context.database.transaction(world.actor.tenant) as session:
+        run = await run_payroll(
+            session, world.actor, people_context.clock, week, confirmed, direct_deposit_enabled=True
+        )
     return run.id
 
 
@@ -131,7 +143,7 @@ async def test_the_main_pages(context: BrowserContext, world: World, tmp_path: P
     payroll = await _deposited(world)
     world.connection.execute("UPDATE employees SET start_date = '2026-05-25'")
     nina = world.connection.execute("SELECT id FROM employees WHERE first_name = 'Nina'").fetchall()[0][0]
-    await _tell(world, {world.employee_id: "123-45-6789", nina: "234-56-7890"})
+    await _send(world, {world.employee_id: "123-45-6789", nina: "234-56-7890"})
     somebody = world.connection.execute(
         "SELECT id FROM employees WHERE first_name LIKE 'Maximiliana%'"
     ).fetchall()

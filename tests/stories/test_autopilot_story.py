@@ -11,13 +11,13 @@ from fastapi import FastAPI
 from playwright.async_api import BrowserContext
 
 from hearthpay.app import create_app
-from hearthpay.autopilot.errands import run_errands
 from hearthpay.autopilot.generation import generate_due
+from hearthpay.autopilot.outbox_tasks import run_outbox_tasks
 from hearthpay.banking.gateways.folder import folder_gateway
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.mail.mailer import Mailer
-from hearthpay.mail.notices import NoticeDesk
+from hearthpay.mail.notices import NotificationSettings
 from hearthpay.payroll.payday.bank_day import Bank
 from hearthpay.people.sessions import SignedIn
 from hearthpay.security.key_ring import KeyRing
@@ -52,9 +52,9 @@ async def _live_through(town: Town, first: str, last: str) -> None:
     while day <= date.fromisoformat(last):
         for hour in (12, 15):
             town.go_to(day.isoformat(), hour)
-            await generate_due(town.worker, town.clock, offered=True)
+            await generate_due(town.worker, town.clock, direct_deposit_enabled=True)
             await town.work()
-            await run_errands(town.worker, town.ring, town.clock, NoticeDesk(sends=True))
+            await run_outbox_tasks(town.worker, town.ring, town.clock, NotificationSettings(sends=True))
         day += timedelta(days=1)
 
 

@@ -85,6 +85,8 @@ async def test_full_of_long_names_and_large_amounts(
 
 
 async def test_with_nothing_yet(at_home: Page, world: World) -> None:
-    empty = await World.make(world.desk, world.connection, world.owner, first_name="Ann", last_name="Ng")
+    empty = await World.make(
+        world.people_context, world.connection, world.owner, first_name="Ann", last_name="Ng"
+    )
     things = {"household_id": str(empty.household_id), "employee_id": str(empty.employee_id)}
     assert await _look_at_all(at_home, things, "empty") > 30

@@ -16,8 +16,8 @@ from playwright.async_api import BrowserContext, Page
 
 from hearthpay.clock import FixedClock
 from hearthpay.people import credentials, members, sign_up
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.first_owner import offer_first_owner
-from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.sessions import SignedIn
 from hearthpay.security.key_ring import KeyRing
 from tests.database.household import add_household
@@ -76,7 +76,7 @@ async def test_with_long_names_and_much_of_everything(
     language: str,
     context: BrowserContext,
     maria: SignedIn,
-    desk: FrontDesk,
+    people_context: PeopleContext,
     clock: FixedClock,
     owner_connection: psycopg.Connection,
     axe: str,
@@ -84,10 +84,10 @@ async def test_with_long_names_and_much_of_everything(
     connection = owner_connection
     assert maria.here is not None
     organization = maria.here.organization_id
-    app = pyotp.TOTP((await credentials.set_up_second_factor(desk, maria)).secret)
+    app = pyotp.TOTP((await credentials.set_up_second_factor(people_context, maria)).secret)
     page = await context.new_page()
     await sign_in(page)
-    await credentials.confirm_second_factor(desk, maria, app.at(clock.now()), VISIT)
+    await credentials.confirm_second_factor(people_context, maria, app.at(clock.now()), VISIT)
     things = {name: str(make(connection, maria)) for name, make in FOREIGN.items()}
     [(member,)] = connection.execute(
         "SELECT id FROM memberships WHERE person_id <> %s", (maria.person_id,)
@@ -130,7 +130,7 @@ async def another_organization(connection: psycopg.Connection) -> object:
 async def test_in_the_middle_of_things(
     context: BrowserContext,
     maria: SignedIn,
-    desk: FrontDesk,
+    people_context: PeopleContext,
     clock: FixedClock,
     owner_connection: psycopg.Connection,
     ring: KeyRing,
@@ -187,18 +187,18 @@ async def test_in_the_middle_of_things(
 async def test_what_links_open(
     context: BrowserContext,
     maria: SignedIn,
-    desk: FrontDesk,
+    people_context: PeopleContext,
     clock: FixedClock,
     owner_connection: psycopg.Connection,
     ring: KeyRing,
     axe: str,
 ) -> None:
-    await sign_up.ask_to_sign_up(desk, "new@example.com", "en", HERE, VISIT)
-    await credentials.ask_for_reset(desk, MARIA, HERE, VISIT)
-    await credentials.ask_for_new_email(desk, maria, "maria@new.example", HERE, VISIT)
+    await sign_up.ask_to_sign_up(people_context, "new@example.com", "en", HERE, VISIT)
+    await credentials.ask_for_reset(people_context, MARIA, HERE, VISIT)
+    await credentials.ask_for_new_email(people_context, maria, "maria@new.example", HERE, VISIT)
     links = [link_in(mail) for mail in mails(owner_connection, ring)[-3:]]
     actor = maria.actor("r")
-    async with desk.database.transaction(actor.tenant) as session:
+    async with people_context.database.transaction(actor.tenant) as session:
         invited = await members.invite_member(session, actor, clock, "ana@example.com", "viewer")
     page = await context.new_page()
     for path, token in (
@@ -216,7 +216,11 @@ async def test_what_links_open(
 
 
 async def test_the_first_link(
-    context: BrowserContext, desk: FrontDesk, clock: FixedClock, owner_database: object, axe: str
+    context: BrowserContext,
+    people_context: PeopleContext,
+    clock: FixedClock,
+    owner_database: object,
+    axe: str,
 ) -> None:
     async with owner_database.transaction(None) as session:  # type: ignore[attr-defined]
         token = await offer_first_owner(session, clock)

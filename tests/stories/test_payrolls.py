@@ -90,9 +90,9 @@ async def test_every_page_fits_and_is_fit_for_everybody(at_home: Page, world: Wo
     await at_home.goto(at)
     await pictured(at_home, "payrolls_empty")
     rich = await world.employ(_LONG_NAME, "Montgomery-Fitzgerald Hernández")
-    async with world.desk.database.transaction(world.actor.tenant) as session:
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
         changes = ChangeEmployee(pay_rate=Decimal("9999.99"))
-        await update_employee(session, world.actor, world.desk.clock, rich, changes)
+        await update_employee(session, world.actor, world.people_context.clock, rich, changes)
     both = (world.employee_id, rich)
     paid = [
         await world.pay(*both, weeks_ago=weeks, hours=123 if weeks == 1 else 40) for weeks in (9, 3, 2, 1)

@@ -17,7 +17,7 @@ from playwright.async_api import Browser, expect
 
 from hearthpay.access.refusal import Refusal
 from hearthpay.accounts.own_keys import NewKey, create_own_key
-from hearthpay.alerts.telling import tell_alerts
+from hearthpay.alerts.delivery import send_alerts
 from hearthpay.app import create_app
 from hearthpay.banking.account_changes import connect_due
 from hearthpay.banking.accounts import AccountDetails, connect_household_account
@@ -25,7 +25,7 @@ from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.employers.models import Employer
 from hearthpay.mail.mailer import Mailer
-from hearthpay.mail.notices import NoticeDesk
+from hearthpay.mail.notices import NotificationSettings
 from hearthpay.mail.postman import Postman
 from hearthpay.people.events import Visit
 from hearthpay.people.sessions import SignedIn
@@ -78,8 +78,8 @@ class Mail:
 
     async def to(self, address: str, subject: str) -> str:
         """The text of the last mail to this address about this."""
-        await self._app.state.front_desk.postman.settle()
-        await tell_alerts(self._worker, self._ring, self._clock, NoticeDesk(sends=True))
+        await self._app.state.people_context.postman.settle()
+        await send_alerts(self._worker, self._ring, self._clock, NotificationSettings(sends=True))
         await Postman(self._worker, self._ring, self._mailer, self._clock).send_due(lambda: False)
         found = [
             each for each in self._postbox.mails if each["To"] == address and subject in str(each["Subject"])
@@ -116,14 +116,16 @@ async def _bank(world: World, ring: KeyRing) -> None:
     details = AccountDetails(
         parse_number("bank_routing", "121000358"), parse_number("bank_account", "12345678"), "checking"
     )
-    async with world.desk.database.transaction(world.actor.tenant) as session:
+    async with world.notifications.database.transaction(world.actor.tenant) as session:
         employer = await session.get_one(Employer, world.household_id)
-        await connect_household_account(session, ring, world.actor, employer, details, world.desk.clock.now())
+        await connect_household_account(
+            session, ring, world.actor, employer, details, world.notifications.clock.now()
+        )
 
 
 async def _key(world: World, *scopes: str) -> dict[str, str]:
-    async with world.desk.database.transaction(world.actor.tenant) as session:
-        issued = await create_own_key(session, world.actor, world.desk.clock, NewKey(scopes))
+    async with world.notifications.database.transaction(world.actor.tenant) as session:
+        issued = await create_own_key(session, world.actor, world.notifications.clock, NewKey(scopes))
     return {"Authorization": f"Bearer {issued.text}"}
 
 
@@ -249,7 +251,7 @@ async def test_a_stranger_locks_nobody_out_of_her_own_browser(
     await reader.reads("Sign in")
     for number in range(8):
         with pytest.raises(Refusal, match="don't match"):
-            await sign_in(app.state.front_desk, MARIA, "wrong", Visit(f"203.0.113.{number}"))
+            await sign_in(app.state.people_context, MARIA, "wrong", Visit(f"203.0.113.{number}"))
     async with await browser.new_context(base_url=address, locale="en-US") as strange:
         stranger = Reader(await strange.new_page(), Way())
         await stranger.sign_in(MARIA, PASSWORD)

@@ -15,8 +15,8 @@ from fastapi import FastAPI
 
 from hearthpay.app import create_app
 from hearthpay.autopilot.eligibility import REASONS as CODES
-from hearthpay.autopilot.errands import run_errands
 from hearthpay.autopilot.generation import generate_due
+from hearthpay.autopilot.outbox_tasks import run_outbox_tasks
 from hearthpay.autopilot.proposals import usual_schedule
 from hearthpay.autopilot.records import STANDING_TEXT_VERSION, standing_text
 from hearthpay.banking.gateways.folder import folder_gateway
@@ -26,9 +26,9 @@ from hearthpay.employees.commands import ChangeEmployee
 from hearthpay.employees.models import Employee
 from hearthpay.employees.service import update_employee
 from hearthpay.mail.mailer import Mailer
-from hearthpay.mail.notices import NoticeDesk
+from hearthpay.mail.notices import NotificationSettings
 from hearthpay.payroll.payday.bank_day import Bank
-from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.sessions import SignedIn
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.web.household.autopilot.words import AUTHORIZATION, REASONS
@@ -37,11 +37,11 @@ from tests.web.people_browser import HOME, Browser
 from tests.web.rows.autopilot import connect_accounts, things
 from tests.web.rows.world import World
 from tests.web.test_pages import parsed
-from tests.web.test_pages_by_role import _browser, desk, people
+from tests.web.test_pages_by_role import _browser, people, people_context
 from tests.worlds.originator import ORIGINATOR
 from tests.worlds.town import Town
 
-__all__ = ["desk", "people"]
+__all__ = ["people", "people_context"]
 
 TERMS = {
     "standard_hours": "40",
@@ -57,15 +57,15 @@ def app(database: Database, clock: FixedClock, ring: KeyRing) -> FastAPI:
     """Of an installation that has a bank."""
     mailer = Mailer("smtp://127.0.0.1:9", "payroll@example.com")
     app = create_app(database, clock, public_url=HOME, ring=ring, mailer=mailer, direct_deposit=True)
-    app.state.front_desk = FrontDesk(
-        database, clock, ring, app.state.front_desk.throttle, sends_mail=True, no_sooner_than=0
+    app.state.people_context = PeopleContext(
+        database, clock, ring, app.state.people_context.throttle, sends_mail=True, no_sooner_than=0
     )
     return app
 
 
 @pytest.fixture
 async def world(app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection) -> World:
-    return await World.make(app.state.front_desk, owner_connection, people["owner"])
+    return await World.make(app.state.people_context, owner_connection, people["owner"])
 
 
 def words_of(page) -> str:  # type: ignore[no-untyped-def]
@@ -89,7 +89,7 @@ async def test_the_whole_way_of_an_enrollment(
     tmp_path: Path,
 ) -> None:
     town = Town(
-        world.desk.database,
+        world.people_context.database,
         worker_database,
         clock,
         ring,
@@ -98,9 +98,9 @@ async def test_the_whole_way_of_an_enrollment(
     )
 
     async def work() -> None:
-        await generate_due(worker_database, clock, offered=True)
+        await generate_due(worker_database, clock, direct_deposit_enabled=True)
         await town.work()
-        await run_errands(worker_database, ring, clock, NoticeDesk(sends=True))
+        await run_outbox_tasks(worker_database, ring, clock, NotificationSettings(sends=True))
 
     root = f"/app/{world.household_id}/autopilot"
     enroll = f"{root}/enroll/{world.employee_id}"
@@ -141,7 +141,7 @@ async def test_the_whole_way_of_an_enrollment(
     assert "Dec 1, 2026" in (await browser.look(one)).text
 
     # A raise of a third: the payroll is held, shown with what it is measured against, and approved.
-    async with world.desk.database.transaction(world.actor.tenant) as session:
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
         await update_employee(
             session, world.actor, clock, world.employee_id, ChangeEmployee(pay_rate=Decimal("38.00"))
         )
@@ -237,7 +237,7 @@ async def test_a_viewer_sees_no_buttons_and_strange_ids_lead_nowhere(
         assert not [way for way in ways if way and re.search(r"/(skip|stop|change|agree|held|enroll)", way)]
     # Another household of the same organization: its pages know neither the enrollment, the payroll nor the employee.
     other = await World.make(
-        world.desk, owner_connection, world.owner, first_name="Ana", last_name="Ng", state="NY"
+        world.people_context, owner_connection, world.owner, first_name="Ana", last_name="Ng", state="NY"
     )
     owner = await _browser(app, "owner", clock)
     there = f"/app/{other.household_id}/autopilot"
@@ -273,7 +273,7 @@ async def test_a_viewer_sees_no_buttons_and_strange_ids_lead_nowhere(
 @pytest.fixture
 def town(world: World, worker_database: Database, clock: FixedClock, ring: KeyRing, tmp_path: Path) -> Town:
     bank = Bank(ORIGINATOR, folder_gateway(tmp_path))
-    return Town(world.desk.database, worker_database, clock, ring, bank, tmp_path)
+    return Town(world.people_context.database, worker_database, clock, ring, bank, tmp_path)
 
 
 def approvals(connection: psycopg.Connection) -> list[tuple[str, bool, str]]:
@@ -427,7 +427,7 @@ async def test_of_two_who_decide_at_once_one_is_first(
 )
 def test_what_is_wrong_stands_beside_its_field(typed: dict[str, str], field: str, clock: FixedClock) -> None:
     from hearthpay.web.household.autopilot.terms_form import read_terms
-    from hearthpay.web.household.entry import Entries
+    from hearthpay.web.household.form_parsing import Entries
 
     entries = Entries(TERMS | typed)
     assert read_terms(entries, clock) is None
@@ -499,7 +499,7 @@ async def test_the_form_starts_from_the_schedule_that_the_api_proposes(
     await connect_accounts(world, world.employee_id)
     browser = await _browser(app, "owner", clock)
     form = await browser.look(f"/app/{world.household_id}/autopilot/enroll/{world.employee_id}")
-    async with world.desk.database.transaction(world.actor.tenant) as session:
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
         employee = await session.get_one(Employee, world.employee_id)
         usual = await usual_schedule(session, employee, clock.today())
     assert f'value="{usual.anchor}"' in form.text

@@ -6,21 +6,21 @@ from fastapi import FastAPI
 
 from hearthpay.clock import FixedClock
 from hearthpay.people import members
-from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.sessions import SignedIn, find_session
 from hearthpay.web.visitor import SESSION_COOKIE, VISIT_COOKIE
 from tests.people.visitors import PASSWORD
 from tests.web.people_browser import Browser
-from tests.web.test_pages_by_role import _browser, app, desk, people
+from tests.web.test_pages_by_role import _browser, app, people, people_context
 
-__all__ = ["app", "desk", "people"]
+__all__ = ["app", "people", "people_context"]
 
 HOST = "pay.example.com"
 
 
 @pytest.mark.parametrize("cookie", [SESSION_COOKIE, VISIT_COOKIE])
 async def test_a_planted_cookie_gives_nobody_a_way_in(
-    cookie: str, app: FastAPI, people: dict[str, SignedIn], desk: FrontDesk, clock: FixedClock
+    cookie: str, app: FastAPI, people: dict[str, SignedIn], people_context: PeopleContext, clock: FixedClock
 ) -> None:
     attacker = await _browser(app, "other", clock)
     known = attacker.client.cookies.get(SESSION_COOKIE) if cookie == SESSION_COOKIE else "x" * 43
@@ -31,12 +31,12 @@ async def test_a_planted_cookie_gives_nobody_a_way_in(
     assert entered.headers["location"] == "/home"
     own = victim.client.cookies.get(SESSION_COOKIE, domain=HOST, path="/") or ""
     assert known not in entered.headers["set-cookie"]
-    assert await find_session(desk, known) is None, "and what was planted opens nothing any more"
+    assert await find_session(people_context, known) is None, "and what was planted opens nothing any more"
     assert own != known
 
 
 async def test_who_signs_in_anew_leaves_no_session_behind(
-    app: FastAPI, people: dict[str, SignedIn], desk: FrontDesk, clock: FixedClock
+    app: FastAPI, people: dict[str, SignedIn], people_context: PeopleContext, clock: FixedClock
 ) -> None:
     browser = await _browser(app, "owner", clock)
     former = browser.client.cookies[SESSION_COOKIE]
@@ -44,8 +44,8 @@ async def test_who_signs_in_anew_leaves_no_session_behind(
         "/sign-in", page="/settings/profile", email="other@example.com", password=PASSWORD
     )
     assert entered.status_code == 303
-    assert await find_session(desk, former) is None
-    found = await find_session(desk, browser.client.cookies[SESSION_COOKIE])
+    assert await find_session(people_context, former) is None
+    found = await find_session(people_context, browser.client.cookies[SESSION_COOKIE])
     assert found is not None
     assert found.email == "other@example.com"
 
@@ -63,12 +63,12 @@ async def test_a_new_password_shuts_every_other_browser(
 
 
 async def test_who_was_removed_sees_nothing_more_of_the_organization(
-    app: FastAPI, people: dict[str, SignedIn], desk: FrontDesk, clock: FixedClock
+    app: FastAPI, people: dict[str, SignedIn], people_context: PeopleContext, clock: FixedClock
 ) -> None:
     browser = await _browser(app, "admin", clock)
     assert (await browser.look("/settings/members")).status_code == 200
     actor = people["owner"].actor("r")
-    async with desk.database.transaction(actor.tenant) as session:
+    async with people_context.database.transaction(actor.tenant) as session:
         there = await members.list_members(session, actor)
         gone = next(each.membership_id for each in there if each.email == "admin@example.com")
         await members.remove_member(session, actor, clock, gone)
@@ -80,12 +80,12 @@ async def test_who_was_removed_sees_nothing_more_of_the_organization(
 async def test_an_invitation_opened_by_somebody_else_says_so_and_lets_her_change_over(
     app: FastAPI,
     people: dict[str, SignedIn],
-    desk: FrontDesk,
+    people_context: PeopleContext,
     clock: FixedClock,
     owner_connection: psycopg.Connection,
 ) -> None:
     actor = people["owner"].actor("r")
-    async with desk.database.transaction(actor.tenant) as session:
+    async with people_context.database.transaction(actor.tenant) as session:
         sent = await members.invite_member(session, actor, clock, "ana@example.com", "admin")
     link = f"/join/{sent.token.text}"
     other = await _browser(app, "other", clock)

@@ -24,9 +24,9 @@ from tests.http.api import Account, account, client, new_account, new_key
 from tests.web.people_browser import Browser
 from tests.web.rows.world import World
 from tests.web.test_pages import parsed
-from tests.web.test_pages_by_role import _browser, _look_at, app, desk, people
+from tests.web.test_pages_by_role import _browser, _check, app, people, people_context
 
-__all__ = ["account", "app", "client", "desk", "new_account", "new_key", "people"]
+__all__ = ["account", "app", "client", "new_account", "new_key", "people", "people_context"]
 
 ASKED: dict[str, dict[str, Any]] = {
     "above every threshold": {"state": "CA", "annual_wages": 35000, "pay_frequency": "weekly"},
@@ -78,7 +78,7 @@ BAD: dict[str, tuple[dict[str, str], str]] = {
 
 @pytest.fixture
 async def world(app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection) -> World:
-    return await World.make(app.state.front_desk, owner_connection, people["owner"])
+    return await World.make(app.state.people_context, owner_connection, people["owner"])
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ async def test_the_page_says_what_the_api_answers(
     answer = await _answer(account, asked)
     page = await viewer.look(here(**_typed(asked)))
     assert page.status_code == 200, page.text
-    _look_at(page)
+    _check(page)
     paycheck, employee, employer = (
         answer[part] for part in ("per_paycheck", "employee_taxes_estimate", "employer_taxes")
     )
@@ -249,7 +249,7 @@ async def test_what_is_wrong_stands_beside_its_field(
     owner_connection.execute("UPDATE people SET language = %s", (language,))
     page = await viewer.look(here(**typed))
     assert page.status_code == 400, page.text
-    _look_at(page)
+    _check(page)
     tree = parsed(page)
     assert [each.get("id") for each in tree.iter("p") if each.get("class") == "problem"] == [
         f"{field}-problem"

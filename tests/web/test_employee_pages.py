@@ -17,9 +17,9 @@ from hearthpay.people.sessions import SignedIn
 from tests.web.people_browser import Browser, typed_in
 from tests.web.rows.world import World
 from tests.web.test_pages import parsed
-from tests.web.test_pages_by_role import _browser, app, desk, people
+from tests.web.test_pages_by_role import _browser, app, people, people_context
 
-__all__ = ["app", "desk", "people"]
+__all__ = ["app", "people", "people_context"]
 
 NEW = {
     "first_name": "Ana",
@@ -41,7 +41,7 @@ NEW = {
 
 @pytest.fixture
 async def world(app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection) -> World:
-    return await World.make(app.state.front_desk, owner_connection, people["owner"])
+    return await World.make(app.state.people_context, owner_connection, people["owner"])
 
 
 @pytest.fixture
@@ -149,9 +149,9 @@ async def test_a_form_from_before_the_employee_entered_her_address_is_shown_anew
     here = f"/app/{world.household_id}/employees/{world.employee_id}/change"
     opened = typed_in(await browser.look(here))
     address = PostalAddress(line1="7 Oak Street", line2=None, city="Oakland", state="CA", zip="94601")
-    async with world.desk.database.transaction(world.actor.tenant) as session:
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
         changes = ChangeEmployee(address=address, language="es")
-        await update_employee(session, world.actor, world.desk.clock, world.employee_id, changes)
+        await update_employee(session, world.actor, world.people_context.clock, world.employee_id, changes)
     before = row(world)
     stale = await send(browser, here, **opened | {"last_name": "Peña"})
     assert stale.status_code == 409
@@ -278,7 +278,9 @@ async def test_money_is_set_aside_by_a_share_an_amount_or_not_at_all(browser: Br
 async def test_an_employee_of_another_household_is_not_there(
     browser: Browser, world: World, owner_connection: psycopg.Connection
 ) -> None:
-    second = await World.make(world.desk, owner_connection, world.owner, first_name="Ana", last_name="Ng")
+    second = await World.make(
+        world.people_context, owner_connection, world.owner, first_name="Ana", last_name="Ng"
+    )
     for part in ("", "/change", "/rate", "/withholding", "/invitations", "/set-aside", "/prior-wages"):
         path = f"/app/{second.household_id}/employees/{world.employee_id}{part}"
         assert (await browser.look(path)).status_code == 404, part

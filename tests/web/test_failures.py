@@ -11,7 +11,7 @@ from starlette.responses import Response
 from hearthpay.app import create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
-from hearthpay.web.shell import page_of
+from hearthpay.web.framework import page_of
 from hearthpay.web.visitor import Visitor
 from tests.web.people_browser import HOME, Browser
 from tests.web.test_pages import parsed

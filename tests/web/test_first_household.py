@@ -13,9 +13,9 @@ from tests.web.people_browser import typed_in
 from tests.web.rows.setting_up import NEW_HOUSEHOLD
 from tests.web.rows.world import World
 from tests.web.test_pages import parsed
-from tests.web.test_pages_by_role import _browser, app, desk, people
+from tests.web.test_pages_by_role import _browser, app, people, people_context
 
-__all__ = ["app", "desk", "people"]
+__all__ = ["app", "people", "people_context"]
 
 
 @pytest.mark.parametrize("visitor", ["owner", "admin"])
@@ -65,7 +65,7 @@ async def test_setting_up_goes_on_from_how_to_pay_to_the_first_payroll(
     app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection, clock: FixedClock
 ) -> None:
     """And where money is to move, to the employee's bank account first."""
-    world = await World.make(app.state.front_desk, owner_connection, people["owner"])
+    world = await World.make(app.state.people_context, owner_connection, people["owner"])
     root = f"/app/{world.household_id}"
     here = f"{root}/employees/{world.employee_id}"
     browser = await _browser(app, "owner", clock)
@@ -100,7 +100,7 @@ async def test_a_test_household_is_emptied_and_deleted_and_a_real_one_never(
         assert found is not None
         return found
 
-    organization = str(people["owner"].belongings[0].organization_id)
+    organization = str(people["owner"].memberships[0].organization_id)
     await owner.send("/settings/where", page="/settings/profile", where=organization, mode="test")
     made = await owner.send("/app/start", page="/app/start", **NEW_HOUSEHOLD)
     here = "/".join(made.headers["location"].split("/")[:3])

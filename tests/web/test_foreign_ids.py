@@ -12,7 +12,7 @@ from fastapi import FastAPI
 
 from hearthpay.clock import FixedClock
 from hearthpay.people import credentials, members, sign_up
-from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.sessions import SignedIn
 from hearthpay.people.tokens import leave_token
 from hearthpay.security.key_ring import KeyRing
@@ -22,9 +22,9 @@ from tests.web.foreign_things import FOREIGN, TOKENS
 from tests.web.pages_by_role import ROWS
 from tests.web.people_browser import Browser
 from tests.web.rows.world import World
-from tests.web.test_pages_by_role import _browser, app, desk, people, things_of
+from tests.web.test_pages_by_role import _browser, app, people, people_context, things_of
 
-__all__ = ["app", "desk", "people"]
+__all__ = ["app", "people", "people_context"]
 
 _PARAMETER = re.compile(r"{(\w+)}")
 _WATCHED = (
@@ -49,19 +49,22 @@ def by_id(app: FastAPI) -> list[tuple[str, str]]:
 
 
 async def foreign(
-    desk: FrontDesk, connection: psycopg.Connection, people: dict[str, SignedIn]
+    people_context: PeopleContext, connection: psycopg.Connection, people: dict[str, SignedIn]
 ) -> dict[str, str]:
     """What every parameter can name, all of it the other organization's."""
     theirs = people | {"owner": people["other"], "viewer": people["other"]}
-    things = await things_of(await World.make(desk, connection, people["other"]), theirs)
+    things = await things_of(await World.make(people_context, connection, people["other"]), theirs)
     return things | {name: str(make(connection, people["other"])) for name, make in FOREIGN.items()}
 
 
 async def test_every_parameter_has_something_foreign_to_name(
-    app: FastAPI, desk: FrontDesk, people: dict[str, SignedIn], owner_connection: psycopg.Connection
+    app: FastAPI,
+    people_context: PeopleContext,
+    people: dict[str, SignedIn],
+    owner_connection: psycopg.Connection,
 ) -> None:
     named = {name for _, _, names in addresses(app) for name in names}
-    things = await foreign(desk, owner_connection, people)
+    things = await foreign(people_context, owner_connection, people)
     assert named - set(things) == set(), "tell tests/web/foreign_things.py of it, or the area's `things`"
     assert set(FOREIGN) <= named
     assert {path for _, path, names in addresses(app) if names == ["token"]} == set(TOKENS)
@@ -81,13 +84,13 @@ def seen(connection: psycopg.Connection) -> dict[str, list[tuple[object, ...]]]:
 async def test_what_is_anothers_is_not_there_and_stays(
     role: str,
     app: FastAPI,
-    desk: FrontDesk,
+    people_context: PeopleContext,
     people: dict[str, SignedIn],
     owner_connection: psycopg.Connection,
     clock: FixedClock,
     subtests: pytest.Subtests,
 ) -> None:
-    things = await foreign(desk, owner_connection, people)
+    things = await foreign(people_context, owner_connection, people)
     browser = await _browser(app, role, clock)
     before = seen(owner_connection)
     for method, path in by_id(app):
@@ -131,20 +134,20 @@ async def ask(browser: Browser, method: str, path: str, form: dict[str, str]) ->
 async def test_a_token_opens_what_it_was_made_for_and_nothing_else(
     app: FastAPI,
     people: dict[str, SignedIn],
-    desk: FrontDesk,
+    people_context: PeopleContext,
     owner_connection: psycopg.Connection,
     ring: KeyRing,
     clock: FixedClock,
     subtests: pytest.Subtests,
 ) -> None:
-    await sign_up.ask_to_sign_up(desk, "new@example.com", "en", HERE, VISIT)
-    await credentials.ask_for_reset(desk, "admin@example.com", HERE, VISIT)
-    await credentials.ask_for_new_email(desk, people["other"], "elsewhere@example.com", HERE, VISIT)
+    await sign_up.ask_to_sign_up(people_context, "new@example.com", "en", HERE, VISIT)
+    await credentials.ask_for_reset(people_context, "admin@example.com", HERE, VISIT)
+    await credentials.ask_for_new_email(people_context, people["other"], "elsewhere@example.com", HERE, VISIT)
     made = [link_in(mail) for mail in mails(owner_connection, ring)[-3:]]
     actor = people["owner"].actor("r")
-    async with desk.database.transaction(actor.tenant) as session:
+    async with people_context.database.transaction(actor.tenant) as session:
         invited = (await members.invite_member(session, actor, clock, "ana@example.com", "owner")).token.text
-    async with desk.database.transaction(None) as session:
+    async with people_context.database.transaction(None) as session:
         welcome = await leave_token(session, clock.now(), "challenge", bound_to=b"x" * 32)
     asked = generate_token()
     grant_id = FOREIGN["grant_id"](owner_connection, people["owner"])

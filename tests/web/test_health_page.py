@@ -9,14 +9,14 @@ from fastapi import FastAPI
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import CheckResult
-from hearthpay.doctor.last_word import keep_last_word
+from hearthpay.doctor.last_report import store_last_report
 from hearthpay.people.operators import make_operator, unmake_operator
 from hearthpay.people.sessions import SignedIn
 from hearthpay.taxes.rulebook import rulebook_of
 from tests.database.household import add_household, add_organization
-from tests.web.test_pages_by_role import _browser, app, desk, people
+from tests.web.test_pages_by_role import _browser, app, people, people_context
 
-__all__ = ["app", "desk", "people"]
+__all__ = ["app", "people", "people_context"]
 
 
 async def test_only_who_was_named_sees_it_and_until_he_is_named_no_more(
@@ -40,10 +40,10 @@ async def test_only_who_was_named_sees_it_and_until_he_is_named_no_more(
 
     right, wrong = CheckResult("a", "b", 0, (), 0.1), CheckResult("c", "d", 3, (), 0.1)
     async with owner_database.transaction(None) as session:
-        await keep_last_word(session, clock.now(), [right], [])
+        await store_last_report(session, clock.now(), [right], [])
     assert "The books are right" in (await browser.look("/operator")).text
     async with owner_database.transaction(None) as session:
-        await keep_last_word(session, clock.now(), [right, wrong], [])
+        await store_last_report(session, clock.now(), [right, wrong], [])
     assert "3 figures differ" in (await browser.look("/operator")).text
 
     async with owner_database.transaction(None) as session:

@@ -13,9 +13,9 @@ from tests.web.foreign_things import FOREIGN
 from tests.web.pages_by_role import ROWS
 from tests.web.people_browser import Browser
 from tests.web.test_pages import parsed
-from tests.web.test_pages_by_role import _all_things, app, desk, people
+from tests.web.test_pages_by_role import _all_things, app, people, people_context
 
-__all__ = ["app", "desk", "people"]
+__all__ = ["app", "people", "people_context"]
 
 EVIL = "<script>alert('{0}')</script><img src=x onerror=alert(1)>\"'&{0}"
 KINDS = ("person", "organization", "household", "passkey", "browser", "member")

@@ -13,15 +13,15 @@ from hearthpay.clock import FixedClock
 from hearthpay.people.sessions import SignedIn
 from tests.web.people_browser import Browser
 from tests.web.rows.world import World
-from tests.web.test_pages_by_role import _browser, app, desk, people
+from tests.web.test_pages_by_role import _browser, app, people, people_context
 
-__all__ = ["app", "desk", "people"]
+__all__ = ["app", "people", "people_context"]
 
 
 @pytest.fixture
 async def world(app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection) -> World:
     """Rosa works in Philadelphia for 1,140 dollars a week; the eight weeks to November 20 are paid."""
-    world = await World.make(app.state.front_desk, owner_connection, people["owner"], state="PA")
+    world = await World.make(app.state.people_context, owner_connection, people["owner"], state="PA")
     owner_connection.execute(
         "UPDATE employees SET work_state = 'PA', residence_state = 'PA', localities = %s",
         (["PHILADELPHIA"],),

@@ -9,24 +9,26 @@ import pytest
 from fastapi import FastAPI
 
 from hearthpay.clock import FixedClock
-from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.sessions import SignedIn
 from hearthpay.security.key_ring import KeyRing
-from hearthpay.web.kept_form import KEPT_COOKIE
+from hearthpay.web.pending_form import KEPT_COOKIE
 from tests.people.visitors import PASSWORD, Newcomers
 from tests.web.people_browser import OWN, Browser
 from tests.web.test_pages import parsed
-from tests.web.test_pages_by_role import app, desk
+from tests.web.test_pages_by_role import app, people_context
 
-__all__ = ["app", "desk"]
+__all__ = ["app", "people_context"]
 
 MEMBERS = "/settings/members"
 AGAIN = f"/sign-in/again?next={MEMBERS}"
 
 
 @pytest.fixture
-async def maria(desk: FrontDesk, owner_connection: psycopg.Connection, ring: KeyRing) -> SignedIn:
-    return await Newcomers(desk, owner_connection, ring).make("maria@example.com")
+async def maria(
+    people_context: PeopleContext, owner_connection: psycopg.Connection, ring: KeyRing
+) -> SignedIn:
+    return await Newcomers(people_context, owner_connection, ring).make("maria@example.com")
 
 
 @pytest.fixture
@@ -103,7 +105,7 @@ async def test_it_belongs_to_its_session_its_page_and_its_while(
     stale: Browser,
     app: FastAPI,
     clock: FixedClock,
-    desk: FrontDesk,
+    people_context: PeopleContext,
     owner_connection: psycopg.Connection,
     ring: KeyRing,
 ) -> None:
@@ -112,7 +114,7 @@ async def test_it_belongs_to_its_session_its_page_and_its_while(
     assert "ana" not in kept
     assert (await prove(stale, "/settings/keys")).headers["location"] == "/settings/keys"
 
-    await Newcomers(desk, owner_connection, ring).make("other@example.com", "Others")
+    await Newcomers(people_context, owner_connection, ring).make("other@example.com", "Others")
     for email in ("other@example.com", "maria@example.com"):
         elsewhere = Browser.of(app)
         await elsewhere.sign_in(email, PASSWORD)

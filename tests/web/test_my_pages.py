@@ -27,8 +27,8 @@ from hearthpay.mail.mailer import Mailer
 from hearthpay.mail.person_mail import WARNINGS
 from hearthpay.mail.postman import Postman
 from hearthpay.people import credentials
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit
-from hearthpay.people.front_desk import FrontDesk
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from hearthpay.security.portal_tokens import parse_token
 from tests.http.api import Account, NewAccount, data
@@ -56,11 +56,13 @@ ADDRESS = {
 
 
 @pytest.fixture
-def desk(app: FastAPI, database: Database, clock: FixedClock, ring: KeyRing) -> FrontDesk:
+def people_context(app: FastAPI, database: Database, clock: FixedClock, ring: KeyRing) -> PeopleContext:
     """Mail stays in the outbox, where it is read."""
-    throttle = app.state.front_desk.throttle
-    app.state.front_desk = FrontDesk(database, clock, ring, throttle, sends_mail=True, no_sooner_than=0)
-    return app.state.front_desk
+    throttle = app.state.people_context.throttle
+    app.state.people_context = PeopleContext(
+        database, clock, ring, throttle, sends_mail=True, no_sooner_than=0
+    )
+    return app.state.people_context
 
 
 @dataclass
@@ -82,7 +84,9 @@ async def _token(account: Account, employee: dict[str, Any]) -> str:
 
 
 @pytest.fixture
-def employ(app: FastAPI, desk: FrontDesk, owner_connection: psycopg.Connection, ring: KeyRing) -> Employ:
+def employ(
+    app: FastAPI, people_context: PeopleContext, owner_connection: psycopg.Connection, ring: KeyRing
+) -> Employ:
     """From the link of an invitation to an account, under another address than the household knows afterwards."""
 
     async def make(
@@ -124,7 +128,7 @@ def _proof(mail: dict[str, str]) -> str:
     return found[1]
 
 
-def _news(connection: psycopg.Connection, ring: KeyRing, subject: str) -> list[dict[str, str]]:
+def _headline(connection: psycopg.Connection, ring: KeyRing, subject: str) -> list[dict[str, str]]:
     return [each for each in mails(connection, ring) if subject in each["subject"]]
 
 
@@ -161,7 +165,7 @@ async def test_from_the_link_to_an_account_and_her_pay(
     assert "recibo" in spanish.headers["content-disposition"] or spanish.content[:5] == b"%PDF-"
     assert (await browser.look(f"{here}/w2/2026")).status_code == 404
     assert (await browser.look(f"{here}/w2/2025")).status_code == 400
-    [told] = _news(owner_connection, ring, "Rosa Diaz changed something")[:1]
+    [told] = _headline(owner_connection, ring, "Rosa Diaz changed something")[:1]
     assert told["to"] == "maria@example.com"
     assert "an account was made" in told["text"]
     _lawful(owner_connection)
@@ -171,12 +175,12 @@ async def test_an_invitation_links_once_and_to_one_person(
     app: FastAPI,
     account: Account,
     rosas: Employed,
-    desk: FrontDesk,
+    people_context: PeopleContext,
     clock: FixedClock,
     owner_connection: psycopg.Connection,
     ring: KeyRing,
 ) -> None:
-    newcomers = Newcomers(desk, owner_connection, ring)
+    newcomers = Newcomers(people_context, owner_connection, ring)
     await newcomers.make("thief@example.com", "Thieves")
     thief = Browser.of(app)
     await thief.sign_in("thief@example.com", PASSWORD)
@@ -209,7 +213,7 @@ async def test_two_households_stand_apart(
     app: FastAPI,
     new_account: NewAccount,
     rosas: Employed,
-    desk: FrontDesk,
+    people_context: PeopleContext,
     clock: FixedClock,
     database: Database,
     owner_connection: psycopg.Connection,
@@ -258,7 +262,7 @@ async def test_an_account_waits_a_day_before_it_is_connected(
     page = (await browser.look(f"{here}/bank")).text
     assert "ending in 2222 waits" in page
     assert "still goes to the account ending in 4321" in page
-    told = _news(owner_connection, ring, "bank account for your pay")
+    told = _headline(owner_connection, ring, "bank account for your pay")
     assert {each["to"] for each in told} == {"rosa@example.com", "rosa.diaz@example.com"}
     assert "account ending in 4321. New: account ending in 2222" in told[-1]["text"]
     assert "11112222" not in str(told)
@@ -366,7 +370,7 @@ async def test_she_asks_to_set_aside_and_the_household_decides(
     app: FastAPI,
     account: Account,
     rosas: Employed,
-    desk: FrontDesk,
+    people_context: PeopleContext,
     owner_connection: psycopg.Connection,
     ring: KeyRing,
 ) -> None:
@@ -381,7 +385,7 @@ async def test_she_asks_to_set_aside_and_the_household_decides(
     ):
         assert (await browser.send(path, page=path, kind=kind, how_much=much)).status_code == 400
     assert (await browser.send(path, page=path, kind="percent", how_much="5%")).status_code == 303
-    await Newcomers(desk, owner_connection, ring).make("maria@example.com", "Unused")
+    await Newcomers(people_context, owner_connection, ring).make("maria@example.com", "Unused")
     owner_connection.execute("UPDATE memberships SET organization_id = %s", (account.organization_id,))
     maria = Browser.of(app)
     await maria.sign_in("maria@example.com", PASSWORD)
@@ -394,7 +398,7 @@ async def test_she_asks_to_set_aside_and_the_household_decides(
     assert (await maria.send(f"{decide}/approved", page="/settings/employees")).status_code == 303
     assert (await maria.send(f"{decide}/declined", page="/settings/employees")).status_code == 404
     assert owner_connection.execute("SELECT rule_rate FROM escrow_accounts").fetchone() == (Decimal("0.05"),)
-    assert "agreed to what you asked" in _news(owner_connection, ring, "Your record")[-1]["text"]
+    assert "agreed to what you asked" in _headline(owner_connection, ring, "Your record")[-1]["text"]
     assert (await browser.send(f"{path}/stop", page=path)).status_code == 303
     assert owner_connection.execute("SELECT rule_rate FROM escrow_accounts").fetchone() == (None,)
     # The household may end the account's access; then the record is there for another invitation.
@@ -432,11 +436,11 @@ async def test_an_address_is_checked_saved_and_told(
     assert (await browser.send(f"{here}/address", page=f"{here}/details", **ADDRESS)).status_code == 200
     found = data(await account.live.get(f"/employees/{rosas.employee['id']}"))
     assert found["address"]["line1"] == "1 Main Street"
-    news = _news(owner_connection, ring, "Your record")
+    news = _headline(owner_connection, ring, "Your record")
     before = len(news)
     assert "the postal address" in news[-1]["text"]
     await browser.send(f"{here}/address", page=f"{here}/details", **ADDRESS)
-    assert len(_news(owner_connection, ring, "Your record")) == before
+    assert len(_headline(owner_connection, ring, "Your record")) == before
 
 
 async def test_hostile_words_stay_words(
@@ -530,7 +534,7 @@ async def test_the_tax_page_takes_certificates_too_also_after_she_has_left(
     app: FastAPI,
     account: Account,
     rosa: dict[str, Any],
-    desk: FrontDesk,
+    people_context: PeopleContext,
     owner_connection: psycopg.Connection,
 ) -> None:
     left = await account.live.post(f"/employees/{rosa['id']}/terminate", {"end_date": "2026-11-20"})
@@ -626,7 +630,7 @@ async def test_an_account_that_is_changed_by_a_link_waits_and_is_told(
     assert "4321" not in thanks.text
     accounts = "SELECT last_four, status FROM bank_accounts WHERE employee_id IS NOT NULL ORDER BY id"
     assert owner_connection.execute(accounts).fetchall() == [("4321", "active")]
-    told = _news(owner_connection, ring, "bank account for your pay")
+    told = _headline(owner_connection, ring, "bank account for your pay")
     assert [each["to"] for each in told] == ["rosa@example.com", "rosa.diaz@example.com"] * 2
     assert "Until now: none. New: account ending in 4321" in told[0]["text"]
     assert "Until now: account ending in 4321. New: account ending in 2222" in told[-1]["text"]
@@ -647,15 +651,15 @@ async def test_no_stranger_keeps_the_news_from_her(
     banked: dict[str, Any],
     rosas: Employed,
     client: httpx.AsyncClient,
-    desk: FrontDesk,
+    people_context: PeopleContext,
     ring: KeyRing,
     owner_connection: psycopg.Connection,
 ) -> None:
     for number in range(12):
         visit = Visit(f"192.0.2.{number}")
-        await credentials.ask_for_reset(desk, "rosa@example.com", "http://pay.example.com", visit)
+        await credentials.ask_for_reset(people_context, "rosa@example.com", "http://pay.example.com", visit)
     assert (await client.post(await _bank_link(account, rosas), data=BANK)).status_code == 200
-    told = _news(owner_connection, ring, "bank account for your pay")
+    told = _headline(owner_connection, ring, "bank account for your pay")
     assert "rosa@example.com" in {each["to"] for each in told}
 
 
@@ -664,12 +668,12 @@ async def test_a_link_leads_to_an_account_under_the_address_on_record_alone(
     account: Account,
     banked: dict[str, Any],
     rosa: dict[str, Any],
-    desk: FrontDesk,
+    people_context: PeopleContext,
     client: httpx.AsyncClient,
     ring: KeyRing,
     owner_connection: psycopg.Connection,
 ) -> None:
-    await Newcomers(desk, owner_connection, ring).make("thief@example.com", "Thieves")
+    await Newcomers(people_context, owner_connection, ring).make("thief@example.com", "Thieves")
     asked = await invite(account.live, rosa, type="bank_account", send_email=False)
     link = "/portal/" + str(data(asked)["portal_url"]).rpartition("/")[2]
     stranger, thief = Browser.of(app), Browser.of(app)
@@ -699,7 +703,7 @@ async def test_a_link_leads_to_an_account_under_the_address_on_record_alone(
     asked = await invite(account.live, rosa, type="bank_account", send_email=False)
     link = "/portal/" + str(data(asked)["portal_url"]).rpartition("/")[2]
     assert (await client.post(link, data=entered)).status_code == 200
-    mail = _news(owner_connection, ring, "bank account for your pay")[-1]
+    mail = _headline(owner_connection, ring, "bank account for your pay")[-1]
     assert mail["to"] == "rosa.diaz@example.com"
     assert "/stop/" in mail["text"]
     assert (await stranger.send(f"{link}/account", page=f"{link}/account")).status_code == 200
@@ -715,7 +719,7 @@ async def test_the_address_that_counts_is_the_one_on_record_now(
     app: FastAPI,
     account: Account,
     rosa: dict[str, Any],
-    desk: FrontDesk,
+    people_context: PeopleContext,
     database: Database,
     clock: FixedClock,
     ring: KeyRing,
@@ -733,7 +737,7 @@ async def test_the_address_that_counts_is_the_one_on_record_now(
         assert "another email address of yours on record" in answered.text
         assert "rosa.new" not in answered.text
     # The database holds it against the record by itself, whatever the service has looked at before.
-    who = await Newcomers(desk, owner_connection, ring).make("rosa.diaz@example.com")
+    who = await Newcomers(people_context, owner_connection, ring).make("rosa.diaz@example.com")
     token = parse_token(page.split("/")[2])
     assert token is not None
 
@@ -758,13 +762,13 @@ async def test_the_address_that_counts_is_the_one_on_record_now(
     for wrong in ("rosa.diaz@exämple.com", "rosa.new@example.com"):
         _known_at(owner_connection, rosa, wrong)
         with pytest.raises(Refusal, match="another email address"):
-            await link_signed_in(desk, who, page.split("/")[2], VISIT)
+            await link_signed_in(people_context, who, page.split("/")[2], VISIT)
     assert owner_connection.execute("SELECT count(*) FROM employee_links").fetchone() == (0,)
     # An account that was linked once stays so, whatever the household writes down later.
     _known_at(owner_connection, rosa, "rosa.diaz@example.com")
-    assert str(await link_signed_in(desk, who, page.split("/")[2], VISIT)) == rosa["id"]
+    assert str(await link_signed_in(people_context, who, page.split("/")[2], VISIT)) == rosa["id"]
     _known_at(owner_connection, rosa, "rosa.new@example.com")
-    assert str(await link_signed_in(desk, who, page.split("/")[2], VISIT)) == rosa["id"]
+    assert str(await link_signed_in(people_context, who, page.split("/")[2], VISIT)) == rosa["id"]
     again = Browser.of(app)
     await again.sign_in("rosa.diaz@example.com", PASSWORD)
     assert "Use this account" in (await again.look(page)).text
@@ -774,13 +778,13 @@ async def test_the_address_that_counts_is_the_one_on_record_now(
 async def test_an_international_host_is_known_as_the_internet_names_it(
     account: Account,
     rosa: dict[str, Any],
-    desk: FrontDesk,
+    people_context: PeopleContext,
     ring: KeyRing,
     owner_connection: psycopg.Connection,
 ) -> None:
     _known_at(owner_connection, rosa, "Rosa@exämple.com")
-    who = await Newcomers(desk, owner_connection, ring).make("rosa@xn--exmple-cua.com")
-    assert str(await link_signed_in(desk, who, await _token(account, rosa), VISIT)) == rosa["id"]
+    who = await Newcomers(people_context, owner_connection, ring).make("rosa@xn--exmple-cua.com")
+    assert str(await link_signed_in(people_context, who, await _token(account, rosa), VISIT)) == rosa["id"]
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
@@ -850,7 +854,7 @@ async def test_nothing_that_is_repeated_keeps_a_changed_account_from_anyone(
     account: Account,
     banked: dict[str, Any],
     rosas: Employed,
-    desk: FrontDesk,
+    people_context: PeopleContext,
     ring: KeyRing,
     clock: FixedClock,
     worker_database: Database,
@@ -859,13 +863,13 @@ async def test_nothing_that_is_repeated_keeps_a_changed_account_from_anyone(
     browser, bank = rosas.browser, f"{rosas.here}/bank"
     await browser.send(bank, page=bank, **BANK)
     await _toggle(rosas, 100)
-    assert len(_news(owner_connection, ring, "Your record")) < 20
+    assert len(_headline(owner_connection, ring, "Your record")) < 20
     changed = BANK | {"account_number": "11112222", "account_number_again": "11112222"}
     assert (await browser.send(bank, page=bank, **changed)).status_code == 303
-    told = _news(owner_connection, ring, "bank account for your pay")[-2:]
+    told = _headline(owner_connection, ring, "bank account for your pay")[-2:]
     assert {each["to"] for each in told} == {"rosa@example.com", "rosa.diaz@example.com"}
     assert all("New: account ending in 2222" in each["text"] for each in told)
-    household = _news(owner_connection, ring, "Rosa Diaz changed something")[-1]
+    household = _headline(owner_connection, ring, "Rosa Diaz changed something")[-1]
     assert "the bank account that pay goes to" in household["text"]
     # Nor does changing the account itself: of sixty the first are told at once, and the last within the hour.
     for number in range(60):
@@ -875,7 +879,7 @@ async def test_nothing_that_is_repeated_keeps_a_changed_account_from_anyone(
     last = BANK | {"account_number": "77778888", "account_number_again": "77778888"}
     assert (await browser.send(bank, page=bank, **last)).status_code == 303
     assert _failed(owner_connection) == []
-    waiting = _news(owner_connection, ring, "bank account for your pay")
+    waiting = _headline(owner_connection, ring, "bank account for your pay")
     assert len(waiting) == 2 * (WARNINGS.at_once + 1)
     assert all("New: account ending in 8888" in each["text"] for each in waiting[-2:])
     clock.advance(WARNINGS.pause)
@@ -897,21 +901,23 @@ async def test_no_employee_keeps_the_owner_from_links_and_warnings(
     app: FastAPI,
     account: Account,
     rosas: Employed,
-    desk: FrontDesk,
+    people_context: PeopleContext,
     ring: KeyRing,
     owner_connection: psycopg.Connection,
 ) -> None:
-    await Newcomers(desk, owner_connection, ring).make("maria@example.com", "Unused")
+    await Newcomers(people_context, owner_connection, ring).make("maria@example.com", "Unused")
     await _toggle(rosas, 100)
     for number in range(30):  # each another request, so that none is the one that stands
         asked = {"kind": "percent", "how_much": str(number % 7 + 1)}
         path = f"{rosas.here}/set-aside"
         assert (await rosas.browser.send(path, page=path, **asked)).status_code == 303
-    assert len(_news(owner_connection, ring, "Rosa Diaz changed something")) < 20
-    await credentials.ask_for_reset(desk, "maria@example.com", "http://pay.example.com", Visit("192.0.2.9"))
-    assert _news(owner_connection, ring, "Choose a new password")[-1]["to"] == "maria@example.com"
+    assert len(_headline(owner_connection, ring, "Rosa Diaz changed something")) < 20
+    await credentials.ask_for_reset(
+        people_context, "maria@example.com", "http://pay.example.com", Visit("192.0.2.9")
+    )
+    assert _headline(owner_connection, ring, "Choose a new password")[-1]["to"] == "maria@example.com"
     await Browser.of(app, "A browser not seen before").sign_in("maria@example.com", PASSWORD)
-    assert _news(owner_connection, ring, "New sign-in")[-1]["to"] == "maria@example.com"
+    assert _headline(owner_connection, ring, "New sign-in")[-1]["to"] == "maria@example.com"
     assert _failed(owner_connection) == []
 
 
@@ -932,7 +938,7 @@ async def test_links_to_an_account_are_slowed_down(
     app: FastAPI,
     account: Account,
     rosa: dict[str, Any],
-    desk: FrontDesk,
+    people_context: PeopleContext,
     clock: FixedClock,
     owner_connection: psycopg.Connection,
     language: str,
@@ -971,12 +977,12 @@ async def test_where_no_account_can_have_the_address_on_record_she_is_told_what_
     account: Account,
     banked: dict[str, Any],
     rosa: dict[str, Any],
-    desk: FrontDesk,
+    people_context: PeopleContext,
     ring: KeyRing,
     owner_connection: psycopg.Connection,
 ) -> None:
     owner_connection.execute("UPDATE employees SET email = 'josé@example.com' WHERE id = %s", (rosa["id"],))
-    await Newcomers(desk, owner_connection, ring).make("jose@example.com", "Others")
+    await Newcomers(people_context, owner_connection, ring).make("jose@example.com", "Others")
     asked = await invite(account.live, rosa, type="bank_account", send_email=False)
     page = "/portal/" + str(data(asked)["portal_url"]).rpartition("/")[2] + "/account"
     stranger, signed_in = Browser.of(app), Browser.of(app)

@@ -16,9 +16,9 @@ from hearthpay.people.sessions import SignedIn
 from tests.web.people_browser import OWN, Browser, typed_in
 from tests.web.rows.world import World
 from tests.web.test_pages import parsed
-from tests.web.test_pages_by_role import _browser, app, desk, people
+from tests.web.test_pages_by_role import _browser, app, people, people_context
 
-__all__ = ["app", "desk", "people"]
+__all__ = ["app", "people", "people_context"]
 
 _ELSEWHERE = (
     *("https://evil.example/app", "//evil.example", "/\\evil.example", "javascript:alert(1)"),
@@ -28,13 +28,13 @@ _ELSEWHERE = (
 
 @pytest.fixture
 async def real(app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection) -> World:
-    return await World.make(app.state.front_desk, owner_connection, people["owner"])
+    return await World.make(app.state.people_context, owner_connection, people["owner"])
 
 
 @pytest.fixture
 async def test_one(app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection) -> World:
     owner = replace(people["owner"], sandbox=True)
-    return await World.make(app.state.front_desk, owner_connection, owner)
+    return await World.make(app.state.people_context, owner_connection, owner)
 
 
 def same_but_for_its_number(response: httpx.Response) -> tuple[int, str]:

@@ -9,13 +9,13 @@ from hearthpay.clock import FixedClock
 from hearthpay.people.sessions import SignedIn
 from tests.web.rows.world import World
 from tests.web.test_pages import parsed
-from tests.web.test_pages_by_role import _browser, app, desk, people
+from tests.web.test_pages_by_role import _browser, app, people, people_context
 
-__all__ = ["app", "desk", "people"]
+__all__ = ["app", "people", "people_context"]
 
 
 async def _world(app: FastAPI, connection: psycopg.Connection, people: dict[str, SignedIn]) -> World:
-    return await World.make(app.state.front_desk, connection, people["owner"])
+    return await World.make(app.state.people_context, connection, people["owner"])
 
 
 async def test_an_empty_household_says_what_comes_first(
@@ -53,7 +53,7 @@ async def test_costs_stand_by_month_and_a_void_takes_them_out(
     assert page.text.count("<rect ") == 6
     assert "Add your EIN" in words
 
-    async with world.desk.database.transaction(world.actor.tenant) as session:
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
         await void_payroll(session, world.actor, clock, last, "wrong hours")
     words = (await browser.look(f"/app/{world.household_id}")).text
     november = rows[1][1] // 2
@@ -66,7 +66,7 @@ async def test_several_households_stand_side_by_side(
 ) -> None:
     world = await _world(app, owner_connection, people)
     second = await World.make(
-        world.desk, owner_connection, world.owner, first_name="Ana", last_name="Ng", state="NY"
+        world.people_context, owner_connection, world.owner, first_name="Ana", last_name="Ng", state="NY"
     )
     browser = await _browser(app, "viewer", clock)
     page = await browser.look("/home")

@@ -13,19 +13,19 @@ from fastapi import FastAPI
 
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
-from hearthpay.documents.making import MakingReport, make_next
+from hearthpay.documents.package_builder import MakingReport, make_next
 from hearthpay.employees.commands import ChangeEmployee
 from hearthpay.employees.service import update_employee
 from hearthpay.employers.commands import PostalAddress
-from hearthpay.mail.notices import NoticeDesk
+from hearthpay.mail.notices import NotificationSettings
 from hearthpay.people.sessions import SignedIn
 from hearthpay.security.key_ring import KeyRing
 from tests.people.visitors import ring
 from tests.web.people_browser import Browser
 from tests.web.rows.world import World
-from tests.web.test_pages_by_role import _browser, app, desk, people
+from tests.web.test_pages_by_role import _browser, app, notifications, people
 
-__all__ = ["app", "desk", "people", "ring"]
+__all__ = ["app", "notifications", "people", "ring"]
 
 ADDRESS = {"line1": "1 Oak St", "city": "Oakland", "state": "CA", "zip": "94601"}
 WEEKS = 27
@@ -35,12 +35,12 @@ PAPERS = 2 * WEEKS + 2 * 3 + 3
 
 @pytest.fixture
 async def world(app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection) -> World:
-    made = await World.make(app.state.front_desk, owner_connection, people["owner"])
+    made = await World.make(app.state.people_context, owner_connection, people["owner"])
     ana = await made.employ("Ana", "Ortiz")
     for each in (made.employee_id, ana):
-        async with made.desk.database.transaction(made.actor.tenant) as session:
+        async with made.notifications.database.transaction(made.actor.tenant) as session:
             moved = ChangeEmployee(address=PostalAddress(**ADDRESS))
-            await update_employee(session, made.actor, made.desk.clock, each, moved)
+            await update_employee(session, made.actor, made.notifications.clock, each, moved)
     for weeks_ago in range(WEEKS):
         await made.pay(made.employee_id, ana, weeks_ago=weeks_ago)
     return made
@@ -64,7 +64,9 @@ def work(
 
     async def go(papers: int) -> MakingReport:
         asked = iter(range(papers))
-        return await make_next(worker_database, ring, clock, NoticeDesk(), lambda: next(asked, None) is None)
+        return await make_next(
+            worker_database, ring, clock, NotificationSettings(), lambda: next(asked, None) is None
+        )
 
     return go
 

@@ -15,7 +15,7 @@ from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.mail.mailer import Mailer
 from hearthpay.people import members, sign_up
-from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.sessions import SignedIn
 from hearthpay.people.sign_up import NewPerson
 from hearthpay.security.key_ring import KeyRing
@@ -44,32 +44,36 @@ def app(database: Database, clock: FixedClock, ring: KeyRing) -> FastAPI:
     """With the way to a mail server, which is not spoken to here: mail leaves by the worker."""
     mailer = Mailer("smtp://127.0.0.1:9", "payroll@example.com")
     app = create_app(database, clock, public_url=HOME, ring=ring, mailer=mailer)
-    app.state.front_desk = FrontDesk(
-        database, clock, ring, app.state.front_desk.throttle, sends_mail=True, no_sooner_than=0
+    app.state.people_context = PeopleContext(
+        database, clock, ring, app.state.people_context.throttle, sends_mail=True, no_sooner_than=0
     )
     return app
 
 
 @pytest.fixture
-def desk(app: FastAPI) -> FrontDesk:
-    found: FrontDesk = app.state.front_desk
+def people_context(app: FastAPI) -> PeopleContext:
+    found: PeopleContext = app.state.people_context
     return found
 
 
 @pytest.fixture
-async def people(desk: FrontDesk, owner_connection: psycopg.Connection, ring: KeyRing) -> dict[str, SignedIn]:
+async def people(
+    people_context: PeopleContext, owner_connection: psycopg.Connection, ring: KeyRing
+) -> dict[str, SignedIn]:
     """An owner with a viewer and an admin, and the owner of another organization."""
-    newcomers = Newcomers(desk, owner_connection, ring)
+    newcomers = Newcomers(people_context, owner_connection, ring)
     owner = await newcomers.make("maria@example.com")
     found = {"owner": owner, "other": await newcomers.make("other@example.com", "Others")}
     actor = owner.actor("r")
     for role in ("viewer", "admin"):
-        async with desk.database.transaction(actor.tenant) as session:
-            sent = await members.invite_member(session, actor, desk.clock, f"{role}@example.com", role)
+        async with people_context.database.transaction(actor.tenant) as session:
+            sent = await members.invite_member(
+                session, actor, people_context.clock, f"{role}@example.com", role
+            )
         entered = await sign_up.join_as_new_person(
-            desk, sent.token.text, NewPerson(role, PASSWORD, "en"), VISIT
+            people_context, sent.token.text, NewPerson(role, PASSWORD, "en"), VISIT
         )
-        found[role] = await signed_in(desk, entered.token.text)
+        found[role] = await signed_in(people_context, entered.token.text)
     return found
 
 
@@ -132,7 +136,7 @@ def _things(connection: psycopg.Connection, people: dict[str, SignedIn]) -> dict
 async def _all_things(
     app: FastAPI, connection: psycopg.Connection, people: dict[str, SignedIn]
 ) -> dict[str, str]:
-    return await things_of(await World.make(app.state.front_desk, connection, people["owner"]), people)
+    return await things_of(await World.make(app.state.people_context, connection, people["owner"]), people)
 
 
 async def things_of(world: World, people: dict[str, SignedIn]) -> dict[str, str]:
@@ -197,7 +201,7 @@ async def test_each_visitor_is_answered_as_the_table_says(
             response = await _ask(browser, method, path.format(**things), row, things)
             assert response.status_code == getattr(row, visitor), (page, response.text[:2000])
             if "/html" in response.headers.get("content-type", ""):
-                _look_at(response)
+                _check(response)
         if page in _COME_AGAIN or page.endswith(("/remove", "/leave")):
             browser = None
     if visitor != "owner":
@@ -228,7 +232,7 @@ def _latest_session(connection: psycopg.Connection, person_id: UUID) -> str:
     return str(row[0])
 
 
-def _look_at(response) -> None:  # type: ignore[no-untyped-def]
+def _check(response) -> None:  # type: ignore[no-untyped-def]
     """Well formed, labelled, hardened; nothing inline, nothing of others."""
     tree = parsed(response)
     assert len(list(tree.iter("h1"))) == 1
@@ -390,9 +394,9 @@ async def test_strangers_make_no_accounts_where_the_operator_says_so(
 
 
 async def test_without_mail_the_owner_is_shown_the_link_once(
-    app: FastAPI, people: dict[str, SignedIn], desk: FrontDesk, clock: FixedClock
+    app: FastAPI, people: dict[str, SignedIn], people_context: PeopleContext, clock: FixedClock
 ) -> None:
-    app.state.front_desk = replace(desk, sends_mail=False)
+    app.state.people_context = replace(people_context, sends_mail=False)
     browser = await _browser(app, "owner", clock)
     page = await browser.send(
         "/settings/members", page="/settings/members", email="ana@example.com", role="viewer"

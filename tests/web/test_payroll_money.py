@@ -22,18 +22,18 @@ from hearthpay.employees.service import update_employee
 from hearthpay.employers.models import Employer
 from hearthpay.mail.mailer import Mailer
 from hearthpay.payroll.payday.bank_day import Bank
-from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.context import PeopleContext
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_numbers import parse_number
 from tests.people.visitors import PASSWORD
 from tests.web.people_browser import HOME, Browser
 from tests.web.rows.world import World
-from tests.web.test_pages_by_role import desk, people
-from tests.web.test_payroll_pages import _FORM, _draft, _seen, maria, world
+from tests.web.test_pages_by_role import people, people_context
+from tests.web.test_payroll_pages import _FORM, _draft, _preview_digest, maria, world
 from tests.worlds.originator import ORIGINATOR
 from tests.worlds.town import ROUTING, Town, Vouching
 
-__all__ = ["desk", "maria", "people", "world"]
+__all__ = ["maria", "people", "people_context", "world"]
 
 
 @pytest.fixture
@@ -41,8 +41,8 @@ def app(database: Database, clock: FixedClock, ring: KeyRing) -> FastAPI:
     """Of an installation that has a bank."""
     mailer = Mailer("smtp://127.0.0.1:9", "payroll@example.com")
     app = create_app(database, clock, public_url=HOME, ring=ring, mailer=mailer, direct_deposit=True)
-    app.state.front_desk = FrontDesk(
-        database, clock, ring, app.state.front_desk.throttle, sends_mail=True, no_sooner_than=0
+    app.state.people_context = PeopleContext(
+        database, clock, ring, app.state.people_context.throttle, sends_mail=True, no_sooner_than=0
     )
     return app
 
@@ -57,13 +57,13 @@ def town(
 @pytest.fixture
 async def paid_by_bank(world: World, ring: KeyRing) -> None:
     """The household and Rosa with accounts that work; she earns $150 an hour."""
-    desk, now = world.desk, world.desk.clock.now()
+    people_context, now = world.people_context, world.people_context.clock.now()
     account = AccountDetails(
         parse_number("bank_routing", ROUTING), parse_number("bank_account", "123456789"), "checking"
     )
-    async with desk.database.transaction(world.actor.tenant) as session:
+    async with people_context.database.transaction(world.actor.tenant) as session:
         changes = ChangeEmployee(pay_rate=Decimal(150), payment_method="direct_deposit")
-        await update_employee(session, world.actor, desk.clock, world.employee_id, changes)
+        await update_employee(session, world.actor, people_context.clock, world.employee_id, changes)
         household = await session.get_one(Employer, world.household_id)
         rosa = await session.get_one(Employee, world.employee_id)
         await connect_household_account(
@@ -75,7 +75,7 @@ async def paid_by_bank(world: World, ring: KeyRing) -> None:
 
 
 async def _run(maria: Browser, draft: str, **confirmed: str) -> str:
-    sent = await maria.send(f"{draft}/run", page=_FORM, **await _seen(maria, draft), **confirmed)
+    sent = await maria.send(f"{draft}/run", page=_FORM, **await _preview_digest(maria, draft), **confirmed)
     assert sent.status_code == 303, sent.text
     return sent.headers["location"]
 
@@ -96,7 +96,7 @@ async def test_money_leaves_only_once_all_is_confirmed_by_who_proved_herself(
         "from your bank account",
     ):
         assert asked in preview
-    seen = await _seen(maria, draft)
+    seen = await _preview_digest(maria, draft)
     for given in ({}, {"confirm_ach_debit": "on"}, {"confirm_large_payroll": "on"}):
         refused = await maria.send(f"{draft}/run", page=_FORM, **seen, **given)
         assert refused.status_code == 400

@@ -21,9 +21,9 @@ from tests.web.people_browser import Browser
 from tests.web.query_count import counted
 from tests.web.rows.payrolls import draft_of
 from tests.web.rows.world import World
-from tests.web.test_pages_by_role import _browser, app, desk, people
+from tests.web.test_pages_by_role import _browser, app, people, people_context
 
-__all__ = ["app", "desk", "people"]
+__all__ = ["app", "people", "people_context"]
 
 _WEEK = {"start": "2026-11-16", "end": "2026-11-22", "pay_date": "2026-11-27", "frequency": "weekly"}
 _FORM = "/settings/profile"
@@ -34,7 +34,7 @@ _SEEN = re.compile(r'name="(preview_token)" value="([^"]*)"')
 
 @pytest.fixture
 async def world(app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection) -> World:
-    return await World.make(app.state.front_desk, owner_connection, people["owner"])
+    return await World.make(app.state.people_context, owner_connection, people["owner"])
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ async def _draft(maria: Browser, at: str, employee_id: UUID, **pay: str) -> str:
     return found[1]
 
 
-async def _seen(maria: Browser, draft: str) -> dict[str, str]:
+async def _preview_digest(maria: Browser, draft: str) -> dict[str, str]:
     return dict(_SEEN.findall((await maria.look(draft)).text))
 
 
@@ -88,7 +88,7 @@ async def test_from_the_form_to_the_stub_and_back(
         "Publication 15-T",
     ):
         assert told in preview.text
-    ran = await maria.send(f"{draft}/run", page=_FORM, **await _seen(maria, draft))
+    ran = await maria.send(f"{draft}/run", page=_FORM, **await _preview_digest(maria, draft))
     payroll = ran.headers["location"]
     [(status, net)] = _payrolls(owner_connection)
     assert status == "completed"
@@ -116,7 +116,7 @@ async def test_ten_clicks_pay_once(
     """At once, once more, from the form that was left open, and by the back button."""
     at = f"/app/{world.household_id}/payrolls"
     draft = await _draft(maria, at, world.employee_id)
-    seen, token = await _seen(maria, draft), await maria.token(_FORM)
+    seen, token = await _preview_digest(maria, draft), await maria.token(_FORM)
     form = {"form_token": token, **seen}
     headers = {"Sec-Fetch-Site": "same-origin"}
     clicks = [maria.client.post(f"{draft}/run", data=form, headers=headers) for _ in range(10)]
@@ -137,12 +137,12 @@ async def test_what_changed_since_it_was_looked_at_is_refused_and_shown(
 ) -> None:
     at = f"/app/{world.household_id}/payrolls"
     draft = await _draft(maria, at, world.employee_id)
-    seen = await _seen(maria, draft)
-    async with world.desk.database.transaction(world.actor.tenant) as session:
+    seen = await _preview_digest(maria, draft)
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
         await update_employee(
             session,
             world.actor,
-            world.desk.clock,
+            world.people_context.clock,
             world.employee_id,
             ChangeEmployee(pay_rate=Decimal("30.00")),
         )
@@ -164,11 +164,13 @@ async def test_hours_that_are_paid_are_not_paid_twice_and_a_bonus_beside_them_is
     at = f"/app/{world.household_id}/payrolls"
     first, second = [await _draft(maria, at, world.employee_id) for _ in range(2)]
     bonus = await _draft(maria, at, world.employee_id, regular="", bonus="250")
-    assert (await maria.send(f"{first}/run", page=_FORM, **await _seen(maria, first))).status_code == 303
+    assert (
+        await maria.send(f"{first}/run", page=_FORM, **await _preview_digest(maria, first))
+    ).status_code == 303
     refused = await maria.send(f"{second}/run", page=_FORM)
     assert refused.status_code == 409
     assert "are already paid" in (await maria.look(second)).text
-    seen = await _seen(maria, bonus)
+    seen = await _preview_digest(maria, bonus)
     assert "Pay this in addition" in (await maria.look(bonus)).text
     unconfirmed = await maria.send(f"{bonus}/run", page=_FORM, **seen)
     assert unconfirmed.status_code == 400
@@ -209,8 +211,8 @@ async def test_nobody_reaches_another_households_drafts_and_payrolls(
 ) -> None:
     """Neither through a household of one's own, nor of the same organization."""
     draft_id, payroll_id = await draft_of(world), await world.pay(weeks_ago=3)
-    beside = await World.make(world.desk, world.connection, people["owner"], first_name="Beside")
-    foreign = await World.make(world.desk, world.connection, people["other"])
+    beside = await World.make(world.people_context, world.connection, people["owner"], first_name="Beside")
+    foreign = await World.make(world.people_context, world.connection, people["other"])
     other = await _browser(app, "other", clock)
     for browser, household_id in ((maria, beside.household_id), (other, foreign.household_id)):
         at = f"/app/{household_id}/payrolls"
@@ -318,7 +320,7 @@ async def test_a_draft_of_many_asks_no_more_than_one_of_one(maria: Browser, worl
     asked = []
     await maria.look(f"/app/{world.household_id}/payrolls/drafts/{few}")  # what is asked once is asked
     for draft_id in (few, many):
-        with counted(world.desk.database) as statements:
+        with counted(world.people_context.database) as statements:
             page = await maria.look(f"/app/{world.household_id}/payrolls/drafts/{draft_id}")
         assert page.status_code == 200
         asked.append(len(statements))
@@ -352,7 +354,7 @@ async def test_it_is_all_said_in_spanish(
         assert told in page, told
     for left in ("Social Security and Medicare are withheld", "overtime_hours", "Look before"):
         assert left not in page, left
-    ran = await maria.send(f"{draft}/run", page=_FORM, **await _seen(maria, draft))
+    ran = await maria.send(f"{draft}/run", page=_FORM, **await _preview_digest(maria, draft))
     payroll = (await maria.look(ran.headers["location"])).text
     assert "Usted paga con cheque o en efectivo. Nosotros lo registramos." in payroll
     assert "Recibo de pago en español" in payroll
@@ -382,6 +384,6 @@ async def test_a_salary_is_paid_without_hours_and_prorated_on_the_pages(maria: B
     page = (await maria.look(draft)).text
     assert "4 of 5 working days" in page
     assert "$800.00" in page
-    sent = await maria.send(f"{draft}/run", page=_FORM, **(await _seen(maria, draft)))
+    sent = await maria.send(f"{draft}/run", page=_FORM, **(await _preview_digest(maria, draft)))
     assert sent.status_code == 303, sent.text
     assert "4 of 5 working days" in (await maria.look(sent.headers["location"])).text

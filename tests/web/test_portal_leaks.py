@@ -88,7 +88,7 @@ async def test_planted_numbers_turn_up_nowhere(
     ]
     stored = owner_connection.execute("SELECT count(*) FROM vault WHERE owner_kind = 'employee'").fetchone()
     assert stored == ((4,) if keys == "good" else (0,))
-    await app.state.front_desk.postman.settle()
+    await app.state.people_context.postman.settle()
     shown = capfd.readouterr()
     mails = [bytes(envelope.content).decode() for envelope in postbox.envelopes]
     invited = [mail for mail in mails if "/portal/" in mail]

@@ -12,8 +12,8 @@ from hearthpay.duties.rules import KINDS
 from hearthpay.employees.commands import PaymentMethod
 from hearthpay.employees.schemas import EmployeeStatus, OnboardingStatus
 from hearthpay.employers.schemas import EinStatus
+from hearthpay.payroll.issues.payment_status import PaymentStatus, RefundStatus
 from hearthpay.payroll.lifecycle import STATUSES
-from hearthpay.payroll.trouble.standing import PaymentStatus, RefundStatus
 from hearthpay.registrations.derivation import RegistrationStatus
 from hearthpay.taxes.vocabulary import ThresholdStatus
 from hearthpay.web.household.charts import Month, bar_chart

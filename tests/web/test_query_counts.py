@@ -9,9 +9,9 @@ from hearthpay.people.sessions import SignedIn
 from tests.web.pages_by_role import ROWS
 from tests.web.query_count import counted
 from tests.web.rows.world import World
-from tests.web.test_pages_by_role import _browser, app, desk, people, things_of
+from tests.web.test_pages_by_role import _browser, app, people, people_context, things_of
 
-__all__ = ["app", "desk", "people"]
+__all__ = ["app", "people", "people_context"]
 
 MOST = 40
 """Statements of one page, those that find the visitor and the household included."""
@@ -26,8 +26,8 @@ async def test_no_page_asks_more_for_more_people(
     clock: FixedClock,
     subtests: pytest.Subtests,
 ) -> None:
-    desk = app.state.front_desk
-    world = await World.make(desk, owner_connection, people["owner"])
+    people_context = app.state.people_context
+    world = await World.make(people_context, owner_connection, people["owner"])
     things = await things_of(world, people)
     pages = [
         page.partition(" ")[2]
@@ -38,7 +38,7 @@ async def test_no_page_asks_more_for_more_people(
     await world.pay()
     few = {}
     for page in pages:
-        with counted(desk.database) as asked:
+        with counted(people_context.database) as asked:
             await browser.look(page.format(**things))
         few[page] = len(asked)
     others = [await world.employ(f"P{number}", "Diaz") for number in range(MORE)]
@@ -46,7 +46,7 @@ async def test_no_page_asks_more_for_more_people(
         await world.pay(employee_id, weeks_ago=number % 10)
     for page in pages:
         with subtests.test(page):
-            with counted(desk.database) as asked:
+            with counted(people_context.database) as asked:
                 response = await browser.look(page.format(**things))
             assert response.status_code == 200, response.text
             assert len(asked) <= min(few[page], MOST), (few[page], asked)

@@ -7,9 +7,9 @@ from hearthpay.access.permissions import SCOPES
 from hearthpay.clock import FixedClock
 from hearthpay.people.sessions import SignedIn
 from tests.web.test_pages import parsed
-from tests.web.test_pages_by_role import _browser, app, desk, people
+from tests.web.test_pages_by_role import _browser, app, people, people_context
 
-__all__ = ["app", "desk", "people"]
+__all__ = ["app", "people", "people_context"]
 
 NOT_YET = "Your plan does not have this"
 

@@ -20,10 +20,10 @@ from hearthpay.documents.service import Prepared
 from hearthpay.documents.signatures import papers_to_sign, sign_paper
 from hearthpay.security.key_ring import KeyRing
 from tests.http.api import Account
-from tests.web.test_my_pages import Employed, desk, employ, rosas
+from tests.web.test_my_pages import Employed, employ, people_context, rosas
 from tests.worlds.households import add_employee
 
-__all__ = ["desk", "employ", "rosas"]
+__all__ = ["employ", "people_context", "rosas"]
 
 
 class House:

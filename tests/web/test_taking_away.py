@@ -9,15 +9,15 @@ import psycopg
 from fastapi import FastAPI
 
 from hearthpay.clock import FixedClock
-from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.sessions import SignedIn
 from tests.oauth.conftest import browser, dance
 from tests.oauth.dance import Dance
 from tests.people.visitors import MARIA, PASSWORD, maria, ring
 from tests.web.people_browser import Browser
-from tests.web.test_pages_by_role import app, desk
+from tests.web.test_pages_by_role import app, people_context
 
-__all__ = ["app", "browser", "dance", "desk", "maria", "ring"]
+__all__ = ["app", "browser", "dance", "maria", "people_context", "ring"]
 
 SECURE = "/settings/secure"
 YEAR = timedelta(days=365)
@@ -68,7 +68,11 @@ async def test_all_that_acts_in_ones_name_stands_on_one_page_and_ends_by_one_pre
 
 
 async def test_with_a_member_go_the_keys_that_were_made_by_him_but_those_that_are_kept(
-    app: FastAPI, browser: Browser, desk: FrontDesk, owner_connection: psycopg.Connection, clock: FixedClock
+    app: FastAPI,
+    browser: Browser,
+    people_context: PeopleContext,
+    owner_connection: psycopg.Connection,
+    clock: FixedClock,
 ) -> None:
     owner_connection.execute("UPDATE organizations SET plan = 'professional'")
     owner_connection.execute(

@@ -21,7 +21,7 @@ from hearthpay.banking.accounts import (
     connect_household_account,
 )
 from hearthpay.clock import FixedClock
-from hearthpay.duties.threshold_standing import read_threshold_standing
+from hearthpay.duties.threshold_standing import read_threshold_progress
 from hearthpay.employees.commands import ChangeEmployee
 from hearthpay.employees.service import find_employee, update_employee
 from hearthpay.employers.commands import PostalAddress
@@ -35,10 +35,10 @@ from hearthpay.security.vault_numbers import parse_number
 from tests.people.visitors import PASSWORD
 from tests.web.people_browser import Browser
 from tests.web.rows.world import World
-from tests.web.test_pages_by_role import _browser, app, desk, people
+from tests.web.test_pages_by_role import _browser, app, people, people_context
 from tests.worlds.town import Vouching
 
-__all__ = ["app", "desk", "people"]
+__all__ = ["app", "people", "people_context"]
 
 EIN, ROUTING, ACCOUNT, STATE_NUMBER = "98-7654321", "322271627", "90817263544", "123-4567-8"
 BANK = {
@@ -51,7 +51,7 @@ BANK = {
 
 @pytest.fixture
 async def world(app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection) -> World:
-    return await World.make(app.state.front_desk, owner_connection, people["owner"])
+    return await World.make(app.state.people_context, owner_connection, people["owner"])
 
 
 @pytest.fixture
@@ -220,8 +220,8 @@ async def test_money_on_its_way_and_what_keeps_it(
     details = AccountDetails(
         parse_number("bank_routing", ROUTING), parse_number("bank_account", ACCOUNT), "checking"
     )
-    now, ring, vouching = world.desk.clock.now(), world.desk.keys(), Vouching()
-    async with world.desk.database.transaction(world.actor.tenant) as session:
+    now, ring, vouching = world.people_context.clock.now(), world.people_context.keys(), Vouching()
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
         employer = await find_employer(session, world.actor, world.household_id)
         rosa = await find_employee(session, world.actor, world.employee_id)
         for connect, owner in ((connect_household_account, employer), (connect_employee_account, rosa)):
@@ -242,8 +242,10 @@ async def test_money_on_its_way_and_what_keeps_it(
             ),
         )
         said = Confirmations(confirm_ach_debit=True)
-        async with world.desk.database.transaction(world.actor.tenant) as session:
-            await run_payroll(session, world.actor, world.desk.clock, order, said, offered=True)
+        async with world.people_context.database.transaction(world.actor.tenant) as session:
+            await run_payroll(
+                session, world.actor, world.people_context.clock, order, said, direct_deposit_enabled=True
+            )
     page = (await maria.look(here("bank"))).text
     assert "Verified at once." in page
     assert "Collected from you" in page
@@ -286,7 +288,7 @@ async def test_what_is_set_aside_is_paid_out(
 
 async def _hundred_set_aside(world: World, here: Callable[[str], str]) -> str:
     """Let Rosa have $100 set aside, kept by the household; return the page about it."""
-    async with world.desk.database.transaction(world.actor.tenant) as session:
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
         rosa = await find_employee(session, world.actor, world.employee_id)
         await set_rule(session, world.actor, rosa, SetAsideRule(amount_cents=10_000))
     await world.pay()
@@ -329,7 +331,7 @@ async def test_a_payout_through_the_bank_that_is_sent_twice_leaves_once(
     details = AccountDetails(
         parse_number("bank_routing", ROUTING), parse_number("bank_account", ACCOUNT), "checking"
     )
-    now, ring, vouching = world.desk.clock.now(), world.desk.keys(), Vouching()
+    now, ring, vouching = world.people_context.clock.now(), world.people_context.keys(), Vouching()
     week = date(2026, 11, 9)
     order = Order(
         employer_id=world.household_id,
@@ -342,15 +344,17 @@ async def test_a_payout_through_the_bank_that_is_sent_twice_leaves_once(
             ),
         ),
     )
-    async with world.desk.database.transaction(world.actor.tenant) as session:
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
         employer = await find_employer(session, world.actor, world.household_id)
         rosa = await find_employee(session, world.actor, world.employee_id)
         for connect, owner in ((connect_household_account, employer), (connect_employee_account, rosa)):
             await connect(session, ring, world.actor, owner, details, now, verification=vouching)
         await set_rule(session, world.actor, rosa, SetAsideRule(amount_cents=10_000))
-    async with world.desk.database.transaction(world.actor.tenant) as session:
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
         said = Confirmations(confirm_ach_debit=True)
-        await run_payroll(session, world.actor, world.desk.clock, order, said, offered=True)
+        await run_payroll(
+            session, world.actor, world.people_context.clock, order, said, direct_deposit_enabled=True
+        )
     path = here(f"bank/set-asides/{world.employee_id}")
     form = {"form_id": await _form_id(maria, path), "amount": "40", "method": "direct_deposit"}
     early = await _send(maria, path, **form)
@@ -437,11 +441,11 @@ async def test_papers_say_what_is_missing_and_are_handed_over(
     kept = await _send(maria, here("taxes/papers/address?year=2025"), **address)
     assert kept.headers["location"] == here("taxes/papers?year=2025")  # where she came from
     await _send(maria, here("state-accounts/ein"), ein=EIN, ein_again=EIN)
-    async with world.desk.database.transaction(world.actor.tenant) as session:
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
         changes = ChangeEmployee(
             address=PostalAddress(line1="2 Oak St", city="Oakland", state="CA", zip="94601")
         )
-        await update_employee(session, world.actor, world.desk.clock, world.employee_id, changes)
+        await update_employee(session, world.actor, world.people_context.clock, world.employee_id, changes)
     paper = await _send(maria, w2, year="2026", copy="household")
     assert paper.headers["content-type"] == "application/pdf"
     assert (
@@ -463,7 +467,7 @@ async def test_nothing_of_another_household_is_found_here(
 ) -> None:
     """Not even of one of the same organization, which its owner reaches by that one's own address."""
     neighbour = await World.make(
-        world.desk, world.connection, people["owner"], first_name="Ana", email="ana@example.com"
+        world.people_context, world.connection, people["owner"], first_name="Ana", email="ana@example.com"
     )
     for path in (f"bank/set-asides/{neighbour.employee_id}", f"taxes/papers/w2/{neighbour.employee_id}"):
         assert (await maria.look(here(path))).status_code == 404
@@ -493,10 +497,10 @@ async def test_tables_for_spreadsheets_hold_no_formula(
 async def test_every_year_that_is_offered_can_be_looked_at(
     maria: Browser, here: Callable[[str], str]
 ) -> None:
-    offered = re.findall(r"taxes\?year=(\d{4})", (await maria.look(here("taxes"))).text)
-    assert offered[:2] == ["2026", "2025"]
+    direct_deposit_enabled = re.findall(r"taxes\?year=(\d{4})", (await maria.look(here("taxes"))).text)
+    assert direct_deposit_enabled[:2] == ["2026", "2025"]
     for page in ("taxes", "taxes/owed", "taxes/wages", "taxes/wages.csv", "taxes/estimated", "taxes/papers"):
-        for year in (*offered, "1999", "2023", "next"):
+        for year in (*direct_deposit_enabled, "1999", "2023", "next"):
             assert (await maria.look(here(f"{page}?year={year}&state=XX&quarter=9"))).status_code == 200
 
 
@@ -506,9 +510,9 @@ async def test_thresholds_count_what_was_paid(
     for weeks_ago in (0, 9):
         await world.pay(weeks_ago=weeks_ago)
     other = await world.employ("Ana", "Diaz")
-    async with world.desk.database.transaction(world.actor.tenant) as session:
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
         employer = await find_employer(session, world.actor, world.household_id)
-        found = await read_threshold_standing(session, world.actor, employer, 2026)
+        found = await read_threshold_progress(session, world.actor, employer, 2026)
     told = {(each.jurisdiction, each.threshold.liability, each.name): each for each in found.standings}
     rosa, ana = told["US", "fica", "Rosa Diaz"], told["US", "fica", "Ana Diaz"]
     assert (rosa.counted, rosa.quarters, rosa.since) == (228_000, (0, 0, 114_000, 114_000), None)
@@ -528,11 +532,15 @@ async def test_a_viewer_sees_it_all_and_is_offered_nothing(
 ) -> None:
     await world.pay()
     viewer = await _browser(app, "viewer", clock)
-    offered = re.compile(r'method="post"|/(connect|disconnect|reveal|number|applied|ein|filing|link)\b')
+    direct_deposit_enabled = re.compile(
+        r'method="post"|/(connect|disconnect|reveal|number|applied|ein|filing|link)\b'
+    )
     for page in ("taxes", "taxes/papers", "state-accounts", "calendar", "bank", "bank/authorization"):
         seen = await viewer.look(here(page))
         assert seen.status_code == 200
-        assert offered.search(seen.text.partition("<main")[2].partition("</main>")[0]) is None, page
+        assert (
+            direct_deposit_enabled.search(seen.text.partition("<main")[2].partition("</main>")[0]) is None
+        ), page
 
 
 async def test_everything_is_said_in_spanish(

@@ -10,15 +10,15 @@ from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.people.operators import make_operator
 from tests.lifecycle.forging import send_back
-from tests.lifecycle.test_ways_out import at
+from tests.lifecycle.test_available_actions import at
 from tests.web.people_browser import Browser
 from tests.web.rows.world import World
-from tests.web.test_pages_by_role import _browser, desk, people
+from tests.web.test_pages_by_role import _browser, people, people_context
 from tests.web.test_payroll_money import _BOTH, _run, app, paid_by_bank, town
 from tests.web.test_payroll_pages import _draft, maria, world
 from tests.worlds.town import Town
 
-__all__ = ["app", "desk", "maria", "paid_by_bank", "people", "town", "world"]
+__all__ = ["app", "maria", "paid_by_bank", "people", "people_context", "town", "world"]
 
 PAGE = "/operator/wages"
 

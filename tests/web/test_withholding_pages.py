@@ -26,13 +26,13 @@ from hearthpay.security.key_ring import KeyRing
 from hearthpay.taxes import PaycheckInput, calculate_paycheck, rulebook_for
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.web.household.employees.withholding_form import Withheld
-from hearthpay.web.household.entry import Entries
+from hearthpay.web.household.form_parsing import Entries
 from tests.people.visitors import PASSWORD, mails
 from tests.web.people_browser import Browser, typed_in
 from tests.web.rows.world import World
-from tests.web.test_pages_by_role import _browser, app, desk, people
+from tests.web.test_pages_by_role import _browser, app, people, people_context
 
-__all__ = ["app", "desk", "people"]
+__all__ = ["app", "people", "people_context"]
 
 DAY = date(2026, 11, 20)
 STALE = "Someone changed this after you opened the page."
@@ -40,7 +40,7 @@ STALE = "Someone changed this after you opened the page."
 
 @pytest.fixture
 async def world(app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection) -> World:
-    return await World.make(app.state.front_desk, owner_connection, people["owner"])
+    return await World.make(app.state.people_context, owner_connection, people["owner"])
 
 
 @pytest.fixture
@@ -54,9 +54,9 @@ def here(world: World) -> str:
 
 async def change(world: World, **settings: Any) -> None:
     """As the API, or another window, would."""
-    async with world.desk.database.transaction(world.actor.tenant) as session:
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
         changes = ChangeEmployee(**settings)
-        await update_employee(session, world.actor, world.desk.clock, world.employee_id, changes)
+        await update_employee(session, world.actor, world.people_context.clock, world.employee_id, changes)
 
 
 async def withheld(world: World, hours: int = 40) -> dict[str, int]:
@@ -71,8 +71,10 @@ async def withheld(world: World, hours: int = 40) -> dict[str, int]:
             EmployeePay(employee_id=world.employee_id, regular_hours=Decimal(hours), payment_method="check"),
         ),
     )
-    async with world.desk.database.transaction(world.actor.tenant) as session:
-        preview = await preview_payroll(session, world.actor, world.desk.clock, order, offered=False)
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
+        preview = await preview_payroll(
+            session, world.actor, world.people_context.clock, order, direct_deposit_enabled=False
+        )
     [paycheck] = preview.record.paychecks
     return {line.code: line.amount for line in paycheck.lines if line.payer == "employee"}
 
@@ -365,12 +367,14 @@ async def test_a_page_that_was_refused_once_is_still_held_to_what_it_showed(
 
 
 async def test_what_was_read_before_a_change_by_somebody_else_is_not_written_back(world: World) -> None:
-    tenant, database = world.actor.tenant, world.desk.database
+    tenant, database = world.actor.tenant, world.people_context.database
     async with database.transaction(tenant) as session:
         held = await find_employee(session, world.actor, world.employee_id)
         await change(world, federal_withholding={"extra_withholding": Decimal(25)})
         changes = ChangeEmployee(federal_withholding={"multiple_jobs": True})
-        noted = await update_employee(session, world.actor, world.desk.clock, world.employee_id, changes)
+        noted = await update_employee(
+            session, world.actor, world.people_context.clock, world.employee_id, changes
+        )
         assert noted.employee is held
     assert record(world)["federal_withholding"] == {"extra_withholding": "25.00", "multiple_jobs": True}
 

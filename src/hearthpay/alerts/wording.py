@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from hearthpay.alerts.acts import Act
+from hearthpay.alerts.sensitive_actions import SensitiveAct
 from hearthpay.languages.catalogue import Say, mark, moment_in
 from hearthpay.mail.letter import Link, letter
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.wording import name_in_mail
 from hearthpay.people.identity import masked
-from hearthpay.people.readers import NoticeReader
+from hearthpay.people.recipients import NoticeReader
 
 MOST_LISTED: Final = 20
 """Acts that one mail lists; of more it tells how many."""
@@ -73,7 +73,9 @@ _PAY: Final = mark("the pay")
 _ROLES: Final = {"viewer": mark("viewer"), "admin": mark("admin"), "owner": mark("owner")}
 
 
-def alert_mail(to: NoticeReader, acts: Sequence[Act], *, link: str | None, operator: str | None) -> Mail:
+def alert_mail(
+    to: NoticeReader, acts: Sequence[SensitiveAct], *, link: str | None, operator: str | None
+) -> Mail:
     """Return the mail that tells this reader of these acts of one organization; `link` stops them."""
     say = to.say
     organization = name_in_mail(acts[0].organization)
@@ -105,7 +107,7 @@ def alert_mail(to: NoticeReader, acts: Sequence[Act], *, link: str | None, opera
     )
 
 
-def what_was_done(say: Say, language: str, act: Act) -> str:
+def what_was_done(say: Say, language: str, act: SensitiveAct) -> str:
     """Return what the act was, in the reader's language; names stand in it as a mail may repeat them."""
     details = act.details
     before, after = details.get("before", {}), details.get("after", {})
@@ -128,7 +130,7 @@ def what_was_done(say: Say, language: str, act: Act) -> str:
     return say(SENTENCES[act.action], **gaps)
 
 
-def _who(say: Say, act: Act) -> str:
+def _who(say: Say, act: SensitiveAct) -> str:
     return name_in_mail(act.actor_name) if act.actor_name else say(_WHO[act.actor_kind])
 
 

@@ -26,7 +26,7 @@ from hearthpay.employers.service import resolve_employer
 from hearthpay.payroll.scheduling import try_at_once
 
 
-async def agree_anew(
+async def renew_agreement(
     session: AsyncSession,
     actor: Actor,
     clock: Clock,

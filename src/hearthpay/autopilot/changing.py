@@ -32,7 +32,7 @@ from hearthpay.payroll.scheduling import NotPlanned
 
 
 async def change_enrollment(
-    session: AsyncSession, actor: Actor, clock: Clock, wanted: ChangeEnrollment
+    session: AsyncSession, actor: Actor, clock: Clock, requested: ChangeEnrollment
 ) -> EnrollmentView:
     """Enroll other hours or another schedule, from a period on about which nothing is decided yet.
 
@@ -40,16 +40,16 @@ async def change_enrollment(
     employee is not enrolled or a later change of the schedule is waiting, and `validation_error` naming
     ``from_period`` with days that would do, or more than two years ahead.
     """
-    allow(actor, ENROLL_AUTOPILOT, wanted.employer_id)
+    allow(actor, ENROLL_AUTOPILOT, requested.employer_id)
     now = clock.now()
-    if wanted.from_period - clock.today() > FURTHEST_CHANGE:
+    if requested.from_period - clock.today() > FURTHEST_CHANGE:
         raise invalid("from_period", "must be within two years of today")
-    employer = await resolve_employer(session, actor, wanted.employer_id, hold=True)
-    employee = await employee_of(session, employer.id, wanted.employee_id)
+    employer = await resolve_employer(session, actor, requested.employer_id, hold=True)
+    employee = await employee_of(session, employer.id, requested.employee_id)
     enrollment = await require_live(session, employee.id)
     versions = (await versions_of(session, [enrollment.id]))[enrollment.id]
     stages = stages_of(versions)
-    terms, period = _changed(wanted, versions, stages, enrollment.next_start)
+    terms, period = _changed(requested, versions, stages, enrollment.next_start)
     refuse_other_pay(terms.standard_hours, salaried=employee.pay_type == "salary")
     refuse_hours(terms.standard_hours, period)
     payroll = planned(owner_of(enrollment), employee.id, terms.frequency, terms.standard_hours, period, now)
@@ -89,19 +89,19 @@ async def change_enrollment(
 
 
 def _changed(
-    wanted: ChangeEnrollment,
+    requested: ChangeEnrollment,
     versions: Sequence[EnrollmentVersion],
     stages: Sequence[Stage],
     next_start: datetime.date,
 ) -> tuple[EnrolledTerms, AutopilotPeriod]:
     """Return the terms of a change and its first period; raises where that would leave a gap or an overlap."""
-    old = versions[stage_of(stages, max(wanted.from_period, next_start))]
-    same = (wanted.frequency, wanted.pay_days_after) == (old.frequency, old.pay_days_after)
-    fitting = common_starts(stages, wanted.frequency, max(wanted.from_period, next_start))
-    if wanted.from_period < next_start or wanted.from_period != (nearest := next(fitting, None)):
+    old = versions[stage_of(stages, max(requested.from_period, next_start))]
+    same = (requested.frequency, requested.pay_days_after) == (old.frequency, old.pay_days_after)
+    fitting = common_starts(stages, requested.frequency, max(requested.from_period, next_start))
+    if requested.from_period < next_start or requested.from_period != (nearest := next(fitting, None)):
         days = [
             str(day)
-            for _, day in zip(range(3), common_starts(stages, wanted.frequency, next_start), strict=False)
+            for _, day in zip(range(3), common_starts(stages, requested.frequency, next_start), strict=False)
         ]
         raise invalid(
             "from_period",
@@ -114,12 +114,12 @@ def _changed(
             "A change from a later period on is waiting already: the schedule can only be changed after it.",
             details={"from_period": max(version.from_period for version in versions)},
         )
-    anchor = old.anchor if wanted.frequency == old.frequency else nearest
+    anchor = old.anchor if requested.frequency == old.frequency else nearest
     terms = EnrolledTerms(
-        standard_hours=wanted.standard_hours,
-        frequency=wanted.frequency,
+        standard_hours=requested.standard_hours,
+        frequency=requested.frequency,
         anchor=anchor,
-        pay_days_after=wanted.pay_days_after,
+        pay_days_after=requested.pay_days_after,
     )
     try:
         return terms, Schedule(terms.frequency, anchor, terms.pay_days_after).period(nearest)

@@ -95,7 +95,7 @@ class Manage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HistoryWanted:
+class HistoryQuery:
     """Whose history, and which page of it."""
 
     employer_id: UUID | None = None

@@ -40,7 +40,7 @@ async def confirm_payroll(session: AsyncSession, actor: Actor, clock: Clock, pay
     if period.confirmed_at is not None:
         return
     if period.outcome != "scheduled":
-        raise _waits_no_more(payroll_id, period.outcome)
+        raise _no_longer_pending(payroll_id, period.outcome)
     period.confirmed_at = now
     given: dict[str, object] = {}
     await try_at_once(session, [payroll_id], now)
@@ -76,7 +76,7 @@ async def confirm_payroll(session: AsyncSession, actor: Actor, clock: Clock, pay
     await audit(session, actor, enrollment, "autopilot.confirm", {**details, **given})
 
 
-async def let_go(session: AsyncSession, actor: Actor, clock: Clock, payroll_id: UUID) -> None:
+async def release_payroll(session: AsyncSession, actor: Actor, clock: Clock, payroll_id: UUID) -> None:
     """Void a payroll that Autopilot holds and that still waits for somebody's word: its period is not paid.
 
     Again it changes nothing. Raises what `allow` raises, `not_found` for a payroll that Autopilot does not hold, and
@@ -89,10 +89,10 @@ async def let_go(session: AsyncSession, actor: Actor, clock: Clock, payroll_id: 
     await lock_live(session, period.employee_id)
     await session.refresh(period)
     if period.confirmed_at is not None:
-        raise _waits_no_more(payroll_id, "confirmed")
+        raise _no_longer_pending(payroll_id, "confirmed")
     status = await void_unsent(session, actor, clock, payroll_id, _LET_GO)
     if status not in ("scheduled", "voided"):
-        raise _waits_no_more(payroll_id, str(status))
+        raise _no_longer_pending(payroll_id, str(status))
 
 
 async def _held(session: AsyncSession, actor: Actor, payroll_id: UUID) -> DecidedPeriod:
@@ -103,7 +103,7 @@ async def _held(session: AsyncSession, actor: Actor, payroll_id: UUID) -> Decide
     return period
 
 
-def _waits_no_more(payroll_id: UUID, status: str) -> Refusal:
+def _no_longer_pending(payroll_id: UUID, status: str) -> Refusal:
     return Refusal(
         "invalid_state",
         f"This payroll does not wait any more: it is {status}.",

@@ -24,7 +24,7 @@ from hearthpay.database.relations import (
     STANDING_AUTHORIZATIONS,
 )
 from hearthpay.languages.catalogue import mark
-from hearthpay.payroll.trouble import failures
+from hearthpay.payroll.issues import failures
 from hearthpay.taxes import TaxInputError, rulebook_for
 from hearthpay.taxes.finality import unpublished_programs
 
@@ -126,7 +126,7 @@ class EligibilityFacts:
 
     incomplete: bool
     paid_before: bool
-    offered: bool
+    direct_deposit_enabled: bool
     direct_deposit: bool
     work_state: str
 
@@ -164,8 +164,8 @@ def reasons_against(
         "employee_not_started": facts.start_date > period_end,
         "employee_incomplete": facts.incomplete,
         "insufficient_history": not facts.paid_before,
-        "direct_deposit_unavailable": facts.offered and not facts.direct_deposit,
-        "direct_deposit_not_offered": not facts.offered,
+        "direct_deposit_unavailable": facts.direct_deposit_enabled and not facts.direct_deposit,
+        "direct_deposit_not_offered": not facts.direct_deposit_enabled,
         "authorization_missing": not authorized,
         "tax_year_not_final": law == "tax_year_not_final",
         "unsupported_jurisdiction": law == "unsupported_jurisdiction",
@@ -181,7 +181,7 @@ def reason_of_code(code: str) -> Reason:
 
 
 async def read_facts(
-    session: AsyncSession, employees: Collection[UUID], *, offered: bool
+    session: AsyncSession, employees: Collection[UUID], *, direct_deposit_enabled: bool
 ) -> dict[UUID, EligibilityFacts]:
     """Return the facts by employee; ``offered`` tells whether this installation has a bank. The sandbox has its own."""
     rows = (await session.execute(_PEOPLE, {"employees": list(employees)})).all()
@@ -196,7 +196,7 @@ async def read_facts(
             end_date=row.end_date,
             incomplete=row.incomplete,
             paid_before=row.paid_before,
-            offered=offered or row.sandbox,
+            direct_deposit_enabled=direct_deposit_enabled or row.sandbox,
             direct_deposit=row.employer_id not in blocked
             and row.id not in blocked
             and is_spellable(f"{row.first_name} {row.last_name}")

@@ -15,7 +15,7 @@ from hearthpay.autopilot.commands import EnrolledTerms, EnrollEmployee
 from hearthpay.autopilot.eligibility import Reason, read_facts, reason_of_code, reasons_against
 from hearthpay.autopilot.estimates import estimate, planned
 from hearthpay.autopilot.models import Enrollment
-from hearthpay.autopilot.records import audit, employee_of, lock_live, note, send_on_errand, stand_before
+from hearthpay.autopilot.records import audit, employee_of, lock_live, note, queue_task, stand_before
 from hearthpay.autopilot.refusals import enrolled_already, not_eligible
 from hearthpay.autopilot.schedule import AutopilotPeriod, Schedule, Stage, first_still_sent
 from hearthpay.autopilot.versions import new_version, refuse_hours, refuse_other_pay
@@ -34,7 +34,12 @@ FURTHEST_ANCHOR: Final = datetime.timedelta(days=366)
 
 
 async def enroll(
-    session: AsyncSession, actor: Actor, clock: Clock, wanted: EnrollEmployee, *, offered: bool
+    session: AsyncSession,
+    actor: Actor,
+    clock: Clock,
+    requested: EnrollEmployee,
+    *,
+    direct_deposit_enabled: bool,
 ) -> EnrollmentView:
     """Enroll an employee and record the agreement to the debits; the first period is the first that can still be sent.
 
@@ -43,23 +48,29 @@ async def enroll(
     employee is enrolled already, or with `details` of the reasons where Autopilot may not pay; and
     `confirmation_required` for pay above the limits for large payrolls that was not confirmed.
     """
-    allow(actor, ENROLL_AUTOPILOT, wanted.employer_id)
+    allow(actor, ENROLL_AUTOPILOT, requested.employer_id)
     now = clock.now()
-    employer = await resolve_employer(session, actor, wanted.employer_id, hold=True)
-    employee = await employee_of(session, employer.id, wanted.employee_id)
+    employer = await resolve_employer(session, actor, requested.employer_id, hold=True)
+    employee = await employee_of(session, employer.id, requested.employee_id)
     if await lock_live(session, employee.id) is not None:
         raise enrolled_already(employee.id)
-    stages = (Stage(wanted.terms.anchor, _schedule(wanted.terms, clock)),)
-    first = first_still_sent(stages, wanted.terms.anchor, now)
-    refuse_other_pay(wanted.terms.standard_hours, salaried=employee.pay_type == "salary")
-    refuse_hours(wanted.terms.standard_hours, first)
+    stages = (Stage(requested.terms.anchor, _schedule(requested.terms, clock)),)
+    first = first_still_sent(stages, requested.terms.anchor, now)
+    refuse_other_pay(requested.terms.standard_hours, salaried=employee.pay_type == "salary")
+    refuse_hours(requested.terms.standard_hours, first)
     reasons, expected = await _look_ahead(
-        session, employer, employee, wanted.terms, first, now, offered=offered
+        session,
+        employer,
+        employee,
+        requested.terms,
+        first,
+        now,
+        direct_deposit_enabled=direct_deposit_enabled,
     )
     if expected is None:
         raise not_eligible(reasons)
     large = confirmations_needed(expected, authorization_needed=False)
-    given = Confirmations(confirm_large_payroll=wanted.agreement.confirm_large_payroll)
+    given = Confirmations(confirm_large_payroll=requested.agreement.confirm_large_payroll)
     require_confirmations(expected, large, given)
     enrollment = Enrollment(
         id=uuid7(),
@@ -83,22 +94,22 @@ async def enroll(
     try:
         await session.flush()
     except IntegrityError as error:  # two at once: a constraint lets one of them in
-        raise enrolled_already(wanted.employee_id) from error
+        raise enrolled_already(requested.employee_id) from error
     version = new_version(
-        enrollment, actor, now, 1, first.start, wanted.terms, expected.net_pay, large_confirmed=bool(large)
+        enrollment, actor, now, 1, first.start, requested.terms, expected.net_pay, large_confirmed=bool(large)
     )
     session.add(version)
-    agreed = await record_agreement(session, actor, employer, enrollment, wanted.agreement, now)
+    agreed = await record_agreement(session, actor, employer, enrollment, requested.agreement, now)
     details = {
-        "standard_hours": str(wanted.terms.standard_hours),
-        "frequency": wanted.terms.frequency,
+        "standard_hours": str(requested.terms.standard_hours),
+        "frequency": requested.terms.frequency,
         "first_period": {"start": first.start, "end": first.end, "pay_date": first.pay_date},
-        "text_version": wanted.agreement.text_version,
+        "text_version": requested.agreement.text_version,
         "confirmed": list(large),
     }
     note(session, enrollment, "enroll", actor, now, details)
     await session.flush()
-    await send_on_errand(session, enrollment, "enrolled", now)
+    await queue_task(session, enrollment, "enrolled", now)
     given_now = {"version": version.number, "expected_net": expected.net_pay, "authorization": agreed}
     await audit(session, actor, enrollment, "autopilot.enroll", {**details, "given": given_now})
     (view,) = await views_of(session, clock, [enrollment])
@@ -113,10 +124,12 @@ async def _look_ahead(
     period: AutopilotPeriod,
     now: datetime.datetime,
     *,
-    offered: bool,
+    direct_deposit_enabled: bool,
 ) -> tuple[tuple[Reason, ...], PayrollRecord | None]:
     """Return what speaks against enrolling, or the payroll that the first period is expected to be."""
-    facts = (await read_facts(session, [employee.id], offered=offered))[employee.id]
+    facts = (await read_facts(session, [employee.id], direct_deposit_enabled=direct_deposit_enabled))[
+        employee.id
+    ]
     reasons = reasons_against(facts, authorized=True, period_end=period.end, pay_date=period.pay_date)
     if reasons:
         return reasons, None

@@ -124,7 +124,7 @@ class GenerationReport:
         return self.scheduled + self.stepped_over + self.refused
 
 
-class Errand(NamedTuple):
+class OutboxTask(NamedTuple):
     """Something to be told of an enrollment."""
 
     enrollment_id: UUID
@@ -166,14 +166,14 @@ class _Chunk:
     """What is written of one chunk."""
 
     events: list[tuple[UUID, str, Mapping[str, object]]] = field(default_factory=list)
-    errands: list[Errand] = field(default_factory=list)
+    tasks: list[OutboxTask] = field(default_factory=list)
 
 
 async def generate_due(
     database: Database,
     clock: Clock,
     *,
-    offered: bool,
+    direct_deposit_enabled: bool,
     chunk: int = CHUNK,
     stopping: Callable[[], bool] = lambda: False,
 ) -> GenerationReport:
@@ -185,7 +185,7 @@ async def generate_due(
     await _resume_reinstated(database, clock, chunk)
     counts = {"scheduled": 0, "stepped_over": 0, "refused": 0}
     while not stopping():
-        outcomes = await _generate_some(database, clock, chunk, offered=offered)
+        outcomes = await _generate_some(database, clock, chunk, direct_deposit_enabled=direct_deposit_enabled)
         if not outcomes:
             break
         for outcome in outcomes:
@@ -202,7 +202,9 @@ async def _resume_reinstated(database: Database, clock: Clock, chunk: int) -> No
         await resume_reinstated(session, clock.now(), limit=chunk)
 
 
-async def _generate_some(database: Database, clock: Clock, chunk: int, *, offered: bool) -> list[str]:
+async def _generate_some(
+    database: Database, clock: Clock, chunk: int, *, direct_deposit_enabled: bool
+) -> list[str]:
     """Decide one chunk; return what became of each: scheduled, stepped_over or refused."""
     claimed: list[UUID] = []
     now = clock.now()
@@ -211,7 +213,7 @@ async def _generate_some(database: Database, clock: Clock, chunk: int, *, offere
             due = await session.scalars(_DUE.where(Enrollment.generate_at <= now).limit(chunk))
             enrollments = due.all()
             claimed = [enrollment.id for enrollment in enrollments]
-            return await _generate(session, enrollments, now, offered=offered)
+            return await _generate(session, enrollments, now, direct_deposit_enabled=direct_deposit_enabled)
     except DatabaseUnavailable:
         raise
     except Exception:  # one of them is at fault, found by deciding them apart
@@ -220,18 +222,25 @@ async def _generate_some(database: Database, clock: Clock, chunk: int, *, offere
         _log.warning("a chunk of Autopilot is decided one by one", enrollments=len(claimed), exc_info=True)
     outcomes = []
     for enrollment_id in claimed:
-        outcomes += await _generate_apart(database, enrollment_id, now, offered=offered)
+        outcomes += await _generate_apart(
+            database, enrollment_id, now, direct_deposit_enabled=direct_deposit_enabled
+        )
     return outcomes
 
 
 async def _generate_apart(
-    database: Database, enrollment_id: UUID, now: datetime.datetime, *, offered: bool
+    database: Database, enrollment_id: UUID, now: datetime.datetime, *, direct_deposit_enabled: bool
 ) -> list[str]:
     """Decide one period in a transaction of its own; what fails even so is not eligible, for the time being."""
     mine = _DUE.where(Enrollment.generate_at <= now, Enrollment.id == enrollment_id)
     try:
         async with database.transaction(None) as session:
-            return await _generate(session, (await session.scalars(mine)).all(), now, offered=offered)
+            return await _generate(
+                session,
+                (await session.scalars(mine)).all(),
+                now,
+                direct_deposit_enabled=direct_deposit_enabled,
+            )
     except DatabaseUnavailable:
         raise
     except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold the others back
@@ -258,7 +267,11 @@ async def _cases(session: AsyncSession, enrollments: Sequence[Enrollment]) -> li
 
 
 async def _generate(
-    session: AsyncSession, enrollments: Sequence[Enrollment], now: datetime.datetime, *, offered: bool
+    session: AsyncSession,
+    enrollments: Sequence[Enrollment],
+    now: datetime.datetime,
+    *,
+    direct_deposit_enabled: bool,
 ) -> list[str]:
     if not enrollments:
         return []
@@ -273,12 +286,14 @@ async def _generate(
     if open_cases:
         # Locked before anything is read of them: who runs a payroll for one, or lets one go, comes before or after.
         payees = await read_payees(session, [case.enrollment.employee_id for case in open_cases])
-        decided += await _decide(session, open_cases, payees, now, offered=offered)
+        decided += await _decide(
+            session, open_cases, payees, now, direct_deposit_enabled=direct_deposit_enabled
+        )
     await _write(session, decided, now)
-    return [_told(decision) for _, decision in decided]
+    return [_event_details(decision) for _, decision in decided]
 
 
-def _told(decision: _Decision) -> str:
+def _event_details(decision: _Decision) -> str:
     if decision.outcome == "scheduled":
         return "scheduled"
     return "refused" if decision.reasons else "stepped_over"
@@ -290,10 +305,10 @@ async def _decide(
     payees: Mapping[UUID, Payee],
     now: datetime.datetime,
     *,
-    offered: bool,
+    direct_deposit_enabled: bool,
 ) -> list[tuple[_Case, _Decision]]:
     employees = [case.enrollment.employee_id for case in cases]
-    facts = await read_facts(session, employees, offered=offered)
+    facts = await read_facts(session, employees, direct_deposit_enabled=direct_deposit_enabled)
     authorized = await authorized_enrollments(session, [case.enrollment.id for case in cases])
     by_hand = await hours_paid(
         session, {case.enrollment.employee_id: (case.period.start, case.period.end) for case in cases}
@@ -386,15 +401,15 @@ async def _write(
                 "now": now,
             },
         )
-    if chunk.errands:
+    if chunk.tasks:
         await session.execute(
             _ERRANDS,
             {
-                "ids": [each.enrollment_id for each in chunk.errands],
-                "kinds": [each.kind for each in chunk.errands],
-                "payrolls": [each.payroll_id for each in chunk.errands],
-                "details": [_json(each.details) for each in chunk.errands],
-                "due_ats": [each.due_at for each in chunk.errands],
+                "ids": [each.enrollment_id for each in chunk.tasks],
+                "kinds": [each.kind for each in chunk.tasks],
+                "payrolls": [each.payroll_id for each in chunk.tasks],
+                "details": [_json(each.details) for each in chunk.tasks],
+                "due_ats": [each.due_at for each in chunk.tasks],
             },
         )
 
@@ -424,7 +439,7 @@ def _goes_on(case: _Case, decision: _Decision, now: datetime.datetime, chunk: _C
     if decision.ended is not None:
         details = {"reasons": reasons, "failure_count": 0, "last_day": decision.ended}
         chunk.events.append((enrollment.id, "pause", details))
-        chunk.errands.append(Errand(enrollment.id, "paused", None, details, now))
+        chunk.tasks.append(OutboxTask(enrollment.id, "paused", None, details, now))
         return (
             *(enrollment.id, period.start, period.end, period.pay_date, None, None),
             *("paused", 0, reasons[0]),
@@ -432,7 +447,7 @@ def _goes_on(case: _Case, decision: _Decision, now: datetime.datetime, chunk: _C
     if decision.outcome is None:
         waiting = FOR_THE_OPERATOR.issuperset(reasons)
         details = {**days, "reasons": reasons} | ({"waiting": True} if waiting else {})
-        chunk.errands.append(Errand(enrollment.id, "refused", None, details, now))
+        chunk.tasks.append(OutboxTask(enrollment.id, "refused", None, details, now))
         again = _try_again(case, decision, now)
         return (
             enrollment.id,
@@ -446,7 +461,7 @@ def _goes_on(case: _Case, decision: _Decision, now: datetime.datetime, chunk: _C
         )
     match decision.outcome:
         case "scheduled":
-            _tell_of_scheduled(case, decision, now, chunk, days)
+            _queue_scheduled_notice(case, decision, now, chunk, days)
         case "by_hand":
             details = {**days, "stepped_over": list(decision.by_hand), "why": "paid_by_hand"}
             chunk.events.append((enrollment.id, "skip", details))
@@ -457,13 +472,13 @@ def _goes_on(case: _Case, decision: _Decision, now: datetime.datetime, chunk: _C
             failures += 1
             details = {**days, "pay_date": period.pay_date, "reasons": reasons, "failure_count": failures}
             chunk.events.append((enrollment.id, "fail", details))
-            chunk.errands.append(Errand(enrollment.id, "refused", None, {**details, "for_good": True}, now))
+            chunk.tasks.append(OutboxTask(enrollment.id, "refused", None, {**details, "for_good": True}, now))
     status, pause_reason = "active", None
     if failures >= MOST_FAILURES and decision.outcome == "ineligible":
         status, pause_reason = "paused", reasons[0]
         details = {"reasons": reasons, "failure_count": failures}
         chunk.events.append((enrollment.id, "pause", details))
-        chunk.errands.append(Errand(enrollment.id, "paused", None, details, now))
+        chunk.tasks.append(OutboxTask(enrollment.id, "paused", None, details, now))
     following = case.following
     generate_at = following.generate_at if status == "active" else None
     return (
@@ -490,7 +505,7 @@ def _try_again(case: _Case, decision: _Decision, now: datetime.datetime) -> date
     return again if last is None else min(again, last)
 
 
-def _tell_of_scheduled(
+def _queue_scheduled_notice(
     case: _Case,
     decision: _Decision,
     now: datetime.datetime,
@@ -508,9 +523,9 @@ def _tell_of_scheduled(
     }
     chunk.events.append((enrollment.id, "generate", told))
     if decision.held:
-        chunk.errands.append(Errand(enrollment.id, "held", decision.payroll_id, {}, now))
+        chunk.tasks.append(OutboxTask(enrollment.id, "held", decision.payroll_id, {}, now))
     remind_at = max(now, send_at - TELL_BEFORE)
-    chunk.errands.append(Errand(enrollment.id, "debit_tomorrow", decision.payroll_id, {}, remind_at))
+    chunk.tasks.append(OutboxTask(enrollment.id, "debit_tomorrow", decision.payroll_id, {}, remind_at))
 
 
 def _owner(enrollment: Enrollment) -> Owner:

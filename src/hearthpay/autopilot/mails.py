@@ -9,8 +9,8 @@ from hearthpay.languages.catalogue import day_in, hour_in, mark, money_in
 from hearthpay.mail.letter import letter
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.wording import name_in_mail
-from hearthpay.payroll.trouble.advice import reason_of
-from hearthpay.people.readers import NoticeReader
+from hearthpay.payroll.issues.advice import reason_of
+from hearthpay.people.recipients import NoticeReader
 from hearthpay.taxes.money import from_cents
 
 _HOW_TO_STOP: Final = mark(
@@ -81,11 +81,13 @@ def mail_of(kind: str, reader: NoticeReader, people: Any, payroll: Any, details:
     name = name_in_mail(people.first_name, people.last_name) or reader.say(_AN_EMPLOYEE)
     if kind == "debit_tomorrow" and payroll.status != "scheduled":
         kind = "debit_now"  # the worker was away when a day before was
-    subject, *lines = _said(kind, reader, name, payroll, details)
+    subject, *lines = _paragraphs(kind, reader, name, payroll, details)
     return letter(reader.address, reader.language, subject, people.household_first, tuple(lines))
 
 
-def _said(kind: str, reader: NoticeReader, name: str, payroll: Any, details: Mapping[str, Any]) -> list[str]:
+def _paragraphs(
+    kind: str, reader: NoticeReader, name: str, payroll: Any, details: Mapping[str, Any]
+) -> list[str]:
     say = reader.say
     if kind in _WORDINGS:
         facts = {"name": name} | _facts(reader.language, payroll)
@@ -124,7 +126,7 @@ def _said(kind: str, reader: NoticeReader, name: str, payroll: Any, details: Map
         for key, end in (("first", "start"), ("last", "end"))
     }
     if details.get("waiting"):
-        return _waiting(reader, name, days, details["reasons"])
+        return _pending_paragraphs(reader, name, days, details["reasons"])
     happens = (
         mark("Autopilot didn't pay {name} for {first} to {last}. Run payroll for this period yourself.")
         if details.get("for_good")
@@ -139,7 +141,9 @@ def _said(kind: str, reader: NoticeReader, name: str, payroll: Any, details: Map
     ]
 
 
-def _waiting(reader: NoticeReader, name: str, days: Mapping[str, str], reasons: Sequence[str]) -> list[str]:
+def _pending_paragraphs(
+    reader: NoticeReader, name: str, days: Mapping[str, str], reasons: Sequence[str]
+) -> list[str]:
     """Return what is said where only the operator or the law stands in the way: nothing is to be done."""
     say = reader.say
     lines = [

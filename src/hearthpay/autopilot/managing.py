@@ -20,7 +20,7 @@ from hearthpay.clock import Clock
 
 
 async def manage(
-    session: AsyncSession, actor: Actor, clock: Clock, wanted: Manage, *, offered: bool
+    session: AsyncSession, actor: Actor, clock: Clock, requested: Manage, *, direct_deposit_enabled: bool
 ) -> Managed:
     """Pause, resume, skip or end an enrollment. Asked again, it changes nothing and answers how things stand.
 
@@ -35,32 +35,36 @@ async def manage(
     ahead, or of anything but a skip.
     """
     allow(actor, MANAGE_AUTOPILOT)
-    _check_through_date(wanted, clock)
-    await household_of(session, actor, wanted.employer_id, wanted.employee_id, hold=True)
-    enrollment = await lock_live(session, wanted.employee_id)
+    _check_through_date(requested, clock)
+    await household_of(session, actor, requested.employer_id, requested.employee_id, hold=True)
+    enrollment = await lock_live(session, requested.employee_id)
     if enrollment is None:
-        ended = await latest_of(session, wanted.employee_id)
-        if ended is None or wanted.action != "disable":
-            raise not_enrolled(wanted.employee_id)
+        ended = await latest_of(session, requested.employee_id)
+        if ended is None or requested.action != "disable":
+            raise not_enrolled(requested.employee_id)
         (view,) = await views_of(session, clock, [ended])
         return Managed(view, changed=False)
-    match wanted.action:
+    match requested.action:
         case "pause":
             return await pause(session, actor, clock, enrollment)
         case "resume":
-            return await resume(session, actor, clock, enrollment, offered=offered)
+            return await resume(
+                session, actor, clock, enrollment, direct_deposit_enabled=direct_deposit_enabled
+            )
         case "skip":
-            return await skip(session, actor, clock, enrollment, wanted.through_date, wanted.period_start)
+            return await skip(
+                session, actor, clock, enrollment, requested.through_date, requested.period_start
+            )
         case "disable":
             return await disable(session, actor, clock, enrollment)
 
 
-def _check_through_date(wanted: Manage, clock: Clock) -> None:
-    day, today = wanted.through_date, clock.today()
+def _check_through_date(requested: Manage, clock: Clock) -> None:
+    day, today = requested.through_date, clock.today()
     if day is None:
         return
     problems = []
-    if wanted.action != "skip":
+    if requested.action != "skip":
         problems.append("belongs to a skip alone")
     if day < today:
         problems.append(f"must not be in the past; today is {today}")

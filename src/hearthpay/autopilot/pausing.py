@@ -39,7 +39,7 @@ async def pause(session: AsyncSession, actor: Actor, clock: Clock, enrollment: E
 
 
 async def resume(
-    session: AsyncSession, actor: Actor, clock: Clock, enrollment: Enrollment, *, offered: bool
+    session: AsyncSession, actor: Actor, clock: Clock, enrollment: Enrollment, *, direct_deposit_enabled: bool
 ) -> Managed:
     """Go on with the first period that can still be sent; those in between are never paid.
 
@@ -54,7 +54,9 @@ async def resume(
     stages = stages_of(versions)
     period = first_still_sent(stages, enrollment.next_start, now)
     version = versions[stage_of(stages, period.start)]
-    facts = (await read_facts(session, [enrollment.employee_id], offered=offered))[enrollment.employee_id]
+    facts = (
+        await read_facts(session, [enrollment.employee_id], direct_deposit_enabled=direct_deposit_enabled)
+    )[enrollment.employee_id]
     authorized = enrollment.id in await authorized_enrollments(session, [enrollment.id])
     reasons = reasons_against(
         facts,

@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import READ_AUTOPILOT, allow
-from hearthpay.autopilot.commands import HistoryWanted
+from hearthpay.autopilot.commands import HistoryQuery
 from hearthpay.autopilot.eligibility import read_facts, reasons_against
 from hearthpay.autopilot.models import AutopilotEvent, Enrollment
 from hearthpay.autopilot.proposals import proposed_periods
@@ -27,7 +27,7 @@ async def read_autopilot(
     employer_id: UUID | None,
     employee_id: UUID,
     *,
-    offered: bool,
+    direct_deposit_enabled: bool,
 ) -> AutopilotView:
     """Return where an employee stands; of one who is not enrolled, what enrolling now would give.
 
@@ -38,16 +38,20 @@ async def read_autopilot(
     employer_id = await household_of(session, actor, employer_id, employee_id)
     enrollment = await find_live(session, employee_id)
     if enrollment is None:
-        return await _not_enrolled(session, clock, employer_id, employee_id, offered=offered)
+        return await _not_enrolled(
+            session, clock, employer_id, employee_id, direct_deposit_enabled=direct_deposit_enabled
+        )
     (view,) = await views_of(session, clock, [enrollment])
-    reasons = await reasons_of(session, view, clock, offered=offered)
+    reasons = await reasons_of(session, view, clock, direct_deposit_enabled=direct_deposit_enabled)
     return AutopilotView(employer_id, view, reasons, view.coming)
 
 
 async def _not_enrolled(
-    session: AsyncSession, clock: Clock, employer_id: UUID, employee_id: UUID, *, offered: bool
+    session: AsyncSession, clock: Clock, employer_id: UUID, employee_id: UUID, *, direct_deposit_enabled: bool
 ) -> AutopilotView:
-    facts = (await read_facts(session, [employee_id], offered=offered))[employee_id]
+    facts = (await read_facts(session, [employee_id], direct_deposit_enabled=direct_deposit_enabled))[
+        employee_id
+    ]
     paid = earliest_pay_date(clock.now())
     reasons = reasons_against(facts, authorized=True, period_end=paid, pay_date=paid)
     if reasons:
@@ -77,18 +81,18 @@ async def list_autopilot(
 
 
 async def read_history(
-    session: AsyncSession, actor: Actor, wanted: HistoryWanted
+    session: AsyncSession, actor: Actor, requested: HistoryQuery
 ) -> tuple[Sequence[AutopilotEvent], str | None]:
     """Return one page of what happened, newest first, and the cursor of the next.
 
     Raises what `allow` and `resolve_employer` raise.
     """
     allow(actor, READ_AUTOPILOT)
-    if wanted.employee_id is None:
-        employer_id = (await resolve_employer(session, actor, wanted.employer_id)).id
+    if requested.employee_id is None:
+        employer_id = (await resolve_employer(session, actor, requested.employer_id)).id
     else:
-        employer_id = await household_of(session, actor, wanted.employer_id, wanted.employee_id)
+        employer_id = await household_of(session, actor, requested.employer_id, requested.employee_id)
     statement = select(AutopilotEvent).where(AutopilotEvent.employer_id == employer_id)
-    if wanted.employee_id is not None:
-        statement = statement.where(AutopilotEvent.employee_id == wanted.employee_id)
-    return await page_of(session, statement, AutopilotEvent.id, wanted)
+    if requested.employee_id is not None:
+        statement = statement.where(AutopilotEvent.employee_id == requested.employee_id)
+    return await page_of(session, statement, AutopilotEvent.id, requested)

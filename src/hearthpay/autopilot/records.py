@@ -135,7 +135,7 @@ def note(
     )
 
 
-async def send_on_errand(
+async def queue_task(
     session: AsyncSession,
     enrollment: Enrollment,
     kind: str,
@@ -143,7 +143,7 @@ async def send_on_errand(
     details: Mapping[str, object] | None = None,
 ) -> None:
     """Let the worker tell the household of something that concerns the enrollment."""
-    errand = {
+    task = {
         "id": uuid7(),
         "organization_id": enrollment.organization_id,
         "employer_id": enrollment.employer_id,
@@ -154,7 +154,7 @@ async def send_on_errand(
         "due_at": due_at,
         "details": orjson.dumps(dict(details or {})).decode(),
     }
-    await session.execute(_ERRAND, errand)
+    await session.execute(_ERRAND, task)
 
 
 async def employee_of(session: AsyncSession, employer_id: UUID, employee_id: UUID) -> Employee:

@@ -9,7 +9,7 @@ from uuid_utils.compat import uuid7
 
 from hearthpay.autopilot.models import AutopilotEvent, Enrollment
 from hearthpay.autopilot.pausing import paused_periods
-from hearthpay.autopilot.records import send_on_errand, stages_of, stand_before, versions_of
+from hearthpay.autopilot.records import queue_task, stages_of, stand_before, versions_of
 from hearthpay.autopilot.schedule import periods_of
 from hearthpay.database.relations import EMPLOYEES
 
@@ -65,7 +65,7 @@ async def resume_reinstated(session: AsyncSession, now: datetime.datetime, *, li
         }
         session.add(_resumed(enrollment, now, details))
         await session.flush()
-        await send_on_errand(session, enrollment, "resumed", now, details)
+        await queue_task(session, enrollment, "resumed", now, details)
     return len(enrollments)
 
 

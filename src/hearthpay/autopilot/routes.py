@@ -79,7 +79,7 @@ async def get_autopilot(
             runtime.clock,
             query.employer_id,
             query.employee_id,
-            offered=runtime.direct_deposit,
+            direct_deposit_enabled=runtime.direct_deposit,
         )
     return answer(request, autopilot_of_employee(view))
 
@@ -156,10 +156,12 @@ async def manage_autopilot(
     known = next((each for each in ACTIONS if each == action), None)
     if known is None:
         raise invalid("action", f"must be one of {', '.join(ACTIONS)}")
-    wanted = body.to_command(known)
+    requested = body.to_command(known)
 
     async def operation(session: AsyncSession) -> Answer:
-        managed = await manage(session, actor, runtime.clock, wanted, offered=runtime.direct_deposit)
-        return Answer(managed_autopilot(wanted, managed))
+        managed = await manage(
+            session, actor, runtime.clock, requested, direct_deposit_enabled=runtime.direct_deposit
+        )
+        return Answer(managed_autopilot(requested, managed))
 
     return await idempotent(request, actor, operation)

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from hearthpay.autopilot.commands import AutopilotAction, HistoryWanted, Manage
+from hearthpay.autopilot.commands import AutopilotAction, HistoryQuery, Manage
 from hearthpay.autopilot.eligibility import Reason
 from hearthpay.autopilot.models import AutopilotEvent
 from hearthpay.autopilot.schedule import AutopilotPeriod
@@ -42,9 +42,9 @@ class AutopilotHistoryQuery(Page):
     )
     employee_id: Identifier | None = Field(default=None, description="Only of this employee.")
 
-    def to_command(self) -> HistoryWanted:
+    def to_command(self) -> HistoryQuery:
         """Return what is asked of the service."""
-        return HistoryWanted(
+        return HistoryQuery(
             employer_id=self.employer_id,
             employee_id=self.employee_id,
             cursor=self.cursor,
@@ -191,11 +191,11 @@ def autopilot_of_employee(view: AutopilotView) -> AutopilotOfEmployee:
     )
 
 
-def managed_autopilot(wanted: Manage, managed: Managed) -> ManagedAutopilot:
+def managed_autopilot(requested: Manage, managed: Managed) -> ManagedAutopilot:
     """Return what came of a wish, as the API tells it."""
     return ManagedAutopilot(
         employer_id=managed.view.enrollment.employer_id,
-        action=wanted.action,
+        action=requested.action,
         changed=managed.changed,
         enrollment=enrollment_item(managed.view),
         voided_payrolls=list(managed.voided),

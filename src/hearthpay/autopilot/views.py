@@ -83,11 +83,13 @@ async def views_of(
 
 
 async def reasons_of(
-    session: AsyncSession, view: EnrollmentView, clock: Clock, *, offered: bool
+    session: AsyncSession, view: EnrollmentView, clock: Clock, *, direct_deposit_enabled: bool
 ) -> tuple[Reason, ...]:
     """Return what speaks against paying the next period of an enrollment."""
     enrollment = view.enrollment
-    facts = (await read_facts(session, [enrollment.employee_id], offered=offered))[enrollment.employee_id]
+    facts = (
+        await read_facts(session, [enrollment.employee_id], direct_deposit_enabled=direct_deposit_enabled)
+    )[enrollment.employee_id]
     ended = enrollment.status == "disabled"  # who enrolls anew agrees anew
     authorized = ended or enrollment.id in await authorized_enrollments(session, [enrollment.id])
     if not view.coming:

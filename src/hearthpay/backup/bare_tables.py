@@ -14,8 +14,8 @@ from typing import Final
 
 from psycopg import sql
 
+from hearthpay.backup.progress import Tell
 from hearthpay.backup.source import Connection
-from hearthpay.backup.telling import Tell
 
 _TABLES: Final = """
 SELECT n.nspname, c.relname, c.relforcerowsecurity FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

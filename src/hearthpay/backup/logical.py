@@ -16,8 +16,8 @@ import psycopg
 from hearthpay.backup.bare_tables import bare_tables
 from hearthpay.backup.errors import BackupError
 from hearthpay.backup.programs import Programs
+from hearthpay.backup.progress import Pace, Tell
 from hearthpay.backup.source import BackupSource, Connection
-from hearthpay.backup.telling import Pace, Tell
 
 DUMP: Final = "database.dump"
 

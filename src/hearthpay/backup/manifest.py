@@ -14,7 +14,7 @@ from uuid import UUID
 import orjson
 
 from hearthpay.backup.errors import BackupError, RefusedError
-from hearthpay.backup.telling import Pace, Tell
+from hearthpay.backup.progress import Pace, Tell
 
 MANIFEST: Final = "manifest.json"
 FORMAT: Final = 1

@@ -13,8 +13,8 @@ import orjson
 from hearthpay.backup.errors import BackupError, RefusedError
 from hearthpay.backup.manifest import StoredFile
 from hearthpay.backup.programs import Programs
+from hearthpay.backup.progress import Pace, Tell
 from hearthpay.backup.source import BackupSource, Connection
-from hearthpay.backup.telling import Pace, Tell
 from hearthpay.database.service_account import ServiceAccount
 
 CLUSTER: Final = "cluster"

@@ -30,7 +30,7 @@ from hearthpay.accounts.freezing import FROZEN_FOR, refuse_frozen
 from hearthpay.banking.accounts import (
     AccountDetails,
     connect_employee_account,
-    connect_waiting_account,
+    connect_pending_account,
     current_employee_accounts,
 )
 from hearthpay.banking.models import AccountChange, BankAccount
@@ -71,7 +71,7 @@ _STOPPED: Final = text(
 
 
 @dataclass(frozen=True, slots=True)
-class AskedFor:
+class RequestedChange:
     """What came of it: an account connected at once, or a change that waits; `replaces` is the account until then."""
 
     connected: BankAccount | None
@@ -98,7 +98,7 @@ async def change_account(
     clock: Clock,
     employee_id: UUID,
     details: AccountDetails,
-) -> AskedFor:
+) -> RequestedChange:
     """Let the employee's pay go to another account, after the waiting day; one that waits already is replaced.
 
     Raises what `allow_own` raises, `not_found`, `invalid_state` for somebody who has left, while the organization is
@@ -118,7 +118,7 @@ async def change_account(
     current = (await current_employee_accounts(session, [employee.id])).get(employee.id)
     if current is None and not needs_word:
         account = await connect_employee_account(session, ring, actor, employee, details, now)
-        return AskedFor(account, None, None)
+        return RequestedChange(account, None, None)
     await _withdraw(session, now, employee.id)
     change_id = uuid7()
     numbers = orjson.dumps([details.routing.reveal(), details.account.reveal()])
@@ -158,10 +158,10 @@ async def change_account(
             "needs_word": needs_word,
         },
     )
-    return AskedFor(None, change, current)
+    return RequestedChange(None, change, current)
 
 
-async def take_back_change(session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID) -> bool:
+async def withdraw_change(session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID) -> bool:
     """Take the change that waits back; return whether there was one. Raises what `allow_own` raises.
 
     Stopped by the link of its warning, no other account is taken for a day.
@@ -182,7 +182,7 @@ async def take_back_change(session: AsyncSession, actor: Actor, clock: Clock, em
     return True
 
 
-async def give_word(session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID) -> bool:
+async def approve_change(session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID) -> bool:
     """Agree to the employee's account that waits for an owner's word; return whether one did.
 
     Connected it is when its waiting day is over. Raises what `allow` raises, and `not_found`.
@@ -213,7 +213,7 @@ async def give_word(session: AsyncSession, actor: Actor, clock: Clock, employee_
     return True
 
 
-async def waiting_change(session: AsyncSession, employee_id: UUID) -> AccountChange | None:
+async def pending_change(session: AsyncSession, employee_id: UUID) -> AccountChange | None:
     """Return the employee's change that waits, if there is one."""
     return await session.scalar(
         select(AccountChange).where(
@@ -266,7 +266,7 @@ async def _connect(session: AsyncSession, ring: KeyRing, clock: Clock, change_id
         request_id=f"{_REQUEST} {change.id}",
     )
     now = clock.now()
-    connected = await connect_waiting_account(session, ring, actor, employee, details, now)
+    connected = await connect_pending_account(session, ring, actor, employee, details, now)
     change.status = "done"
     change.bank_account_id = connected.id
     change.numbers = change.nonce = change.key_id = None

@@ -26,7 +26,7 @@ from hearthpay.banking.magic_numbers import simulated_answer
 from hearthpay.banking.models import BankAccount, BankEntry
 from hearthpay.banking.nacha.records import AccountType
 from hearthpay.database.vault_store import store_secret
-from hearthpay.database.worker_audit import Deed, record_deeds
+from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audit
 from hearthpay.employees.models import Employee
 from hearthpay.employees.onboarding import allow_numbers_of
 from hearthpay.employers.models import Employer
@@ -166,7 +166,7 @@ async def disconnect_sandbox_account(
         await _disconnect(session, actor, account, now)
 
 
-async def connect_waiting_account(
+async def connect_pending_account(
     session: AsyncSession,
     ring: KeyRing,
     actor: Actor,
@@ -244,22 +244,24 @@ async def fail_accounts(session: AsyncSession, now: datetime.datetime, reasons: 
     failed = await session.execute(
         _FAIL, {"now": now, "ids": list(reasons), "reasons": list(reasons.values())}
     )
-    deeds = [
-        Deed(row.organization_id, row.employer_id, row.sandbox, row.id, {"reason": row.reason})
+    entries = [
+        WorkerAuditEntry(row.organization_id, row.employer_id, row.sandbox, row.id, {"reason": row.reason})
         for row in failed
     ]
-    await record_deeds(session, "bank_account.fail", deeds)
+    await record_worker_audit(session, "bank_account.fail", entries)
 
 
 async def activate_verified(session: AsyncSession, now: datetime.datetime) -> int:
     """Activate the accounts whose prenote no bank has returned in time; return how many."""
     rows = await session.execute(_ACTIVATE, {"now": now, "by": effective_by(now, PRENOTE_DAYS)})
-    deeds = [
-        Deed(row.organization_id, row.employer_id, row.sandbox, row.id, {"verification": "prenote"})
+    entries = [
+        WorkerAuditEntry(
+            row.organization_id, row.employer_id, row.sandbox, row.id, {"verification": "prenote"}
+        )
         for row in rows
     ]
-    await record_deeds(session, "bank_account.activate", deeds)
-    return len(deeds)
+    await record_worker_audit(session, "bank_account.activate", entries)
+    return len(entries)
 
 
 async def _connect(

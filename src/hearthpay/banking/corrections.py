@@ -15,7 +15,7 @@ from hearthpay.banking.models import BankAccount
 from hearthpay.banking.nacha.returns import AccountCorrection
 from hearthpay.database.audit import ActorKind
 from hearthpay.database.vault_store import store_secret
-from hearthpay.database.worker_audit import Deed, record_deeds
+from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audit
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_cipher import OwnerKind, SecretOwner
 from hearthpay.security.vault_numbers import InvalidNumberError, SecretNumber, parse_number
@@ -68,14 +68,14 @@ async def correct_account(
         if number.kind == "bank_account":
             values["last_four"] = number.last_four
     await session.execute(update(BankAccount).where(BankAccount.id == account.id).values(values))
-    deed = Deed(
+    deed = WorkerAuditEntry(
         account.organization_id,
         account.employer_id,
         account.sandbox,
         account.id,
         {"code": code, "changed": changed},
     )
-    await record_deeds(session, "bank_account.correct", [deed])
+    await record_worker_audit(session, "bank_account.correct", [deed])
     return None
 
 

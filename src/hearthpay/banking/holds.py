@@ -111,7 +111,7 @@ async def note_file_holds(
         await session.execute(_BY_FILE, {"now": now, **columns})
 
 
-async def note_told(session: AsyncSession, payroll_id: UUID) -> None:
+async def record_hold_notice(session: AsyncSession, payroll_id: UUID) -> None:
     """Note that people have been told of what holds the payroll's payments."""
     await session.execute(_TOLD, {"payroll": payroll_id})
 

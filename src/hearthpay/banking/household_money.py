@@ -40,7 +40,7 @@ _ENROLLED: Final = text(
 
 
 @dataclass(frozen=True, slots=True)
-class MoneyOnItsWay:
+class MoneyInTransit:
     """A movement of money that the bank has not settled, in cents; `day` is when it is to settle."""
 
     id: UUID
@@ -71,7 +71,7 @@ class ScheduledMoney:
 
 
 @dataclass(frozen=True, slots=True)
-class StandingWord:
+class PaymentStatusText:
     """What was agreed to for one employee's recurring pay."""
 
     name: str
@@ -87,8 +87,8 @@ class HouseholdMoney:
     """Accounts of before, the newest first."""
 
     authorization: AuthorizationState
-    standing: tuple[StandingWord, ...]
-    on_its_way: tuple[MoneyOnItsWay, ...]
+    standing: tuple[PaymentStatusText, ...]
+    on_its_way: tuple[MoneyInTransit, ...]
     scheduled: tuple[ScheduledMoney, ...]
     blockers: tuple[Blocker, ...]
 
@@ -99,7 +99,12 @@ class HouseholdMoney:
 
 
 async def read_household_money(
-    session: AsyncSession, actor: Actor, employer: Employer, now: datetime.datetime, *, offered: bool
+    session: AsyncSession,
+    actor: Actor,
+    employer: Employer,
+    now: datetime.datetime,
+    *,
+    direct_deposit_enabled: bool,
 ) -> HouseholdMoney:
     """Return how the household stands with the bank; `offered` tells whether this installation has one.
 
@@ -124,8 +129,8 @@ async def read_household_money(
         account=next((each for each in known if each.status != "replaced"), None),
         earlier=tuple(each for each in known if each.status == "replaced"),
         authorization=await authorization_of(session, employer.id, now),
-        standing=tuple(StandingWord(enrolled[word.enrollment_id], word) for word in words),
-        on_its_way=tuple(MoneyOnItsWay(*row) for row in await session.execute(_ON_ITS_WAY, whose)),
+        standing=tuple(PaymentStatusText(enrolled[word.enrollment_id], word) for word in words),
+        on_its_way=tuple(MoneyInTransit(*row) for row in await session.execute(_ON_ITS_WAY, whose)),
         scheduled=tuple(ScheduledMoney(*row) for row in await session.execute(_SCHEDULED, whose)),
-        blockers=await household_blockers(session, employer, offered=offered),
+        blockers=await household_blockers(session, employer, direct_deposit_enabled=direct_deposit_enabled),
     )

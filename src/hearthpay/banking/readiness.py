@@ -87,13 +87,13 @@ def keeps_from_sending(blocker: Blocker | None) -> bool:
 
 
 async def household_blockers(
-    session: AsyncSession, employer: Employer, *, offered: bool
+    session: AsyncSession, employer: Employer, *, direct_deposit_enabled: bool
 ) -> tuple[Blocker, ...]:
     """Return what keeps the household from paying anybody by direct deposit.
 
     `offered` tells whether a bank is configured; the sandbox has one of its own.
     """
-    blockers = [] if offered or employer.sandbox else [_NOT_OFFERED]
+    blockers = [] if direct_deposit_enabled or employer.sandbox else [_NOT_OFFERED]
     blockers += (await account_blockers(session, households=[employer.id])).values()
     if not is_spellable(f"{employer.first_name} {employer.last_name}"):
         blockers.append(_NOT_SPELLABLE)

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.banking import authorizations
 from hearthpay.banking.accounts import fail_accounts
 from hearthpay.banking.return_codes import Handling, return_codes
-from hearthpay.database.worker_audit import Deed, record_deeds
+from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audit
 
 _RETURN: Final = text(
     "UPDATE bank_entries e SET status = 'returned', return_code = r.code, updated_at = :now "
@@ -93,11 +93,11 @@ async def mark_returned(
             stopped.add(row.bank_account_id)
     await fail_accounts(session, now, failed)
     await authorizations.revoke(session, now, stopped)
-    await record_deeds(
+    await record_worker_audit(
         session,
         "bank_entry.return",
         [
-            Deed(
+            WorkerAuditEntry(
                 entry.organization_id,
                 entry.employer_id,
                 entry.sandbox,

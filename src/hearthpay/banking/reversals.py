@@ -22,7 +22,7 @@ from hearthpay.banking.calendar import add_banking_days
 from hearthpay.banking.entries import dates_from, effective_by
 from hearthpay.banking.settlement import RETURN_DAYS
 from hearthpay.database.relations import PAYCHECKS
-from hearthpay.database.worker_audit import Deed, record_deeds
+from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audit
 
 ReversalReason = Literal["duplicate", "wrong_receiver", "wrong_amount", "wrong_date"]
 REASONS: Final[tuple[ReversalReason, ...]] = get_args(ReversalReason)
@@ -167,11 +167,13 @@ async def cancel_late_reversals(
     late = [row for row in await session.execute(_PENDING) if earliest > last_day_of(row.effective_date)]
     if late:
         await session.execute(_CANCEL, {"now": now, "ids": [row.id for row in late]})
-        deeds = [
-            Deed(row.organization_id, row.employer_id, row.sandbox, row.id, {"reason": "too_late"})
+        entries = [
+            WorkerAuditEntry(
+                row.organization_id, row.employer_id, row.sandbox, row.id, {"reason": "too_late"}
+            )
             for row in late
         ]
-        await record_deeds(session, "bank_entry.cancel", deeds)
+        await record_worker_audit(session, "bank_entry.cancel", entries)
     return [(row.payroll_id, row.employee_id) for row in late]
 
 

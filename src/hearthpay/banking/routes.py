@@ -41,7 +41,7 @@ async def get_direct_deposit_status(
     async with runtime.database.transaction(actor.tenant) as session:
         employer = await find_employer_or_tell_mode(session, actor, employer_id)
         status = await direct_deposit_status(
-            session, employer, runtime.clock.now(), offered=runtime.direct_deposit
+            session, employer, runtime.clock.now(), direct_deposit_enabled=runtime.direct_deposit
         )
     return answer(request, status)
 
@@ -74,7 +74,7 @@ async def authorize_debit(
         await authorize(session, actor, employer, runtime.clock.now())
         return Answer(
             await direct_deposit_status(
-                session, employer, runtime.clock.now(), offered=runtime.direct_deposit
+                session, employer, runtime.clock.now(), direct_deposit_enabled=runtime.direct_deposit
             )
         )
 

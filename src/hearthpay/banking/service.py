@@ -20,7 +20,7 @@ from hearthpay.employers.models import Employer
 
 
 async def direct_deposit_status(
-    session: AsyncSession, employer: Employer, now: datetime.datetime, *, offered: bool
+    session: AsyncSession, employer: Employer, now: datetime.datetime, *, direct_deposit_enabled: bool
 ) -> DirectDepositStatus:
     """Return what is missing for direct deposit, of the household and of each active employee.
 
@@ -28,7 +28,7 @@ async def direct_deposit_status(
     """
     account = await current_household_account(session, employer.id)
     authorization = await authorization_of(session, employer.id, now)
-    blockers = await household_blockers(session, employer, offered=offered)
+    blockers = await household_blockers(session, employer, direct_deposit_enabled=direct_deposit_enabled)
     employees = await employee_blockers(session, await active_employees(session, employer.id))
     return DirectDepositStatus(
         employer_id=employer.id,

@@ -84,7 +84,7 @@ def enroll_employee(
             terms=terms,
             agreement=agreement,
         )
-        return await enroll(session, found.actor, found.clock, wanted, offered=_offered())
+        return await enroll(session, found.actor, found.clock, wanted, direct_deposit_enabled=_offered())
 
     view = _for_employee(data_dir, employee, work)
     first = view.coming[0]
@@ -126,12 +126,14 @@ def change(
 @autopilot.command("authorize")
 def authorize(employee: _EmployeeId, agree: _Agree = False, data_dir: DataDir = None) -> None:
     """Record that the household agrees to debits of the account that is connected now."""
-    from hearthpay.autopilot.agreeing import agree_anew
+    from hearthpay.autopilot.agreeing import renew_agreement
 
     agreement = _agreement(agree)
 
     async def work(session: Any, found: _Found) -> Any:
-        await agree_anew(session, found.actor, found.clock, found.employer_id, found.employee_id, agreement)
+        await renew_agreement(
+            session, found.actor, found.clock, found.employer_id, found.employee_id, agreement
+        )
 
     _for_employee(data_dir, employee, work)
     typer.echo("Authorized.")
@@ -194,7 +196,12 @@ def show(
 
     async def work(session: Any, found: _Found) -> Any:
         return await read_autopilot(
-            session, found.actor, found.clock, found.employer_id, found.employee_id, offered=_offered()
+            session,
+            found.actor,
+            found.clock,
+            found.employer_id,
+            found.employee_id,
+            direct_deposit_enabled=_offered(),
         )
 
     told = autopilot_of_employee(_for_employee(data_dir, employee, work, reads=True))
@@ -225,12 +232,12 @@ def show(
 @autopilot.command("history")
 def history(employee: _EmployeeId, data_dir: DataDir = None) -> None:
     """List the last hundred things that happened, newest first."""
-    from hearthpay.autopilot.commands import HistoryWanted
+    from hearthpay.autopilot.commands import HistoryQuery
     from hearthpay.autopilot.reading import read_history
     from hearthpay.autopilot.schemas import history_item
 
     async def work(session: Any, found: _Found) -> Any:
-        wanted = HistoryWanted(employer_id=found.employer_id, employee_id=found.employee_id, limit=100)
+        wanted = HistoryQuery(employer_id=found.employer_id, employee_id=found.employee_id, limit=100)
         events, _ = await read_history(session, found.actor, wanted)
         return [history_item(event) for event in events]
 
@@ -253,7 +260,7 @@ def _ask(data_dir: Any, employee: str, action: "AutopilotAction", through: date 
             action=action,
             through_date=through,
         )
-        return await manage(session, found.actor, found.clock, wanted, offered=_offered())
+        return await manage(session, found.actor, found.clock, wanted, direct_deposit_enabled=_offered())
 
     managed = _for_employee(data_dir, employee, work)
     typer.echo(f"{managed.view.enrollment.status}{'' if managed.changed else ', as before'}.")

@@ -14,9 +14,9 @@ from hearthpay.cli.operator import DataDir, as_operator, refuse
 from hearthpay.clock import SystemClock
 
 if TYPE_CHECKING:
-    from hearthpay.backup.making import How, MadeBackup
-    from hearthpay.backup.restoring import Restored
-    from hearthpay.database.restorations import Hold, Waiting
+    from hearthpay.backup.creation import How, MadeBackup
+    from hearthpay.backup.restore import Restored
+    from hearthpay.database.restorations import Hold, PendingMoney
     from hearthpay.security.key_ring import KeyRing
 
 EXIT_DIFFERING = 1
@@ -50,7 +50,7 @@ def backup(
     It is restored as a drill before it gets its name. Ends with 0 when there is a checked backup, 1 when there is one
     but a key that it needs is not in the ring, 2 when nothing was begun, 3 when it failed and left nothing.
     """
-    from hearthpay.backup.making import make_backup
+    from hearthpay.backup.creation import make_backup
 
     if physical and incremental:
         refuse("--incremental is physical already: name one of the two")
@@ -62,7 +62,7 @@ def backup(
             directory,
             how,
             SystemClock(),
-            _tell,
+            _send,
             keys_to=keys_to,
             drilled=drilled,
         )
@@ -86,7 +86,7 @@ def restore(
     Real payrolls and bank files then wait for `hearthpay resume-after-restore`. Ends with 0 when all is well, 1 when it
     is restored but figures differ, 2 when nothing was begun, 3 when it failed and left nothing.
     """
-    from hearthpay.backup.restoring import restore_into_database, restore_into_directory
+    from hearthpay.backup.restore import restore_into_database, restore_into_directory
 
     url = os.environ.get("DATABASE_URL")
     if url and data_dir is not None:
@@ -94,10 +94,10 @@ def restore(
     with _plainly():
         ring = _ring(keys)
         if url:
-            restored = restore_into_database(directory, url, ring, SystemClock(), _tell)
+            restored = restore_into_database(directory, url, ring, SystemClock(), _send)
         elif data_dir is not None:
             restored = restore_into_directory(
-                directory, data_dir, ring, SystemClock(), _tell, keep_keys=keys is not None
+                directory, data_dir, ring, SystemClock(), _send, keep_keys=keys is not None
             )
         else:
             refuse("name where to: --data-dir NEW, or an empty database as DATABASE_URL")
@@ -142,8 +142,8 @@ def resume_after_restore(
     """List what waits since a restore; with --payrolls-checked, let it go on."""
     from hearthpay.database import restorations
 
-    async def look(session: Any) -> "tuple[tuple[Hold, ...], Waiting]":
-        held, waiting = await restorations.holds(session), await restorations.waiting(session)
+    async def look(session: Any) -> "tuple[tuple[Hold, ...], PendingMoney]":
+        held, waiting = await restorations.holds(session), await restorations.pending_money(session)
         if payrolls_checked:
             await restorations.resume(session, SystemClock().now())
         return held, waiting
@@ -164,7 +164,7 @@ def resume_after_restore(
 
 
 def _ring(keys: Path | None) -> "KeyRing | None":
-    from hearthpay.backup.needed_keys import ring_at_hand
+    from hearthpay.backup.required_keys import ring_at_hand
     from hearthpay.security.key_ring import read_key_ring
 
     if keys is not None:
@@ -212,12 +212,12 @@ def _fail(message: str) -> NoReturn:
     raise typer.Exit(EXIT_FAILED)
 
 
-def _tell(line: str) -> None:
+def _send(line: str) -> None:
     typer.echo(line, err=True)
 
 
 def _print_made(made: "MadeBackup") -> None:
-    from hearthpay.backup.telling import megabytes
+    from hearthpay.backup.progress import megabytes
 
     manifest = made.manifest
     checked = "restored as a drill, checked" if made.drilled else "not restored as a drill"
@@ -289,7 +289,7 @@ def _print_rows(rows: Any) -> None:
     typer.echo(f"  {', '.join(shown) or 'no rows'}")
 
 
-def _print_waiting(held: "tuple[Hold, ...]", waiting: "Waiting") -> None:
+def _print_waiting(held: "tuple[Hold, ...]", waiting: "PendingMoney") -> None:
     for hold in held:
         typer.echo(
             f"{hold.backup}, taken {hold.taken_at:%Y-%m-%d %H:%M:%S} UTC, restored {hold.restored_at:%Y-%m-%d %H:%M:%S}"

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from hearthpay.doctor.exposure import OpenCase
     from hearthpay.doctor.reconciliation import Reconciliation
     from hearthpay.payroll.ledger.rows import RemedyAction
-    from hearthpay.payroll.payday.settling import Settlement
-    from hearthpay.people.front_desk import FrontDesk
+    from hearthpay.payroll.payday.settlements import Settlement
+    from hearthpay.people.context import PeopleContext
     from hearthpay.security.key_ring import KeyRing
 
 bank = typer.Typer(help="Bank accounts, and the files that go to the bank.", no_args_is_help=True)
@@ -57,7 +57,7 @@ def connect(
     employee_id = None if employee is None else _id(employee, "an employee")
     if account_type not in ("checking", "savings"):
         refuse("--type must be checking or savings")
-    entered = _from_stdin(account_type, bank_name) if stdin else _asked(account_type, bank_name)
+    entered = _from_stdin(account_type, bank_name) if stdin else _requested_account(account_type, bank_name)
     account = run_with_keys(
         data_dir, lambda opened, ring: _connect(opened, ring, household_id, employee_id, entered)
     )
@@ -247,7 +247,7 @@ def reverse(
     typer.echo(f"The direct deposit is taken back on {day}; the employee and the household are told.")
 
 
-def _asked(account_type: str, bank_name: str | None) -> "AccountDetails":
+def _requested_account(account_type: str, bank_name: str | None) -> "AccountDetails":
     routing, account = (
         typer.prompt(label, hide_input=True, confirmation_prompt=True, err=True)
         for label in ("Routing number", "Account number")
@@ -298,7 +298,7 @@ async def _connect(
         current_employee_accounts,
     )
     from hearthpay.employees.models import Employee
-    from hearthpay.employees.own_notices import reader_of, tell_of_account
+    from hearthpay.employees.own_notices import notify_of_account, reader_of
     from hearthpay.employers.models import Employer
 
     async with opened.as_operator() as operator, operator.transaction(None) as session:
@@ -314,8 +314,8 @@ async def _connect(
             refuse("the household has no such employee")
         earlier = (await current_employee_accounts(session, [person.id])).get(person.id)
         connected = await connect_employee_account(session, ring, actor, person, entered, now)
-        await tell_of_account(
-            _desk(operator, ring),
+        await notify_of_account(
+            _people_context(operator, ring),
             session,
             person,
             await reader_of(session, person.id),
@@ -328,10 +328,10 @@ async def _connect(
         return connected
 
 
-def _desk(operator: "Database", ring: "KeyRing") -> "FrontDesk":
+def _people_context(operator: "Database", ring: "KeyRing") -> "PeopleContext":
     """Return the desk whose mail the worker sends: by the mail server, or without one into its folder."""
     from hearthpay.mail.mailer import MailSettingsError, load_mailer
-    from hearthpay.people.front_desk import FrontDesk
+    from hearthpay.people.context import PeopleContext
     from hearthpay.people.throttle import SignInThrottle
 
     clock = SystemClock()
@@ -339,7 +339,7 @@ def _desk(operator: "Database", ring: "KeyRing") -> "FrontDesk":
         sends_mail = load_mailer(os.environ) is not None
     except MailSettingsError as error:
         refuse(str(error))
-    return FrontDesk(operator, clock, ring, SignInThrottle(clock), sends_mail=sends_mail)
+    return PeopleContext(operator, clock, ring, SignInThrottle(clock), sends_mail=sends_mail)
 
 
 async def _open_cases(opened: Any, ring: Any) -> "list[OpenCase]":  # noqa: ARG001 - as `_run` calls it
@@ -353,7 +353,7 @@ async def _settle(
     opened: Any, payroll_id: "UUID", cents: int | None, day: "date", told_by: str
 ) -> "Settlement":
     from hearthpay.payroll.models import Payroll
-    from hearthpay.payroll.payday.settling import settle_wages
+    from hearthpay.payroll.payday.settlements import settle_wages
 
     async with opened.as_operator() as operator, operator.transaction(None) as session:
         payroll = await session.get(Payroll, payroll_id)

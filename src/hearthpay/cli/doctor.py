@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hearthpay.database.startup import OpenedDatabase
     from hearthpay.doctor.examination import CheckResult, OpenTax
     from hearthpay.doctor.exposure import OpenCase
-    from hearthpay.payroll.awaited.pay_dates import AwaitedRules
+    from hearthpay.payroll.provisional_law.pay_dates import ProvisionalRules
     from hearthpay.security.key_ring import KeyRing
 
 EXIT_DIFFERING = 1
@@ -59,12 +59,12 @@ def doctor(
 
 async def _examine(
     data_dir: DataDir,
-) -> "tuple[list[CheckResult], list[OpenTax], AwaitedRules, list[OpenCase]]":
+) -> "tuple[list[CheckResult], list[OpenTax], ProvisionalRules, list[OpenCase]]":
     from hearthpay.database.startup import Addresses, open_database
     from hearthpay.doctor.examination import examine, open_for_reading, open_taxes
     from hearthpay.doctor.exposure import open_cases
-    from hearthpay.doctor.last_word import keep_last_word
-    from hearthpay.payroll.awaited.pay_dates import read_awaited_rules
+    from hearthpay.doctor.last_report import store_last_report
+    from hearthpay.payroll.provisional_law.pay_dates import read_provisional_rules
 
     async with open_database(data_dir, Addresses.of(os.environ)) as opened:
         database = open_for_reading(opened.owner_url, opened.installation.owner)
@@ -74,11 +74,11 @@ async def _examine(
                 now = clock.now()
                 results = await examine(session, now, _show_progress, ring=_keys(opened))
                 owed, cases = await open_taxes(session, now), await open_cases(session, now)
-                awaited = await read_awaited_rules(session, clock.today())
+                awaited = await read_provisional_rules(session, clock.today())
         finally:
             await database.dispose()
         async with opened.as_operator() as operator, operator.transaction(None) as session:
-            await keep_last_word(session, now, results, cases)
+            await store_last_report(session, now, results, cases)
         return results, owed, awaited, cases
 
 
@@ -142,9 +142,9 @@ def _print_open(open_years: "list[OpenTax]") -> None:
         )
 
 
-def _print_awaited(awaited: "AwaitedRules") -> None:
+def _print_awaited(awaited: "ProvisionalRules") -> None:
     from hearthpay.languages.catalogue import say_in
-    from hearthpay.payroll.awaited.telling import headline, standing, what_to_do
+    from hearthpay.payroll.provisional_law.notices import headline, standing, what_to_do
 
     if not awaited:
         return
@@ -157,7 +157,7 @@ def _print_awaited(awaited: "AwaitedRules") -> None:
 def _print_json(
     results: "list[CheckResult]",
     open_years: "list[OpenTax]",
-    awaited: "AwaitedRules",
+    awaited: "ProvisionalRules",
     cases: "list[OpenCase]",
 ) -> None:
     import orjson

@@ -15,8 +15,8 @@ from hearthpay.cli.operator import DataDir, refuse, run_with_keys
 
 if TYPE_CHECKING:
     from hearthpay.access.refusal import Refusal
-    from hearthpay.documents.archive import Kept
-    from hearthpay.documents.commands import Wanted
+    from hearthpay.documents.archive import ArchivedFile
+    from hearthpay.documents.commands import IssueCommand
     from hearthpay.documents.paper import Paper
     from hearthpay.security.key_ring import KeyRing
 
@@ -169,7 +169,7 @@ def save(path: Path, content: bytes) -> None:
         raise
 
 
-def _parsed(request: str, told: dict[str, Any]) -> "Wanted":
+def _parsed(request: str, told: dict[str, Any]) -> "IssueCommand":
     from pydantic import ValidationError
 
     from hearthpay.documents import schemas
@@ -182,11 +182,11 @@ def _parsed(request: str, told: dict[str, Any]) -> "Wanted":
     except ValidationError as error:
         findings = error.errors(include_url=False, include_input=False)
         refuse("; ".join(f"{each.field}: {each.message}" for each in problems_of(findings)))
-    wanted: Wanted = model.to_command()
+    wanted: IssueCommand = model.to_command()
     return wanted
 
 
-async def _issue(opened: Any, ring: "KeyRing", wanted: "Wanted") -> "tuple[Kept, list[str]]":
+async def _issue(opened: Any, ring: "KeyRing", wanted: "IssueCommand") -> "tuple[ArchivedFile, list[str]]":
     """Issue the paper; return it, and what it lacks although it can be issued. Refuses with how to supply the rest."""
     from uuid_utils.compat import uuid7
 

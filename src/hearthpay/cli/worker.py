@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hearthpay.database.startup import OpenedDatabase
     from hearthpay.mail.mail_folder import MailFolder
     from hearthpay.mail.mailer import Mailer
-    from hearthpay.mail.notices import NoticeDesk
+    from hearthpay.mail.notices import NotificationSettings
     from hearthpay.payroll.payday.bank_day import Bank
     from hearthpay.security.key_ring import KeyRing
 
@@ -58,18 +58,20 @@ async def _work(data_dir: Path | None, *, once: bool, concurrency: int, attended
         opened.as_worker(concurrency) as database,
     ):
         folder = MailFolder.of(os.environ, None if opened.embedded is None else opened.embedded.data_dir)
-        desk = _desk(mailer, folder)
-        duties = worker_duties(database, await _key_ring(opened), bank, SystemClock(), mailer, desk, folder)
+        notifications = _notification_settings(mailer, folder)
+        duties = worker_duties(
+            database, await _key_ring(opened), bank, SystemClock(), mailer, notifications, folder
+        )
         queue = queue_of(opened)
         if once:
-            if not await run_once(queue, duties, stopping=stopping, tell=_tell):
+            if not await run_once(queue, duties, stopping=stopping, tell=_send):
                 raise typer.Exit(1)
             return
         if not attended:
-            _tell("The worker is at work.")
+            _send("The worker is at work.")
         await run_worker(queue, duties, concurrency=concurrency, stopping=stopping)
         if not attended:
-            _tell("The worker has stopped.")
+            _send("The worker has stopped.")
 
 
 def _bank() -> "Bank | None":
@@ -93,12 +95,12 @@ def _mailer() -> "Mailer | None":
         refuse(str(error))
 
 
-def _desk(mailer: "Mailer | None", folder: "MailFolder | None") -> "NoticeDesk":
+def _notification_settings(mailer: "Mailer | None", folder: "MailFolder | None") -> "NotificationSettings":
     from hearthpay.mail.limits import MailLimitsError
-    from hearthpay.mail.notices import NoticeDesk, OperatorAddressError
+    from hearthpay.mail.notices import NotificationSettings, OperatorAddressError
 
     try:
-        return NoticeDesk.of(os.environ, sends=mailer is not None, keeps=folder is not None)
+        return NotificationSettings.of(os.environ, sends=mailer is not None, keeps=folder is not None)
     except (MailLimitsError, OperatorAddressError) as error:
         refuse(str(error))
 
@@ -113,7 +115,7 @@ async def _key_ring(opened: "OpenedDatabase") -> "KeyRing":
         refuse(str(error))
 
 
-def _tell(line: str) -> None:
+def _send(line: str) -> None:
     typer.echo(line)
     sys.stdout.flush()
 

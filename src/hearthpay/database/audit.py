@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
 from hearthpay.database.base import Base
-from hearthpay.database.delicate_acts import is_delicate
+from hearthpay.database.sensitive_actions import is_delicate
 
 if TYPE_CHECKING:
     from hearthpay.database.session import Database
@@ -114,7 +114,7 @@ async def record(
         await session.execute(_ALERT, {"id": row_id})
 
 
-async def seal_waiting(database: Database) -> int:
+async def seal_pending(database: Database) -> int:
     """Seal some of the rows that no later one has sealed; return how many still wait, up to COUNTED_UP_TO.
 
     `database` acts as the worker.
@@ -172,13 +172,13 @@ async def entries(
     return [AuditEntry(**row) for row in (await session.execute(statement)).mappings()]
 
 
-async def last_deeds_of_agents(session: AsyncSession, agents: Sequence[UUID]) -> dict[UUID, datetime]:
+async def last_agent_activity(session: AsyncSession, agents: Sequence[UUID]) -> dict[UUID, datetime]:
     """Return when each of these agents did something last; those that have done nothing are missing."""
     rows = await session.execute(_LAST_OF_AGENTS, {"agents": list(agents)})
     return {row.actor_id: row.at for row in rows}
 
 
-async def deeds_of_agent(
+async def agent_audit_entries(
     session: AsyncSession, agent: UUID, *, limit: int
 ) -> list[tuple[datetime, str, dict[str, Any]]]:
     """Return what an agent did last, newest first: when, the action, its details."""

@@ -71,7 +71,7 @@ class Hold:
 
 
 @dataclass(frozen=True, slots=True)
-class WaitingPayroll:
+class PendingPayroll:
     """A real payroll that the backup knows as not yet paid in full."""
 
     id: UUID
@@ -82,7 +82,7 @@ class WaitingPayroll:
 
 
 @dataclass(frozen=True, slots=True)
-class WaitingEntries:
+class PendingEntries:
     """Real bank entries of one kind that the next file would carry; `cents` is their sum."""
 
     kind: str
@@ -91,11 +91,11 @@ class WaitingEntries:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class PendingMoney:
     """Everything that goes on once real money is let go again; any of it may have happened since the backup."""
 
-    payrolls: tuple[WaitingPayroll, ...]
-    entries: tuple[WaitingEntries, ...]
+    payrolls: tuple[PendingPayroll, ...]
+    entries: tuple[PendingEntries, ...]
     files: tuple[str, ...]
 
 
@@ -121,17 +121,17 @@ async def holds(session: AsyncSession) -> tuple[Hold, ...]:
     return tuple(Hold(row.backup, row.taken_at, row.restored_at) for row in await session.execute(_OPEN))
 
 
-async def waiting(session: AsyncSession) -> Waiting:
+async def pending_money(session: AsyncSession) -> PendingMoney:
     """Return what waits; the session is the owner's."""
     payrolls = await session.execute(_PAYROLLS)
     entries = await session.execute(_ENTRIES)
     files = await session.scalars(_FILES)
-    return Waiting(
+    return PendingMoney(
         tuple(
-            WaitingPayroll(row.id, row.status, row.scheduled_send_at, row.pay_date, row.household)
+            PendingPayroll(row.id, row.status, row.scheduled_send_at, row.pay_date, row.household)
             for row in payrolls
         ),
-        tuple(WaitingEntries(row.kind, row.entries, row.cents) for row in entries),
+        tuple(PendingEntries(row.kind, row.entries, row.cents) for row in entries),
         tuple(files),
     )
 

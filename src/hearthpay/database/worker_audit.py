@@ -20,7 +20,7 @@ _INSERT: Final = text(
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class WorkerAuditEntry:
     """One thing done to `subject_id`, of a household; `details` holds no secret."""
 
     organization_id: UUID
@@ -30,19 +30,21 @@ class Deed:
     details: Mapping[str, object]
 
 
-async def record_deeds(session: AsyncSession, action: str, deeds: Sequence[Deed]) -> None:
+async def record_worker_audit(
+    session: AsyncSession, action: str, entries: Sequence[WorkerAuditEntry]
+) -> None:
     """Write one audit row for each deed; the actor is the service itself."""
-    if not deeds:
+    if not entries:
         return
     await session.execute(
         _INSERT,
         {
             "action": action,
-            "ids": [uuid7() for _ in deeds],
-            "organizations": [deed.organization_id for deed in deeds],
-            "employers": [deed.employer_id for deed in deeds],
-            "sandboxes": [deed.sandbox for deed in deeds],
-            "subjects": [deed.subject_id for deed in deeds],
-            "details": [orjson.dumps(dict(deed.details)).decode() for deed in deeds],
+            "ids": [uuid7() for _ in entries],
+            "organizations": [entry.organization_id for entry in entries],
+            "employers": [entry.employer_id for entry in entries],
+            "sandboxes": [entry.sandbox for entry in entries],
+            "subjects": [entry.subject_id for entry in entries],
+            "details": [orjson.dumps(dict(entry.details)).decode() for entry in entries],
         },
     )

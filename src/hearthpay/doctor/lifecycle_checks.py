@@ -5,8 +5,8 @@ They are written like those of `checks`: a docstring is a law, its query returns
 
 from hearthpay.database.household_clocks import time_of
 from hearthpay.doctor.comparison import unequal
+from hearthpay.payroll.issues.attempts import LONGEST_PAUSE
 from hearthpay.payroll.lifecycle import TRANSITIONS
-from hearthpay.payroll.trouble.attempts import LONGEST_PAUSE
 
 
 def histories() -> str:

@@ -3,7 +3,7 @@
 So is what the audit log tells of.
 """
 
-from hearthpay.database.delicate_acts import DELICATE_ACTS
+from hearthpay.database.sensitive_actions import DELICATE_ACTS
 
 
 def mails_kept() -> str:

@@ -31,7 +31,7 @@ _FACTS: Final = _SALT_BYTES + _LENGTH_BYTES
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class ArchivedFile:
     """A version of a paper out of the archive."""
 
     document: IssuedDocument
@@ -51,7 +51,7 @@ def hash_of(sealed: bytes) -> bytes:
 
 async def read_in_force(
     session: AsyncSession, ring: KeyRing, owner: Owner, papers: Sequence[Paper]
-) -> dict[tuple[str, UUID, int, str], Kept]:
+) -> dict[tuple[str, UUID, int, str], ArchivedFile]:
     """Return the versions in force of these papers, those that there are, by the papers' places."""
     statement = (
         select(IssuedDocument)
@@ -94,7 +94,7 @@ def _in_force(owner: Owner, papers: Sequence[Paper]) -> tuple[ColumnElement[bool
     )
 
 
-def open_document(ring: KeyRing, document: IssuedDocument) -> Kept:
+def open_document(ring: KeyRing, document: IssuedDocument) -> ArchivedFile:
     """Return what a version holds.
 
     Raises UnknownKeyError when the ring lacks its key, UnreadableSecretError where it is not what was sealed.
@@ -103,7 +103,7 @@ def open_document(ring: KeyRing, document: IssuedDocument) -> Kept:
     opened = open_content(ring, document_place(document.id), sealed)
     if hash_of(opened) != document.content_hash:
         raise UnreadableSecretError("the document is not the one whose hash was noted")
-    return Kept(document, opened[_FACTS : _end_of_facts(opened)], content_in(opened))
+    return ArchivedFile(document, opened[_FACTS : _end_of_facts(opened)], content_in(opened))
 
 
 def content_in(opened: bytes) -> bytes:
@@ -123,7 +123,7 @@ async def keep(
     paper: Paper,
     content: bytes,
     before: IssuedDocument | None,
-) -> Kept:
+) -> ArchivedFile:
     """Keep a version of a paper, which takes the place of the one ``before``; the household must be locked."""
     document_id = uuid7()
     opened = b"".join(
@@ -159,4 +159,4 @@ async def keep(
     )
     session.add(document)
     await session.flush()
-    return Kept(document, paper.facts, content)
+    return ArchivedFile(document, paper.facts, content)

@@ -11,7 +11,7 @@ W2Copy = Literal["employee", "household", "state"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WantedPaystub:
+class IssuePaystub:
     """A pay stub of a payroll; the employee may be left out where it paid only one."""
 
     payroll_id: UUID
@@ -28,7 +28,7 @@ class WantedPaystub:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WantedW2:
+class IssueW2:
     """A person's Form W-2; of the state's copy the state may be left out where there is one."""
 
     tax_year: int
@@ -39,7 +39,7 @@ class WantedW2:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WantedW3:
+class IssueW3:
     """A household's Form W-3."""
 
     tax_year: int
@@ -47,7 +47,7 @@ class WantedW3:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WantedScheduleH:
+class IssueScheduleH:
     """A household's Schedule H."""
 
     tax_year: int
@@ -65,7 +65,7 @@ class WageFileSubmitter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WantedWageFile:
+class IssueWageFile:
     """The file that the SSA takes Forms W-2 by (EFW2)."""
 
     tax_year: int
@@ -74,7 +74,7 @@ class WantedWageFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WantedYearPackage:
+class IssueYearPackage:
     """Everything of a year in one file; the wage file is in it where its submitter is told."""
 
     tax_year: int
@@ -82,4 +82,4 @@ class WantedYearPackage:
     submitter: WageFileSubmitter | None = None
 
 
-Wanted = WantedPaystub | WantedW2 | WantedW3 | WantedScheduleH | WantedWageFile | WantedYearPackage
+IssueCommand = IssuePaystub | IssueW2 | IssueW3 | IssueScheduleH | IssueWageFile | IssueYearPackage

@@ -28,13 +28,13 @@ class DrawingQueue:
         """Run `at_once` jobs at a time."""
         self._threads: Final = ThreadPoolExecutor(at_once, thread_name_prefix="hearthpay-papers")
         self._lock: Final = threading.Lock()
-        self._waiting: OrderedDict[UUID, deque[_Job]] = OrderedDict()
+        self._pending_paragraphs: OrderedDict[UUID, deque[_Job]] = OrderedDict()
 
     def submit(self, organization_id: UUID, draw: Callable[[], _Drawn]) -> "Future[_Drawn]":
         """Let `draw` wait for its turn; what it returns or raises is the future's. A cancelled future is not drawn."""
         future: Future[_Drawn] = Future()
         with self._lock:
-            self._waiting.setdefault(organization_id, deque()).append((future, draw))
+            self._pending_paragraphs.setdefault(organization_id, deque()).append((future, draw))
         self._threads.submit(self._run_next)  # one for each job, but whose turn it is then is found then
         return future
 
@@ -50,10 +50,10 @@ class DrawingQueue:
     def _take(self) -> _Job:
         """Return the oldest job of the organization whose turn it is, which then goes to the end of the row."""
         with self._lock:
-            organization_id, jobs = self._waiting.popitem(last=False)
+            organization_id, jobs = self._pending_paragraphs.popitem(last=False)
             job = jobs.popleft()
             if jobs:
-                self._waiting[organization_id] = jobs
+                self._pending_paragraphs[organization_id] = jobs
             return job
 
 

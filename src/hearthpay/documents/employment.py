@@ -32,7 +32,7 @@ _NAMES: Final[dict[EmploymentPaper, str]] = {"agreement": "work-agreement", "not
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WantedNewHireReport:
+class IssueNewHireReport:
     """A report of a hire as a sheet or a file; what the records do not have is told with the request, and not kept."""
 
     employee_id: UUID
@@ -107,25 +107,25 @@ async def prepare_employment_paper(
 
 
 async def prepare_new_hire_report(
-    session: AsyncSession, ring: KeyRing, actor: Actor, wanted: WantedNewHireReport
+    session: AsyncSession, ring: KeyRing, actor: Actor, requested: IssueNewHireReport
 ) -> Prepared:
     """Return the report of an employee's hire; numbers are read from the vault, each with an audit row.
 
     Raises what `allow` raises, and `not_found` for an employee of others.
     """
-    employer, employee = await _found(session, actor, wanted.employee_id)
+    employer, employee = await _found(session, actor, requested.employee_id)
     numbers = Numbers(session, ring, actor, "document.new_hire_report")
     household = await numbers.household_on_forms(employer)
     person = await numbers.employee_on_report(employee)
     hire = replace(
         hire_to_report(employee),
         state_account=household.state_accounts.get(employee.work_state),
-        birth_date=wanted.birth_date,
-        health_insurance=wanted.health_insurance,
+        birth_date=requested.birth_date,
+        health_insurance=requested.health_insurance,
     )
 
     def draw(marks: PaperMarks) -> bytes:
-        if wanted.form == "file":
+        if requested.form == "file":
             return new_hire_file(hire, household, person)
         return new_hire_sheet(hire, household, person, marks)
 
@@ -136,11 +136,11 @@ async def prepare_new_hire_report(
             kind="new_hire_report",
             subject_id=employee.id,
             tax_year=employee.start_date.year,
-            variant=wanted.form,
+            variant=requested.form,
             file_name=file_name_of(
                 "new-hire-report",
                 employee.name,
-                end="csv" if wanted.form == "file" else "pdf",
+                end="csv" if requested.form == "file" else "pdf",
                 test=employer.sandbox,
             ),
             facts=facts_of(facts),

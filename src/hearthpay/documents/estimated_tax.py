@@ -119,7 +119,7 @@ async def estimate_tax(
         )
     paid = [payment for person in everyone for payment in _paid(person)]
     expected = [payment for person in everyone for payment in _expected(year, person, today)]
-    return _told(employer.id, tax_year, today, paid, expected)
+    return _event_details(employer.id, tax_year, today, paid, expected)
 
 
 def _paid(person: PersonBooks) -> Iterable[_Payment]:
@@ -193,7 +193,7 @@ def _following(day: datetime.date, frequency: str) -> list[datetime.date]:
     return found
 
 
-def _told(
+def _event_details(
     employer_id: UUID,
     tax_year: int,
     today: datetime.date,

@@ -13,7 +13,7 @@ _W2_BOXES = ("box_2", "box_3", "box_4", "box_5", "box_6")
 _W3_BOXES = (*_W2_BOXES, "box_12a", "box_16", "box_17", "box_18", "box_19")
 
 
-def w2_told(told: Any) -> W2:
+def w2_of_json(told: Any) -> W2:
     """Return the Form W-2 that the facts of an issued one tell."""
     return W2(
         tax_year=told["tax_year"],
@@ -45,7 +45,7 @@ def w2_told(told: Any) -> W2:
     )
 
 
-def w3_told(told: Any) -> W3:
+def w3_of_json(told: Any) -> W3:
     """Return the Form W-3 that the facts of an issued one tell."""
     return W3(
         tax_year=told["tax_year"],
@@ -56,7 +56,7 @@ def w3_told(told: Any) -> W3:
     )
 
 
-def employee_told(told: Any) -> EmployeeIdentity:
+def employee_of_json(told: Any) -> EmployeeIdentity:
     """Return the employee as the facts of an issued paper tell."""
     address = None if told["address"] is None else PostalAddress(**told["address"])
     return EmployeeIdentity(**{**told, "address": address})

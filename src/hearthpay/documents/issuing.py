@@ -17,7 +17,7 @@ from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.permissions import out_of_reach
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import BUSINESS_TIME, Clock
-from hearthpay.documents.archive import Kept, ids_in_force, keep, read_in_force
+from hearthpay.documents.archive import ArchivedFile, ids_in_force, keep, read_in_force
 from hearthpay.documents.drawing import drawn_in_turn
 from hearthpay.documents.facts import facts_of, read_facts
 from hearthpay.documents.identity import PaperMarks
@@ -56,7 +56,7 @@ class TooManyPapersError(Exception):
 
 async def issue(
     transaction: Transaction, ring: KeyRing, clock: Clock, actor: Actor, prepare: Preparation
-) -> Kept:
+) -> ArchivedFile:
     """Return the paper that is wanted, out of the archive where it was issued with the same figures, else issued now.
 
     Of a package each paper is kept as soon as it is drawn: who asks again goes on from there. Raises what ``prepare``
@@ -102,7 +102,7 @@ async def look(transaction: Transaction, prepare: Preparation) -> View:
 
 async def issue_paper(
     transaction: Transaction, ring: KeyRing, clock: Clock, actor: Actor, view: View, paper: Paper
-) -> Kept | None:
+) -> ArchivedFile | None:
     """Return one paper of the view, drawn in its organization's turn and kept at once where none with these figures is.
 
     None where another request has issued one since the view was taken: then what the view holds may be out of date.
@@ -128,8 +128,8 @@ async def issue_package(
     actor: Actor,
     view: View,
     packed: Sequence[PackedPaper],
-    also: Callable[[AsyncSession, Kept], Awaitable[None]] | None = None,
-) -> Kept:
+    also: Callable[[AsyncSession, ArchivedFile], Awaitable[None]] | None = None,
+) -> ArchivedFile:
     """Return the package of these papers, in their order but the last, the cover sheet, first.
 
     ``also`` is done in the transaction that keeps it, or finds that it was kept.
@@ -159,12 +159,12 @@ async def issue_package(
     return found
 
 
-def packed_of(paper: Paper, kept: Kept) -> PackedPaper:
+def packed_of(paper: Paper, kept: ArchivedFile) -> PackedPaper:
     """Return how a package lists a paper that was issued."""
     return PackedPaper(paper.file_name, kept.document.id, kept.etag)
 
 
-def _draw(paper: Paper, before: Kept | None, marks: PaperMarks) -> Drawn:
+def _draw(paper: Paper, before: ArchivedFile | None, marks: PaperMarks) -> Drawn:
     version = 1 if before is None else before.document.version + 1
     content = paper.draw(replace(marks, version=version))
     correction = None
@@ -180,7 +180,7 @@ def _was_for_good(document: IssuedDocument) -> bool:
 
 async def _keep_drawn(
     session: AsyncSession, ring: KeyRing, clock: Clock, actor: Actor, owner: Owner, drawn: Drawn
-) -> Kept | None:
+) -> ArchivedFile | None:
     """Keep the new version; None where another request has issued this paper meanwhile."""
     await _lock(session, owner)
     now_in_force = await ids_in_force(session, owner, (drawn.paper,))
@@ -197,7 +197,7 @@ async def _lock(session: AsyncSession, owner: Owner) -> None:
 
 async def _keep(
     session: AsyncSession, ring: KeyRing, clock: Clock, actor: Actor, owner: Owner, drawn: Drawn
-) -> Kept:
+) -> ArchivedFile:
     paper, before = drawn.paper, drawn.before
     kept = await keep(session, ring, clock, owner, paper, drawn.content, before)
     await _leave_trace(session, actor, kept)
@@ -214,7 +214,7 @@ async def _keep(
     return kept
 
 
-async def _leave_trace(session: AsyncSession, actor: Actor, kept: Kept) -> None:
+async def _leave_trace(session: AsyncSession, actor: Actor, kept: ArchivedFile) -> None:
     document = kept.document
     await record_audit(
         session,

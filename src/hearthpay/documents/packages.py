@@ -16,7 +16,7 @@ from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.permissions import LIST_DOCUMENTS, OBTAIN_DOCUMENTS, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock, real_clock
-from hearthpay.documents.commands import WageFileSubmitter, WantedYearPackage
+from hearthpay.documents.commands import IssueYearPackage, WageFileSubmitter
 from hearthpay.documents.models import DocumentPackage
 from hearthpay.documents.service import Prepared
 from hearthpay.employers.service import resolve_employer
@@ -75,7 +75,7 @@ def year_package_of(package: DocumentPackage) -> YearPackage:
 
 
 async def order_package(
-    session: AsyncSession, actor: Actor, clock: Clock, wanted: WantedYearPackage, counted: Prepared
+    session: AsyncSession, actor: Actor, clock: Clock, requested: IssueYearPackage, counted: Prepared
 ) -> DocumentPackage:
     """Have the worker make the package that was counted; return the one under way where there is one of this year.
 
@@ -83,7 +83,7 @@ async def order_package(
     """
     allow(actor, OBTAIN_DOCUMENTS, counted.owner.employer_id)
     assert counted.too_many is not None
-    submitter = None if wanted.submitter is None else asdict(wanted.submitter)
+    submitter = None if requested.submitter is None else asdict(requested.submitter)
     owner = counted.owner
     made: DocumentPackage | None = await session.scalar(
         insert(DocumentPackage)
@@ -92,7 +92,7 @@ async def order_package(
             organization_id=owner.organization_id,
             employer_id=owner.employer_id,
             sandbox=owner.sandbox,
-            tax_year=wanted.tax_year,
+            tax_year=requested.tax_year,
             submitter=submitter,
             status="waiting",
             papers=counted.too_many,
@@ -115,7 +115,7 @@ async def order_package(
         return made
     unfinished = select(DocumentPackage).where(
         DocumentPackage.employer_id == owner.employer_id,
-        DocumentPackage.tax_year == wanted.tax_year,
+        DocumentPackage.tax_year == requested.tax_year,
         DocumentPackage.finished_at.is_(None),
     )
     under_way: DocumentPackage | None = await session.scalar(unfinished)
@@ -156,7 +156,7 @@ async def latest_package(
     return found
 
 
-def wanted_of(package: DocumentPackage) -> WantedYearPackage:
+def request_of(package: DocumentPackage) -> IssueYearPackage:
     """Return what was asked for."""
     submitter = None if package.submitter is None else WageFileSubmitter(**package.submitter)
-    return WantedYearPackage(tax_year=package.tax_year, employer_id=package.employer_id, submitter=submitter)
+    return IssueYearPackage(tax_year=package.tax_year, employer_id=package.employer_id, submitter=submitter)

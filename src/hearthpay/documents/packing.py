@@ -16,7 +16,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import undefer
 
-from hearthpay.documents.archive import Kept, open_document
+from hearthpay.documents.archive import ArchivedFile, open_document
 from hearthpay.documents.models import IssuedDocument
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_cipher import UnreadableSecretError
@@ -53,7 +53,7 @@ def papers_in(content: bytes) -> list[PackedPaper] | None:
     return [PackedPaper(name, UUID(version), etag) for name, version, etag in orjson.loads(content)]
 
 
-async def package_file(transaction: Transaction, ring: KeyRing, kept: Kept) -> AsyncIterator[bytes]:
+async def package_file(transaction: Transaction, ring: KeyRing, kept: ArchivedFile) -> AsyncIterator[bytes]:
     """Yield the file of a package, piece by piece; never more than a few papers are in memory.
 
     Raises UnreadableSecretError where a paper is not the one that the package lists, and KeyRingError.
@@ -77,7 +77,7 @@ async def package_file(transaction: Transaction, ring: KeyRing, kept: Kept) -> A
 
 
 async def _contents(
-    session: AsyncSession, ring: KeyRing, kept: Kept, papers: Sequence[PackedPaper]
+    session: AsyncSession, ring: KeyRing, kept: ArchivedFile, papers: Sequence[PackedPaper]
 ) -> dict[UUID, bytes]:
     statement = select(IssuedDocument).where(
         IssuedDocument.id.in_([each.document_id for each in papers]),

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from hearthpay.documents.availability import not_available
-from hearthpay.documents.commands import WageFileSubmitter, WantedPaystub
+from hearthpay.documents.commands import IssuePaystub, WageFileSubmitter
 from hearthpay.documents.facts import facts_of
 from hearthpay.documents.figures.figure import Remark
 from hearthpay.documents.figures.schedule_h import ScheduleH
@@ -19,7 +19,7 @@ from hearthpay.documents.figures.stub import PayStub
 from hearthpay.documents.figures.w2 import W2
 from hearthpay.documents.figures.w3 import W3
 from hearthpay.documents.identity import EmployeeIdentity, HouseholdIdentity, PaperMarks
-from hearthpay.documents.issued_figures import employee_told, w2_told, w3_told
+from hearthpay.documents.issued_figures import employee_of_json, w2_of_json, w3_of_json
 from hearthpay.documents.paper import Paper, PaperCorrection, file_name_of
 from hearthpay.duties.office_days import office_day_on_or_after
 
@@ -47,7 +47,7 @@ def paystub_paper(
     work_out: Callable[[], PayStub],
     employee: EmployeeIdentity,
     employee_id: UUID,
-    wanted: WantedPaystub,
+    requested: IssuePaystub,
 ) -> Paper:
     """Return a pay stub in the language that is wanted, or English.
 
@@ -55,7 +55,7 @@ def paystub_paper(
     before it, are not in memory together. One that was issued stays as it is when somebody moves: an address counts
     when it is new.
     """
-    language = wanted.language or "en"
+    language = requested.language or "en"
     stub = work_out()
 
     def draw(marks: PaperMarks) -> bytes:
@@ -67,9 +67,9 @@ def paystub_paper(
             employee=employee,
             marks=marks,
             language=language,
-            file_copy=wanted.copy == "household",
-            letterhead=wanted.letterhead,
-            note=wanted.note,
+            file_copy=requested.copy == "household",
+            letterhead=requested.letterhead,
+            note=requested.note,
         )
 
     facts = {
@@ -77,19 +77,19 @@ def paystub_paper(
         "names": (setting.household.name, employee.name),
         "addresses": (setting.household.address is not None, employee.address is not None),
         "number": employee.ssn,
-        "letterhead": wanted.letterhead,
-        "note": wanted.note,
+        "letterhead": requested.letterhead,
+        "note": requested.note,
     }
     return Paper(
         kind="paystub",
         subject_id=stub.paycheck_id,
         tax_year=stub.pay_date.year,
-        variant=f"{wanted.copy}-{language}",
+        variant=f"{requested.copy}-{language}",
         file_name=file_name_of(
             "pay-stub",
             stub.pay_date,
             stub.employee_name,
-            "household" if wanted.copy == "household" else "",
+            "household" if requested.copy == "household" else "",
             "es" if language == "es" else "",
             test=setting.test,
         ),
@@ -155,12 +155,12 @@ def _w2_correction(setting: Setting, each: FormOfPerson, copy: str) -> PaperCorr
 
         try:
             return w2c(
-                w2_told(before["form"]),
+                w2_of_json(before["form"]),
                 form,
                 household=setting.household,
                 employee=employee,
                 marks=marks,
-                employee_before=employee_told(before["employee"]),
+                employee_before=employee_of_json(before["employee"]),
                 for_employee=copy == "employee",
             )
         except ValueError:  # nothing that the form shows has changed
@@ -184,7 +184,7 @@ def w3_paper(setting: Setting, form: W3) -> Paper:
         from hearthpay.documents.papers import w3c
 
         try:
-            return w3c(w3_told(before["form"]), form, household=setting.household, marks=marks)
+            return w3c(w3_of_json(before["form"]), form, household=setting.household, marks=marks)
         except ValueError:  # nothing that the form shows has changed
             return None
 

@@ -12,8 +12,8 @@ from starlette.responses import Response, StreamingResponse
 from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import LIST_DOCUMENTS, OBTAIN_DOCUMENTS, READ_REPORTS
 from hearthpay.access.refusal import Refusal
-from hearthpay.documents.archive import Kept
-from hearthpay.documents.commands import Wanted, WantedYearPackage
+from hearthpay.documents.archive import ArchivedFile
+from hearthpay.documents.commands import IssueCommand, IssueYearPackage
 from hearthpay.documents.estimated_tax import EstimatedTax, estimate_tax
 from hearthpay.documents.issuing import TooManyPapersError, issue
 from hearthpay.documents.models import DocumentPackage
@@ -41,9 +41,9 @@ from hearthpay.documents.schemas import (
 )
 from hearthpay.documents.service import Prepared, list_documents, open_issued, prepare_documents
 from hearthpay.http.auth import require
+from hearthpay.http.disconnects import until_disconnected
 from hearthpay.http.envelope import DatedEnvelope, Envelope, ListEnvelope, answer, listing
 from hearthpay.http.idempotency import REPLAYED, idempotent_name
-from hearthpay.http.presence import while_asked
 from hearthpay.http.routing import api_router, describe, describe_file
 from hearthpay.http.runtime import runtime_of
 from hearthpay.security.key_ring import KeyRing
@@ -74,26 +74,28 @@ def _ring(request: Request) -> KeyRing:
     return ring
 
 
-async def _issued(request: Request, actor: Actor, wanted: Wanted) -> Response:
+async def _issued(request: Request, actor: Actor, requested: IssueCommand) -> Response:
     """Answer the paper that is wanted, issued now or before; nothing more is drawn for a client that has gone."""
-    return await while_asked(request, _issue(request, actor, wanted))
+    return await until_disconnected(request, _issue(request, actor, requested))
 
 
-async def _issue(request: Request, actor: Actor, wanted: Wanted) -> Response:
+async def _issue(request: Request, actor: Actor, requested: IssueCommand) -> Response:
     runtime, ring = runtime_of(request), _ring(request)
     transaction = partial(runtime.database.transaction, actor.tenant)
-    issued: list[Kept] = []
+    issued: list[ArchivedFile] = []
 
     async def prepare(session: AsyncSession) -> Prepared:
-        return await prepare_documents(session, ring, actor, runtime.clock, wanted, at_once=PACKAGE_AT_ONCE)
+        return await prepare_documents(
+            session, ring, actor, runtime.clock, requested, at_once=PACKAGE_AT_ONCE
+        )
 
     async def make() -> str:
         try:
             issued.append(await issue(transaction, ring, runtime.clock, actor, prepare))
         except TooManyPapersError as counted:
-            assert isinstance(wanted, WantedYearPackage)
+            assert isinstance(requested, IssueYearPackage)
             async with transaction() as session:
-                package = await order_package(session, actor, runtime.clock, wanted, counted.prepared)
+                package = await order_package(session, actor, runtime.clock, requested, counted.prepared)
             return f"{_PACKAGE}{package.id}"
         return str(issued[-1].document.id)
 
@@ -118,7 +120,7 @@ def _ordered(request: Request, package: DocumentPackage, *, replayed: bool) -> R
     return told
 
 
-def _file(request: Request, actor: Actor, kept: Kept, *, replayed: bool = False) -> Response:
+def _file(request: Request, actor: Actor, kept: ArchivedFile, *, replayed: bool = False) -> Response:
     name = kept.document.file_name
     headers = _naming(kept) | {
         "Content-Type": media_type_of(name),
@@ -131,7 +133,7 @@ def _file(request: Request, actor: Actor, kept: Kept, *, replayed: bool = False)
     return Response(kept.content, headers=headers)
 
 
-def _naming(kept: Kept) -> dict[str, str]:
+def _naming(kept: ArchivedFile) -> dict[str, str]:
     return {
         "ETag": f'"{kept.etag}"',
         "Content-Location": path_of(kept.document),

@@ -10,15 +10,15 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from hearthpay.documents.commands import (
+    IssuePaystub,
+    IssueScheduleH,
+    IssueW2,
+    IssueW3,
+    IssueWageFile,
+    IssueYearPackage,
     StubCopy,
     W2Copy,
     WageFileSubmitter,
-    WantedPaystub,
-    WantedScheduleH,
-    WantedW2,
-    WantedW3,
-    WantedWageFile,
-    WantedYearPackage,
 )
 from hearthpay.documents.models import IssuedDocument
 from hearthpay.documents.paper import DocumentKind, media_type_of
@@ -70,10 +70,10 @@ class PaystubRequest(RequestModel):
     )
     note: Annotated[str, Text(longest=300)] | None = Field(default=None, description="A note on the stub.")
 
-    def to_command(self) -> WantedPaystub:
+    def to_command(self) -> IssuePaystub:
         """Return the same in plain values."""
         told = dict(self)
-        return WantedPaystub(copy=told.pop("copy_for"), **told)
+        return IssuePaystub(copy=told.pop("copy_for"), **told)
 
 
 class W2Request(RequestModel):
@@ -91,10 +91,10 @@ class W2Request(RequestModel):
         default=None, description="Of the state's copy; may be left out where the form names one state."
     )
 
-    def to_command(self) -> WantedW2:
+    def to_command(self) -> IssueW2:
         """Return the same in plain values."""
         told = dict(self)
-        return WantedW2(copy=told.pop("copy_for"), **told)
+        return IssueW2(copy=told.pop("copy_for"), **told)
 
 
 class W3Request(RequestModel):
@@ -103,9 +103,9 @@ class W3Request(RequestModel):
     employer_id: Identifier | None = Field(default=None, description=_HOUSEHOLD)
     tax_year: TaxYear
 
-    def to_command(self) -> WantedW3:
+    def to_command(self) -> IssueW3:
         """Return the same in plain values."""
-        return WantedW3(**dict(self))
+        return IssueW3(**dict(self))
 
 
 class ScheduleHRequest(RequestModel):
@@ -114,9 +114,9 @@ class ScheduleHRequest(RequestModel):
     employer_id: Identifier | None = Field(default=None, description=_HOUSEHOLD)
     tax_year: TaxYear
 
-    def to_command(self) -> WantedScheduleH:
+    def to_command(self) -> IssueScheduleH:
         """Return the same in plain values."""
-        return WantedScheduleH(**dict(self))
+        return IssueScheduleH(**dict(self))
 
 
 class Efw2Submitter(RequestModel):
@@ -139,9 +139,9 @@ class Efw2Request(RequestModel):
     tax_year: TaxYear
     submitter: Efw2Submitter
 
-    def to_command(self) -> WantedWageFile:
+    def to_command(self) -> IssueWageFile:
         """Return the same in plain values."""
-        return WantedWageFile(**dict(self) | {"submitter": self.submitter.to_command()})
+        return IssueWageFile(**dict(self) | {"submitter": self.submitter.to_command()})
 
 
 class EstimatedTaxQuery(RequestModel):
@@ -160,10 +160,10 @@ class YearPackageRequest(RequestModel):
         default=None, description="With it, the wage file is in the package too."
     )
 
-    def to_command(self) -> WantedYearPackage:
+    def to_command(self) -> IssueYearPackage:
         """Return the same in plain values."""
         submitter = None if self.submitter is None else self.submitter.to_command()
-        return WantedYearPackage(**dict(self) | {"submitter": submitter})
+        return IssueYearPackage(**dict(self) | {"submitter": submitter})
 
 
 class DocumentsQuery(Page):

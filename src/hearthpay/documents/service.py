@@ -17,7 +17,7 @@ from hearthpay.access.permissions import LIST_DOCUMENTS, OBTAIN_DOCUMENTS, OWN_R
 from hearthpay.access.plans import NOTHING
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.clock import Clock
-from hearthpay.documents.archive import Kept, open_document
+from hearthpay.documents.archive import ArchivedFile, open_document
 from hearthpay.documents.availability import (
     missing_details,
     not_available,
@@ -26,13 +26,13 @@ from hearthpay.documents.availability import (
     require_year,
 )
 from hearthpay.documents.commands import (
-    Wanted,
-    WantedPaystub,
-    WantedScheduleH,
-    WantedW2,
-    WantedW3,
-    WantedWageFile,
-    WantedYearPackage,
+    IssueCommand,
+    IssuePaystub,
+    IssueScheduleH,
+    IssueW2,
+    IssueW3,
+    IssueWageFile,
+    IssueYearPackage,
 )
 from hearthpay.documents.figures.books import BookedPaycheck, futa_quarters
 from hearthpay.documents.figures.figure import Remark
@@ -66,7 +66,7 @@ from hearthpay.payroll.ledger.rows import Owner
 from hearthpay.payroll.lifecycle import HAS_PAY_STUBS
 from hearthpay.payroll.models import Payroll
 from hearthpay.security.key_ring import KeyRing
-from hearthpay.wire.paging import WantedPage, page_of
+from hearthpay.wire.paging import PageRequest, page_of
 
 _STUB_OF_PACKAGE: Final = "household"
 
@@ -90,7 +90,7 @@ async def prepare_documents(
     ring: KeyRing,
     actor: Actor,
     clock: Clock,
-    wanted: Wanted,
+    requested: IssueCommand,
     *,
     at_once: int | None = None,
 ) -> Prepared:
@@ -102,26 +102,26 @@ async def prepare_documents(
     it, `not_found` for a payroll or an employee of others, and `validation_error` where the request must choose.
     """
     allow(actor, OBTAIN_DOCUMENTS)
-    employer = await _household_of(session, actor, wanted)
-    desk = _Desk(session, ring, actor, clock.today(), employer)
+    employer = await _household_of(session, actor, requested)
+    builder = _DocumentBuilder(session, ring, actor, clock.today(), employer)
     owner = Owner(employer.organization_id, employer.id, employer.sandbox)
-    match wanted:
-        case WantedPaystub():
-            return Prepared(owner, (await desk.paystub(wanted),))
-        case WantedW2():
-            return Prepared(owner, (await desk.w2(wanted),))
-        case WantedW3():
-            return Prepared(owner, (await desk.w3(wanted),))
-        case WantedScheduleH():
-            return Prepared(owner, (await desk.schedule_h(wanted),))
-        case WantedWageFile():
-            return Prepared(owner, (await desk.wage_file(wanted),))
-        case WantedYearPackage():
-            return await _package(desk, owner, wanted, at_once)
+    match requested:
+        case IssuePaystub():
+            return Prepared(owner, (await builder.paystub(requested),))
+        case IssueW2():
+            return Prepared(owner, (await builder.w2(requested),))
+        case IssueW3():
+            return Prepared(owner, (await builder.w3(requested),))
+        case IssueScheduleH():
+            return Prepared(owner, (await builder.schedule_h(requested),))
+        case IssueWageFile():
+            return Prepared(owner, (await builder.wage_file(requested),))
+        case IssueYearPackage():
+            return await _package(builder, owner, requested, at_once)
 
 
 async def prepare_package(
-    session: AsyncSession, ring: KeyRing, clock: Clock, employer_id: UUID, wanted: WantedYearPackage
+    session: AsyncSession, ring: KeyRing, clock: Clock, employer_id: UUID, requested: IssueYearPackage
 ) -> Prepared:
     """Return the papers of a package that somebody was let ask for; the session is the worker's.
 
@@ -132,8 +132,10 @@ async def prepare_package(
     if employer is None:
         raise Refusal("not_found", "No household has this id.")
     actor = worker_for(employer)
-    desk = _Desk(session, ring, actor, clock.today(), employer)
-    return await _package(desk, Owner(employer.organization_id, employer.id, employer.sandbox), wanted, None)
+    builder = _DocumentBuilder(session, ring, actor, clock.today(), employer)
+    return await _package(
+        builder, Owner(employer.organization_id, employer.id, employer.sandbox), requested, None
+    )
 
 
 def worker_for(employer: Employer | Owner) -> Actor:
@@ -148,59 +150,67 @@ def worker_for(employer: Employer | Owner) -> Actor:
     )
 
 
-async def _package(desk: "_Desk", owner: Owner, wanted: WantedYearPackage, at_once: int | None) -> Prepared:
-    name = "-".join(["test"] * owner.sandbox + ["household-payroll", str(wanted.tax_year)]) + ".zip"
-    forms = await desk.year_forms(wanted)
-    stubs = desk.stubs_of(forms.year)
+async def _package(
+    builder: "_DocumentBuilder", owner: Owner, requested: IssueYearPackage, at_once: int | None
+) -> Prepared:
+    name = "-".join(["test"] * owner.sandbox + ["household-payroll", str(requested.tax_year)]) + ".zip"
+    forms = await builder.year_forms(requested)
+    stubs = builder.stubs_of(forms.year)
     papers = len(forms.papers) + len(stubs) + 1
     if at_once is not None and papers > at_once:
-        return Prepared(owner, (), name, wanted.tax_year, papers)
-    return Prepared(owner, await desk.year(wanted, forms), name, wanted.tax_year)
+        return Prepared(owner, (), name, requested.tax_year, papers)
+    return Prepared(owner, await builder.year(requested, forms), name, requested.tax_year)
 
 
 async def prepare_own_paper(
-    session: AsyncSession, ring: KeyRing, actor: Actor, clock: Clock, wanted: WantedPaystub | WantedW2
+    session: AsyncSession, ring: KeyRing, actor: Actor, clock: Clock, requested: IssuePaystub | IssueW2
 ) -> Prepared:
     """Return an employee's own copy of a pay stub or Form W-2, issued and archived as the household's are.
 
     What it says is worked out from the household's books, which no transaction of hers alone sees: that it is about
     her is asked before anything is read. Raises what `allow_own` raises, `not_found` and `document_not_available`.
     """
-    if wanted.employee_id is None or wanted.employer_id is None or not actor.reaches(wanted.employer_id):
+    if (
+        requested.employee_id is None
+        or requested.employer_id is None
+        or not actor.reaches(requested.employer_id)
+    ):
         raise Refusal("not_found", "There is no such paper.")
-    allow_own(actor, OWN_RECORD, wanted.employee_id)
-    employer = await session.get(Employer, wanted.employer_id)
+    allow_own(actor, OWN_RECORD, requested.employee_id)
+    employer = await session.get(Employer, requested.employer_id)
     if employer is None:
         raise Refusal("not_found", "There is no such paper.")
-    desk = _Desk(session, ring, actor, clock.today(), employer)
+    builder = _DocumentBuilder(session, ring, actor, clock.today(), employer)
     owner = Owner(employer.organization_id, employer.id, employer.sandbox)
-    if isinstance(wanted, WantedPaystub):
-        return Prepared(owner, (await desk.paystub(replace(wanted, copy="employee")),))
-    return Prepared(owner, (await desk.w2(replace(wanted, copy="employee")),))
+    if isinstance(requested, IssuePaystub):
+        return Prepared(owner, (await builder.paystub(replace(requested, copy="employee")),))
+    return Prepared(owner, (await builder.w2(replace(requested, copy="employee")),))
 
 
-async def _household_of(session: AsyncSession, actor: Actor, wanted: Wanted) -> Employer:
+async def _household_of(session: AsyncSession, actor: Actor, requested: IssueCommand) -> Employer:
     """Return the household that is named, or whose payroll or employee is; the operator's session is no tenant's, and
     he names it.
     """
-    if actor.kind == "operator" and wanted.employer_id is not None:
-        return await find_employer(session, actor, wanted.employer_id)
-    match wanted:
-        case WantedPaystub():
-            owner = await session.scalar(select(Payroll.employer_id).where(Payroll.id == wanted.payroll_id))
-            missing = Refusal("not_found", "Payroll not found.")
-        case WantedW2():
+    if actor.kind == "operator" and requested.employer_id is not None:
+        return await find_employer(session, actor, requested.employer_id)
+    match requested:
+        case IssuePaystub():
             owner = await session.scalar(
-                select(Employee.employer_id).where(Employee.id == wanted.employee_id)
+                select(Payroll.employer_id).where(Payroll.id == requested.payroll_id)
+            )
+            missing = Refusal("not_found", "Payroll not found.")
+        case IssueW2():
+            owner = await session.scalar(
+                select(Employee.employer_id).where(Employee.id == requested.employee_id)
             )
             missing = Refusal("not_found", "There is no such employee.")
         case _:
-            return await resolve_employer(session, actor, wanted.employer_id)
-    return await resolve_employer_of(session, actor, wanted.employer_id, owner, missing)
+            return await resolve_employer(session, actor, requested.employer_id)
+    return await resolve_employer_of(session, actor, requested.employer_id, owner, missing)
 
 
 async def list_documents(
-    session: AsyncSession, actor: Actor, employer_id: UUID | None, tax_year: int | None, page: WantedPage
+    session: AsyncSession, actor: Actor, employer_id: UUID | None, tax_year: int | None, page: PageRequest
 ) -> tuple[Sequence[IssuedDocument], str | None]:
     """Return one page of what was issued for a household, newest first. Raises what `resolve_employer` raises."""
     allow(actor, LIST_DOCUMENTS)
@@ -211,7 +221,7 @@ async def list_documents(
     return await page_of(session, statement, IssuedDocument.id, page)
 
 
-async def open_issued(session: AsyncSession, ring: KeyRing, actor: Actor, document_id: UUID) -> Kept:
+async def open_issued(session: AsyncSession, ring: KeyRing, actor: Actor, document_id: UUID) -> ArchivedFile:
     """Return a paper that was issued, byte for byte, also one that another version has replaced; leaves an audit row.
 
     Raises `not_found`, also for one out of reach.
@@ -239,7 +249,7 @@ class _YearForms:
 
 
 @dataclass(slots=True)
-class _Desk:
+class _DocumentBuilder:
     """One request at work: whose papers, who asks, and the day."""
 
     session: AsyncSession
@@ -248,8 +258,8 @@ class _Desk:
     today: datetime.date
     employer: Employer
 
-    async def paystub(self, wanted: WantedPaystub) -> Paper:
-        payroll = await self.session.get(Payroll, wanted.payroll_id)
+    async def paystub(self, requested: IssuePaystub) -> Paper:
+        payroll = await self.session.get(Payroll, requested.payroll_id)
         if payroll is None or payroll.employer_id != self.employer.id:
             raise Refusal("not_found", "Payroll not found.")
         if payroll.status not in HAS_PAY_STUBS:
@@ -266,7 +276,7 @@ class _Desk:
             for each in year.books.paychecks
             if each.payroll_id == payroll.id and each.reverses is None
         }
-        employee_id = wanted.employee_id
+        employee_id = requested.employee_id
         if employee_id is None:
             if len(paid) > 1:
                 raise invalid("employee_id", f"is required: this payroll paid {len(paid)} employees")
@@ -279,10 +289,10 @@ class _Desk:
                 employee_id=employee_id,
             )
         employee = await self.session.get_one(Employee, employee_id)
-        return await self._stub(year, paid[employee_id], employee, wanted)
+        return await self._stub(year, paid[employee_id], employee, requested)
 
     async def _stub(
-        self, year: YearOnRecord, paycheck_id: UUID, employee: Employee, wanted: WantedPaystub
+        self, year: YearOnRecord, paycheck_id: UUID, employee: Employee, requested: IssuePaystub
     ) -> Paper:
         household = Numbers.household_on_stubs(self.employer)
         parties = StubParties(
@@ -290,13 +300,13 @@ class _Desk:
         )
         work_out = partial(stub_of, year.books, paycheck_id, parties)
         shown = await self._numbers("document.paystub").employee_on_stubs(employee)
-        told = cast(PaperLanguage, employee.language) if wanted.copy == "employee" else "en"
-        chosen = replace(wanted, language=wanted.language or told)
+        told = cast(PaperLanguage, employee.language) if requested.copy == "employee" else "en"
+        chosen = replace(requested, language=requested.language or told)
         return paystub_paper(self._setting(household), work_out, shown, employee.id, chosen)
 
-    async def w2(self, wanted: WantedW2) -> Paper:
-        year = await self._year_of_forms(wanted.tax_year)
-        person = year.person_of(wanted.employee_id)
+    async def w2(self, requested: IssueW2) -> Paper:
+        year = await self._year_of_forms(requested.tax_year)
+        person = year.person_of(requested.employee_id)
         if person is None:
             raise Refusal("not_found", "There is no such employee.")
         household = await self._household("document.w2")
@@ -304,36 +314,36 @@ class _Desk:
         if form is None:
             raise not_available(
                 "no_wages",
-                f"{person.name} was paid nothing in {wanted.tax_year}.",
-                employee_id=wanted.employee_id,
-                tax_year=wanted.tax_year,
+                f"{person.name} was paid nothing in {requested.tax_year}.",
+                employee_id=requested.employee_id,
+                tax_year=requested.tax_year,
             )
         state = None
-        if wanted.copy == "state":
-            state = _state_of(form, wanted)
-        elif wanted.state is not None:
+        if requested.copy == "state":
+            state = _state_of(form, requested)
+        elif requested.state is not None:
             raise invalid("state", "is only for the state's copy")
-        return w2_paper(self._setting(household), form, wanted.copy, state)
+        return w2_paper(self._setting(household), form, requested.copy, state)
 
-    async def w3(self, wanted: WantedW3) -> Paper:
-        year = await self._year_of_forms(wanted.tax_year)
+    async def w3(self, requested: IssueW3) -> Paper:
+        year = await self._year_of_forms(requested.tax_year)
         household = await self._household("document.w3")
         return w3_paper(
             self._setting(household), w3_of([each.form for each in await self._forms(year, household)])
         )
 
-    async def wage_file(self, wanted: WantedWageFile) -> Paper:
-        year = await self._year_of_forms(wanted.tax_year)
+    async def wage_file(self, requested: IssueWageFile) -> Paper:
+        year = await self._year_of_forms(requested.tax_year)
         household = await self._household("document.efw2")
         if household.ein is None:
             raise missing_details(["household.ein"], self.employer.id)
         forms = await self._forms(year, household)
-        return wage_file_paper(self._setting(household), wanted.tax_year, forms, wanted.submitter)
+        return wage_file_paper(self._setting(household), requested.tax_year, forms, requested.submitter)
 
-    async def schedule_h(self, wanted: WantedScheduleH) -> Paper:
-        require_year(wanted.tax_year, self.today)
-        require_schedule_h_form(wanted.tax_year)
-        year = await self._year(wanted.tax_year)
+    async def schedule_h(self, requested: IssueScheduleH) -> Paper:
+        require_year(requested.tax_year, self.today)
+        require_schedule_h_form(requested.tax_year)
+        year = await self._year(requested.tax_year)
         if next(year.books.everyone(), None) is None:
             raise self._nobody(year)
         household = await self._household("document.schedule_h")
@@ -342,9 +352,9 @@ class _Desk:
             raise missing_details(missing, self.employer.id)
         return schedule_h_paper(self._setting(household), await self._schedule(year))
 
-    async def year_forms(self, wanted: WantedYearPackage) -> "_YearForms":
+    async def year_forms(self, requested: IssueYearPackage) -> "_YearForms":
         """Return what a package holds besides the pay stubs and the cover sheet."""
-        year = await self._year_of_forms(wanted.tax_year)
+        year = await self._year_of_forms(requested.tax_year)
         household = await self._household("document.year")
         setting = self._setting(household)
         forms = await self._forms(year, household)
@@ -356,17 +366,17 @@ class _Desk:
         remarks = []
         schedule = await self._known_schedule(year)
         if schedule is None:
-            remarks.append(f"Schedule H of {wanted.tax_year} is not published yet.")
+            remarks.append(f"Schedule H of {requested.tax_year} is not published yet.")
         elif schedule.required:
             papers.append(schedule_h_paper(setting, schedule))
         else:
             remarks.append(
                 "No Schedule H is due: no wages reach a threshold, and no income tax was withheld."
             )
-        if wanted.submitter is None or household.ein is None:
+        if requested.submitter is None or household.ein is None:
             remarks.append("The wage file (EFW2) is not here: it takes an EIN and the SSA's user id.")
         else:
-            file = wage_file_paper(setting, wanted.tax_year, forms, wanted.submitter)
+            file = wage_file_paper(setting, requested.tax_year, forms, requested.submitter)
             try:
                 file.draw(PaperMarks())  # text alone, in no time
                 papers.append(file)
@@ -374,10 +384,10 @@ class _Desk:
                 remarks.append(refusal.message)
         return _YearForms(setting, year, tuple(papers), tuple(remarks))
 
-    async def year(self, wanted: WantedYearPackage, forms: "_YearForms") -> tuple[Paper, ...]:
+    async def year(self, requested: IssueYearPackage, forms: "_YearForms") -> tuple[Paper, ...]:
         """Return all papers of a package, the cover sheet last."""
         papers = _named_apart([*forms.papers, *await self._stubs(forms.year)])
-        return (*papers, cover_paper(forms.setting, wanted.tax_year, papers, forms.remarks))
+        return (*papers, cover_paper(forms.setting, requested.tax_year, papers, forms.remarks))
 
     @staticmethod
     def stubs_of(year: YearOnRecord) -> list[BookedPaycheck]:
@@ -396,7 +406,7 @@ class _Desk:
                 year,
                 each.id,
                 records[each.paycheck.employee_id],
-                WantedPaystub(payroll_id=each.payroll_id, copy=_STUB_OF_PACKAGE),
+                IssuePaystub(payroll_id=each.payroll_id, copy=_STUB_OF_PACKAGE),
             )
             for each in self.stubs_of(year)
         ]
@@ -517,11 +527,11 @@ def _named_apart(papers: Sequence[Paper]) -> list[Paper]:
     return named
 
 
-def _state_of(form: FormOfPerson, wanted: WantedW2) -> str:
+def _state_of(form: FormOfPerson, requested: IssueW2) -> str:
     states = [row.state for row in form.form.states]
-    if wanted.state is None and len(states) > 1:
+    if requested.state is None and len(states) > 1:
         raise invalid("state", f"is required: this form names {', '.join(states)}")
-    state = wanted.state or next(iter(states), None)
+    state = requested.state or next(iter(states), None)
     if state is None or state not in states:
         raise not_available(
             "no_wages",

@@ -15,7 +15,7 @@ from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.permissions import SIGN_PAPERS
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.clock import Clock
-from hearthpay.documents.archive import Kept, open_document
+from hearthpay.documents.archive import ArchivedFile, open_document
 from hearthpay.documents.models import IssuedDocument, PaperSignature
 from hearthpay.employees.links import allow_own
 from hearthpay.employees.models import Employee
@@ -72,7 +72,7 @@ async def read_paper(
     employer_id: UUID,
     employee_id: UUID,
     document_id: UUID,
-) -> Kept:
+) -> ArchivedFile:
     """Return a paper of a hire as it was issued. Raises what `allow_own` raises, and `not_found`."""
     await _allow(session, actor, employer_id, employee_id)
     return open_document(ring, await _found(session, employer_id, employee_id, document_id, content=True))

@@ -60,7 +60,7 @@ class Engagement:
 
 
 @dataclass(frozen=True, slots=True)
-class PolicyStanding:
+class PolicyStatus:
     """A policy that is needed, or on record, and what is known of it."""
 
     needed: NeededPolicy | None
@@ -100,7 +100,7 @@ def occasional_duties() -> tuple[str, ...]:
 def employment_items(
     household_id: UUID,
     engagements: Sequence[Engagement],
-    policies: Sequence[PolicyStanding],
+    policies: Sequence[PolicyStatus],
     done: Mapping[str, datetime.date],
 ) -> tuple[CalendarItem, ...]:
     """Return the items of these employments and policies, in no order; ``done`` is what was marked, by key."""
@@ -179,7 +179,7 @@ def last_wages_due(rule: LastWages, last_day: datetime.date, pay_frequency: str)
     return last_day + datetime.timedelta(days=days)
 
 
-def _of_policy(policy: PolicyStanding) -> Iterator[_Occasion]:
+def _of_policy(policy: PolicyStatus) -> Iterator[_Occasion]:
     base = f"{policy.state}/{_POLICY_IDS[policy.kind]}"
     if policy.needed is not None and policy.needed.need == "required":
         rule = policy.needed.rule

@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.duties.calendar import CalendarItem
-from hearthpay.duties.employment import Engagement, PolicyStanding, employment_items
+from hearthpay.duties.employment import Engagement, PolicyStatus, employment_items
 from hearthpay.duties.household import FEDERAL
 from hearthpay.employees.models import Employee, SignedCertificate
 from hearthpay.employers.models import Employer
@@ -62,10 +62,10 @@ def engagements_of(record: Employee, w4_on: datetime.date | None = None) -> Iter
         )
 
 
-def _standing(policy: HouseholdPolicy) -> PolicyStanding:
+def _standing(policy: HouseholdPolicy) -> PolicyStatus:
     entered = policy.entered
     if entered is None:
-        return PolicyStanding(policy.needed, policy.state, policy.kind)
-    return PolicyStanding(
+        return PolicyStatus(policy.needed, policy.state, policy.kind)
+    return PolicyStatus(
         policy.needed, policy.state, policy.kind, entered.starts_on, entered.ends_on, entered.carrier
     )

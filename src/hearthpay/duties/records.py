@@ -63,7 +63,7 @@ class LedgerOfYears:
 
 
 @dataclass(frozen=True, slots=True)
-class SaidOfDuties:
+class DutyFacts:
     """What the household said of its duties."""
 
     done: Mapping[str, datetime.date]
@@ -75,7 +75,7 @@ def household_of(
     employer: Employer,
     records: Sequence[Employee],
     ledger: LedgerOfYears,
-    said: SaidOfDuties,
+    said: DutyFacts,
     *,
     today: datetime.date,
     years: range,

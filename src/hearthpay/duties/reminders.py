@@ -19,14 +19,18 @@ from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
 from hearthpay.duties.calendar import CalendarItem
 from hearthpay.duties.service import items_of
-from hearthpay.employers.duty_looks import count_looks, note_look, take_looks
 from hearthpay.employers.models import Employer
+from hearthpay.employers.reminder_schedule import (
+    claim_reminder_checks,
+    count_reminder_checks,
+    record_reminder_check,
+)
 from hearthpay.languages.catalogue import day_in, mark, money_in
 from hearthpay.mail.letter import letter
 from hearthpay.mail.mailer import Mail
-from hearthpay.mail.notices import Notice, NoticeDesk, queue_notice
-from hearthpay.payroll.payday.news import MUTED_BY
-from hearthpay.people.readers import NoticeReader, addressed, readers_of_households
+from hearthpay.mail.notices import Notice, NotificationSettings, queue_notice
+from hearthpay.payroll.payday.notices import MUTED_BY
+from hearthpay.people.recipients import NoticeReader, addressed, readers_of_households
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.taxes.money import from_cents
 
@@ -45,7 +49,12 @@ _log = structlog.get_logger("hearthpay.duties")
 
 
 async def remind(
-    database: Database, ring: KeyRing, clock: Clock, desk: NoticeDesk, *, chunk: int = CHUNK
+    database: Database,
+    ring: KeyRing,
+    clock: Clock,
+    notifications: NotificationSettings,
+    *,
+    chunk: int = CHUNK,
 ) -> tuple[int, int]:
     """Look at up to `chunk` households whose day it is and queue what is to be told; return how many, and are left.
 
@@ -58,27 +67,27 @@ async def remind(
         return 0, 0
     today = here.date()
     async with database.transaction(None) as session:
-        taken = await take_looks(session, today, chunk)
+        taken = await claim_reminder_checks(session, today, chunk)
         readers = await readers_of_households(session, [look.household for look in taken])
         for look in taken:
             again = today + LOOK_AGAIN
             try:
                 async with session.begin_nested():
-                    notices, again = await _look_at(
+                    notices, again = await _check(
                         session, look.household, look.seen_on, today, readers.get(look.household, ())
                     )
                     for notice in notices:
-                        await queue_notice(session, ring, desk, now, notice)
+                        await queue_notice(session, ring, notifications, now, notice)
             except DatabaseUnavailable:
                 raise
             except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold the others back
                 _log.error("a household was not reminded", employer_id=str(look.household), exc_info=error)
-            await note_look(session, look.household, today, again)
-        left = await count_looks(session, today) if len(taken) == chunk else 0
+            await record_reminder_check(session, look.household, today, again)
+        left = await count_reminder_checks(session, today) if len(taken) == chunk else 0
     return len(taken), left
 
 
-async def _look_at(
+async def _check(
     session: AsyncSession,
     household: UUID,
     seen: datetime.date | None,
@@ -89,9 +98,9 @@ async def _look_at(
     employer = await session.get_one(Employer, household)
     until = today + max(DAYS_AHEAD) * _DAY + LOOK_AGAIN
     items = [item for item in await items_of(session, employer, today, today, until) if item.done_on is None]
-    told = to_be_told(items, seen or today - _DAY, today)
+    told = due_reminders(items, seen or today - _DAY, today)
     if not told:
-        return [], next_look(items, today)
+        return [], next_check(items, today)
     notice = Notice(
         f"duties_due:{employer.id}:{today}",
         "duties_due",
@@ -102,10 +111,10 @@ async def _look_at(
         employer.sandbox,
     )
     write = partial(_write, employer.first_name, told)
-    return addressed(notice, readers, write, "duties"), next_look(items, today)
+    return addressed(notice, readers, write, "duties"), next_check(items, today)
 
 
-def to_be_told(
+def due_reminders(
     items: Sequence[CalendarItem], seen: datetime.date, today: datetime.date
 ) -> tuple[CalendarItem, ...]:
     """Return what is to be told today: what has come within one of DAYS_AHEAD of its last day since `seen`."""
@@ -116,7 +125,7 @@ def to_be_told(
     )
 
 
-def next_look(items: Sequence[CalendarItem], today: datetime.date) -> datetime.date:
+def next_check(items: Sequence[CalendarItem], today: datetime.date) -> datetime.date:
     """Return the next day on which something is to be told, or LOOK_AGAIN from today if that comes first."""
     ahead = (item.due - days * _DAY for item in items for days in DAYS_AHEAD)
     return min([*(day for day in ahead if day > today), today + LOOK_AGAIN])

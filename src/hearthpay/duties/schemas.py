@@ -11,7 +11,7 @@ from hearthpay.duties.accounts import LimitMeasure
 from hearthpay.duties.calendar import CalendarItem
 from hearthpay.duties.frequency import FrequencyReason, ReasonCode
 from hearthpay.duties.rules import Kind
-from hearthpay.duties.service import CalendarWanted, HouseholdCalendar
+from hearthpay.duties.service import CalendarQuery, HouseholdCalendar
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.vocabulary import Confidence
 from hearthpay.wire.fields import Day, Identifier, RequestModel
@@ -32,9 +32,9 @@ class TaxCalendarQuery(RequestModel):
         description="What is due up to this day, at most two years after the first; left out, a year after it.",
     )
 
-    def to_command(self) -> CalendarWanted:
+    def to_command(self) -> CalendarQuery:
         """Return the same in plain values."""
-        return CalendarWanted(self.employer_id, self.from_, self.to)
+        return CalendarQuery(self.employer_id, self.from_, self.to)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from hearthpay.duties.frequency import FrequencyReason
 from hearthpay.duties.household import FEDERAL, ClosedAccount, Filing, Household
 from hearthpay.duties.models import AccountClosing, DutyMark, FilingChoice
 from hearthpay.duties.periods import MONTHS, day_of_month
-from hearthpay.duties.records import LedgerOfYears, SaidOfDuties, codes_by_payday, household_of
+from hearthpay.duties.records import DutyFacts, LedgerOfYears, codes_by_payday, household_of
 from hearthpay.duties.rules import duties_of
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
@@ -51,7 +51,7 @@ _YEARS_BEFORE: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class CalendarWanted:
+class CalendarQuery:
     """Which household's calendar, from which day to which, both included; None: from today, to a year after it."""
 
     employer_id: UUID | None = None
@@ -73,7 +73,7 @@ class HouseholdCalendar:
 
 
 async def read_calendar(
-    session: AsyncSession, actor: Actor, clock: Clock, wanted: CalendarWanted
+    session: AsyncSession, actor: Actor, clock: Clock, wanted: CalendarQuery
 ) -> HouseholdCalendar:
     """Return the calendar as the books are today.
 
@@ -159,7 +159,7 @@ async def _household(
         numbers=await read_numbers_on_file(session, employer.id),
     )
     return household_of(
-        employer, records, ledger, await _said(session, employer.id), today=today, years=years
+        employer, records, ledger, await _read_facts(session, employer.id), today=today, years=years
     )
 
 
@@ -208,7 +208,7 @@ async def account_filings(
     return tuple(found)
 
 
-async def _said(session: AsyncSession, employer_id: UUID) -> SaidOfDuties:
+async def _read_facts(session: AsyncSession, employer_id: UUID) -> DutyFacts:
     marks = await session.execute(
         select(DutyMark.item_key, DutyMark.done_on).where(
             DutyMark.employer_id == employer_id, DutyMark.done_on.is_not(None)
@@ -226,7 +226,7 @@ async def _said(session: AsyncSession, employer_id: UUID) -> SaidOfDuties:
         .where(AccountClosing.employer_id == employer_id, AccountClosing.closed_on.is_not(None))
         .order_by(AccountClosing.jurisdiction, AccountClosing.account)
     )
-    return SaidOfDuties(
+    return DutyFacts(
         done={row.item_key: row.done_on for row in marks},
         filings=tuple(
             Filing(row.jurisdiction, row.account, row.frequency, row.since_year)

@@ -29,7 +29,7 @@ _OF_FEDERAL_LAW: Final = frozenset({"fica", "futa"})
 
 
 @dataclass(frozen=True, slots=True)
-class ThresholdStanding:
+class ThresholdProgress:
     """One threshold, and the wages that count towards it; all amounts are cents."""
 
     jurisdiction: str
@@ -64,10 +64,10 @@ class HouseholdThresholds:
     assumed: bool
     """Whether the household pays what waits for a threshold from the first dollar on."""
 
-    standings: tuple[ThresholdStanding, ...]
+    standings: tuple[ThresholdProgress, ...]
 
 
-async def read_threshold_standing(
+async def read_threshold_progress(
     session: AsyncSession, actor: Actor, employer: Employer, year: int
 ) -> HouseholdThresholds:
     """Return where the household stands in a year, by the wages paid so far; federal law first, then by state.
@@ -95,7 +95,7 @@ async def read_threshold_standing(
     here |= {person for person, _, _ in paid.cents}
     states = {record.work_state for record in records if record.status == "active"} or {employer.state}
     states |= {code[:2] for _, _, code in paid.cents} & STATES.keys()
-    told = _Told(year, {person: names[person] for person in here}, paid, last_year)
+    told = _Progress(year, {person: names[person] for person in here}, paid, last_year)
     return HouseholdThresholds(
         year,
         basis_of(employer.threshold_bases, year) == ASSUME_CROSSED,
@@ -119,7 +119,7 @@ def _guards(year: int, states: list[str]) -> list[tuple[str, Guard, str]]:
     return sorted(found.values(), key=lambda each: each[0] != FEDERAL)
 
 
-class _Told:
+class _Progress:
     """A year's wages, parted by person once: they are asked for again and again."""
 
     def __init__(
@@ -130,7 +130,7 @@ class _Told:
         self.paid, self.last_year = paid, last_year
         self.own, self.own_last = _parted(paid), _parted(last_year)
 
-    def standings(self, jurisdiction: str, guard: Guard, state: str) -> list[ThresholdStanding]:
+    def standings(self, jurisdiction: str, guard: Guard, state: str) -> list[ThresholdProgress]:
         """Return how far the household is: one standing, or one for each employee whose wages count alone."""
         by_person = {person: self._quarters(guard, person) for person in self.names}
         if not guard.threshold.per_employee:
@@ -178,11 +178,11 @@ class _Told:
         quarters: tuple[int, ...],
         people: tuple[tuple[str, tuple[int, ...]], ...],
         since: datetime.date | None,
-    ) -> ThresholdStanding:
+    ) -> ThresholdProgress:
         threshold = guard.threshold
         counted = sum(quarters) if threshold.period == "year" else max(quarters)
         by_last_year = since is not None and counted < threshold.cents
-        return ThresholdStanding(
+        return ThresholdProgress(
             jurisdiction, threshold, guard.codes, name, quarters, people, since, by_last_year
         )
 

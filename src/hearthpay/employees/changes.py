@@ -54,11 +54,11 @@ def settings_after(
     tax engine can pay by it is for the caller to check.
     """
     told = changes_of(changes)
-    wanted = {name: told[name] for name in sorted(told.keys() & _STORED_AS_SENT)}
+    requested = {name: told[name] for name in sorted(told.keys() & _STORED_AS_SENT)}
     if "address" in told:
-        wanted["address"] = None if told["address"] is None else asdict(told["address"])
-    refuse_future_birth(wanted.get("birth_year"), clock)
-    start_date = wanted.get("start_date")
+        requested["address"] = None if told["address"] is None else asdict(told["address"])
+    refuse_future_birth(requested.get("birth_year"), clock)
+    start_date = requested.get("start_date")
     if start_date is not None and employee.end_date is not None and start_date > employee.end_date:
         raise invalid("start_date", f"must not be after the last day, {employee.end_date}")
     earlier = employee.earlier_employments
@@ -67,30 +67,30 @@ def settings_after(
             "start_date", f"must be after the last day of the earlier employment, {earlier[-1]['end_date']}"
         )
     if "working_days" in told:
-        wanted["working_days"] = None if told["working_days"] is None else list(told["working_days"])
-    wanted |= _pay(employee, told)
+        requested["working_days"] = None if told["working_days"] is None else list(told["working_days"])
+    requested |= _pay(employee, told)
 
     warnings: list[str] = []
-    work_state = wanted.get("work_state", employee.work_state)
+    work_state = requested.get("work_state", employee.work_state)
     moved = work_state != employee.work_state
     certificate = employee.state_withholding
     if moved:
-        certificate, warnings = _move(employee, told, clock, work_state, wanted)
+        certificate, warnings = _move(employee, told, clock, work_state, requested)
     if told.keys() & {"city", "locality"}:
-        wanted["localities"] = localities_of(clock, work_state, told.get("city"), told.get("locality"))
+        requested["localities"] = localities_of(clock, work_state, told.get("city"), told.get("locality"))
     if "federal_withholding" in told:
         federal = told["federal_withholding"]
-        wanted["federal_withholding"] = (
+        requested["federal_withholding"] = (
             {} if federal is None else merged(employee.federal_withholding, federal)
         )
     if moved or "state_withholding" in told:
         entries = told.get("state_withholding", {})
-        wanted["state_withholding"] = merged({} if entries is None else certificate, entries or {})
-    return wanted, warnings
+        requested["state_withholding"] = merged({} if entries is None else certificate, entries or {})
+    return requested, warnings
 
 
 def _move(
-    employee: Employee, changes: Mapping[str, Any], clock: Clock, to: str, wanted: dict[str, Any]
+    employee: Employee, changes: Mapping[str, Any], clock: Clock, to: str, requested: dict[str, Any]
 ) -> tuple[dict[str, Any], list[str]]:
     """Put by what belongs to the state that is left, and take up again what was put by of the new one.
 
@@ -116,7 +116,7 @@ def _move(
     if localities or certificate:
         again = {"localities": localities, "state_withholding": certificate}
         told.append(f"In force again in {to}, as before: {_listed(again)}. Send others if they have changed.")
-    wanted |= {"localities": localities, "left_states": put_by}
+    requested |= {"localities": localities, "left_states": put_by}
     return certificate, told
 
 

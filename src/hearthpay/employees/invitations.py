@@ -77,7 +77,7 @@ async def invite(
     employee_id: UUID,
     new: Invite,
     *,
-    offered: bool,
+    direct_deposit_enabled: bool,
 ) -> InvitationItem:
     """Open a link for the employee, and queue the email that brings it where that is wanted and possible.
 
@@ -100,7 +100,9 @@ async def invite(
             details={"status": employee.status, "end_date": employee.end_date},
         )
     if new.type == "bank_account":
-        await _refuse_bank_account(session, clock, employer, employee, new, offered=offered)
+        await _refuse_bank_account(
+            session, clock, employer, employee, new, direct_deposit_enabled=direct_deposit_enabled
+        )
     cancelled = await _cancel_pending(session, clock, employee, new.type)
     token = generate_token()
     invitation = _invitation(employee, clock.now(), token, new.type)
@@ -122,7 +124,7 @@ async def invite(
             "cancelled": cancelled,
         },
     )
-    sent, status, reason = _told(state)
+    sent, status, reason = _event_details(state)
     return InvitationItem(
         portal_url, sent, invitation.expires_at, status, reason, employee.employer_id, employee.id
     )
@@ -181,7 +183,7 @@ async def with_email_of(
         return answer
     if state is None:
         return answer
-    sent, status, reason = _told(state)
+    sent, status, reason = _event_details(state)
     return answer | {"email_sent": sent, "email_status": status, "email_reason": reason}
 
 
@@ -196,7 +198,7 @@ async def _email_of(
     return await postman.hurry(tenant, mail_id)
 
 
-def _told(state: MailState) -> tuple[bool, EmailStatus | None, str | None]:
+def _event_details(state: MailState) -> tuple[bool, EmailStatus | None, str | None]:
     """Return what an answer says of a mail: whether it was sent, its status, and the reason if it was not."""
     match state.status:
         case "sent":
@@ -272,10 +274,10 @@ async def _refuse_bank_account(
     employee: Employee,
     new: Invite,
     *,
-    offered: bool,
+    direct_deposit_enabled: bool,
 ) -> None:
     """Refuse what direct deposit does not allow yet, or not so soon again."""
-    if not await direct_deposit_available(session, employer, offered=offered):
+    if not await direct_deposit_available(session, employer, direct_deposit_enabled=direct_deposit_enabled):
         raise Refusal(
             "direct_deposit_unavailable",
             "This household cannot pay by direct deposit yet: it has no bank account of its own.",
@@ -379,7 +381,7 @@ async def complete(
             .returning(Invitation.id)
         )
         if used is None:
-            raise _over()
+            raise _expired()
         mail_id = await session.scalar(select(Invitation.mail_id).where(Invitation.id == used))
         if mail_id is not None:
             await withdraw_mail(session, clock, mail_id, "used")
@@ -450,7 +452,7 @@ async def _find(
             time = await household_time_of(session, row.employer_id)
     open_still = row.status == "pending" or (also_completed and row.status == "completed")
     if not open_still or row.expires_at <= (clock.now() if time is None else time.at):
-        raise _over()
+        raise _expired()
     found = _Found(row.invitation_id, row.employer_id, row.employee_id, time)
     return tenant, found
 
@@ -486,5 +488,5 @@ def _unknown() -> Refusal:
     return Refusal("not_found", "This link doesn't work.")
 
 
-def _over() -> Refusal:
+def _expired() -> Refusal:
     return Refusal("gone", "This link was used, replaced by a newer one, or has expired.")

@@ -80,12 +80,14 @@ def _status(complete: bool, invited: bool) -> OnboardingStatus:
     return "invited" if invited else "missing"
 
 
-async def direct_deposit_available(session: AsyncSession, employer: Employer, *, offered: bool) -> bool:
+async def direct_deposit_available(
+    session: AsyncSession, employer: Employer, *, direct_deposit_enabled: bool
+) -> bool:
     """Return whether the household can pay by direct deposit, or will as soon as its bank account is verified.
 
     `offered` tells whether this installation has a bank; the sandbox has one of its own.
     """
-    if not offered and not employer.sandbox:
+    if not direct_deposit_enabled and not employer.sandbox:
         return False
     return bool(await session.scalar(_HOUSEHOLDS_ACCOUNT, {"employer_id": employer.id}))
 

@@ -25,27 +25,27 @@ from hearthpay.employees.links import (
     own_employee_at,
     refuse_other_address,
 )
-from hearthpay.employees.own_notices import NewsReader, tell_of_link
+from hearthpay.employees.own_notices import NoticeRecipient, notify_of_link
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit, note_event
-from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.identity import read_address
 from hearthpay.people.mails import person_mail
 from hearthpay.people.sessions import SignedIn
-from hearthpay.people.sign_in import Entered, enter, person_at
+from hearthpay.people.sign_in import SignInResult, complete_sign_in, person_at
 from hearthpay.people.sign_up import NewPerson, check_new_person, make_person
 from hearthpay.people.tokens import LASTS, leave_token, look_at_token, use_token
 
 
-async def look_at_offer(desk: FrontDesk, presented: str) -> OpenInvitation:
+async def read_account_offer(people_context: PeopleContext, presented: str) -> OpenInvitation:
     """Return the invitation from which an account may be made, also one whose form was sent already.
 
     Raises `not_found` and `gone`.
     """
-    return await look_up(desk.database, desk.clock, presented, also_completed=True)
+    return await look_up(people_context.database, people_context.clock, presented, also_completed=True)
 
 
-async def ask_for_account(
-    desk: FrontDesk, presented: str, email: str, language: str, links_begin: str, visit: Visit
+async def request_account(
+    people_context: PeopleContext, presented: str, email: str, language: str, links_begin: str, visit: Visit
 ) -> None:
     """Send a link to make the account, or where there is one, to sign in and be linked.
 
@@ -53,17 +53,17 @@ async def ask_for_account(
     `validation_error`, `rate_limited`, and `invalid_state` where no account can be under the address on record, and
     where no mail leaves: this installation sends none, or the household is a test household.
     """
-    opened = await look_at_offer(desk, presented)
-    if opened.sandbox or not desk.sends_mail:
+    opened = await read_account_offer(people_context, presented)
+    if opened.sandbox or not people_context.sends_mail:
         raise Refusal("invalid_state", "Email isn't set up here. Sign in with an existing account.")
     if not can_have_account(opened.employee):
         raise Refusal("invalid_state", NO_ACCOUNT_UNDER_IT)
     on_record = account_address(opened.employee)
     address = read_address(email if on_record is None else on_record)
-    desk.throttle.account_asked_for(visit.address, address)
-    now = desk.clock.now()
+    people_context.throttle.account_asked_for(visit.address, address)
+    now = people_context.clock.now()
     here = f"{links_begin}/portal/{presented}/account"
-    async with desk.in_constant_time(), desk.database.transaction(None) as session:
+    async with people_context.in_constant_time(), people_context.database.transaction(None) as session:
         if await person_at(session, address) is not None:
             mail = person_mail("account_exists", address, language, link=here)
         else:
@@ -71,17 +71,21 @@ async def ask_for_account(
             mail = person_mail(
                 "employee_account", address, language, household=opened.household, link=f"{here}/{token.text}"
             )
-        await desk.queue_mail(session, now, "employee_account", mail, now + LASTS["employee_account"])
+        await people_context.queue_mail(
+            session, now, "employee_account", mail, now + LASTS["employee_account"]
+        )
 
 
-async def look_at_proof(desk: FrontDesk, presented: str, proof: str) -> tuple[OpenInvitation, str]:
+async def read_address_proof(
+    people_context: PeopleContext, presented: str, proof: str
+) -> tuple[OpenInvitation, str]:
     """Return the invitation, and the address that was proved.
 
     Raises `not_found`, `gone`, and `invalid_state` where the record has another address by now.
     """
-    opened = await look_at_offer(desk, presented)
-    async with desk.database.transaction(None) as session:
-        facts = await look_at_token(session, desk.clock.now(), "employee_account", proof)
+    opened = await read_account_offer(people_context, presented)
+    async with people_context.database.transaction(None) as session:
+        facts = await look_at_token(session, people_context.clock.now(), "employee_account", proof)
         if facts.email is None or await person_at(session, facts.email) is not None:
             raise Refusal("gone", "This link was used already or has expired.")
         if account_address(opened.employee) not in (None, facts.email):
@@ -89,44 +93,44 @@ async def look_at_proof(desk: FrontDesk, presented: str, proof: str) -> tuple[Op
         return opened, facts.email
 
 
-async def may_be_linked(desk: FrontDesk, who: SignedIn, opened: OpenInvitation) -> bool:
+async def may_be_linked(people_context: PeopleContext, who: SignedIn, opened: OpenInvitation) -> bool:
     """Return whether the account's address lets it be linked, or it is linked already."""
     if account_address(opened.employee) in (None, who.email):
         return True
-    linked = await employments_of(desk.database, who.person_id)
+    linked = await employments_of(people_context.database, who.person_id)
     return any(each.employee_id == opened.employee.id for each in linked)
 
 
 async def make_own_account(
-    desk: FrontDesk, presented: str, proof: str, new: NewPerson, visit: Visit
-) -> Entered:
+    people_context: PeopleContext, presented: str, proof: str, new: NewPerson, visit: Visit
+) -> SignInResult:
     """Make the employee's account and link it; begin a session.
 
     Raises `not_found`, `gone` for links that work no more, `validation_error`, and what `link_person` raises.
     """
-    _, address = await look_at_proof(desk, presented, proof)
+    _, address = await read_address_proof(people_context, presented, proof)
     checked = await check_new_person(new, address)
-    now = desk.clock.now()
-    async with desk.database.transaction(None) as session:
+    now = people_context.clock.now()
+    async with people_context.database.transaction(None) as session:
         await use_token(session, now, "employee_account", proof)
-        person_id = await make_person(session, desk.clock, address, checked, visit)
-        entered = await enter(desk, session, now, person_id, "link", visit)
-        await _link(desk, session, person_id, address, checked.language, presented, visit)
+        person_id = await make_person(session, people_context.clock, address, checked, visit)
+        entered = await complete_sign_in(people_context, session, now, person_id, "link", visit)
+        await _link(people_context, session, person_id, address, checked.language, presented, visit)
         return entered
 
 
-async def link_signed_in(desk: FrontDesk, who: SignedIn, presented: str, visit: Visit) -> UUID:
+async def link_signed_in(people_context: PeopleContext, who: SignedIn, presented: str, visit: Visit) -> UUID:
     """Link the invitation's employee to the account of whoever is signed in; return the employee.
 
     Raises what `link_person` raises.
     """
-    async with desk.database.transaction(None) as session:
+    async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
-        return await _link(desk, session, who.person_id, who.email, who.language, presented, visit)
+        return await _link(people_context, session, who.person_id, who.email, who.language, presented, visit)
 
 
 async def _link(
-    desk: FrontDesk,
+    people_context: PeopleContext,
     session: AsyncSession,
     person_id: UUID,
     address: str,
@@ -135,7 +139,7 @@ async def _link(
     visit: Visit,
 ) -> UUID:
     """Link, and tell everybody whom it concerns; the transaction becomes the household's too."""
-    linked = await link_person(session, desk.clock.now(), presented)
+    linked = await link_person(session, people_context.clock.now(), presented)
     if linked.outcome == "kept":
         return linked.employee_id
     await become(session, linked.tenant)
@@ -158,5 +162,5 @@ async def _link(
         subject_id=employee.id,
         details={"person_id": person_id},
     )
-    await tell_of_link(desk, session, employee, NewsReader(address, language, person_id))
+    await notify_of_link(people_context, session, employee, NoticeRecipient(address, language, person_id))
     return employee.id

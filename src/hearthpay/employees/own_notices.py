@@ -19,8 +19,8 @@ from hearthpay.employers.models import Employer
 from hearthpay.languages.catalogue import mark, moment_in, say_in
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.person_mail import NEWS, WARNINGS
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.former_addresses import former_addresses_of_employee, former_addresses_of_household
-from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.mails import PersonMailKind, person_mail
 from hearthpay.people.stop_links import StopAccount, StopRecord
 
@@ -70,7 +70,7 @@ _BANK: Final = ("bank_connected",)
 
 
 @dataclass(frozen=True, slots=True)
-class NewsReader:
+class NoticeRecipient:
     """Whoever has an account for a record: the address of it, and her language."""
 
     email: str
@@ -78,28 +78,28 @@ class NewsReader:
     person_id: UUID | None = None
 
 
-async def reader_of(session: AsyncSession, employee_id: UUID) -> NewsReader | None:
+async def reader_of(session: AsyncSession, employee_id: UUID) -> NoticeRecipient | None:
     """Return who has an account for the employee's record: told also of what was not done there."""
     row = (await session.execute(_ACCOUNT, {"employee": employee_id})).one_or_none()
-    return None if row is None else NewsReader(row.email, row.language, row.person_id)
+    return None if row is None else NoticeRecipient(row.email, row.language, row.person_id)
 
 
-async def tell_of_change(
-    desk: FrontDesk,
+async def notify_of_change(
+    people_context: PeopleContext,
     session: AsyncSession,
     employee: Employee,
-    reader: NewsReader | None,
+    reader: NoticeRecipient | None,
     *changed: str,
     kind: RecordNewsKind = "record_changed",
 ) -> None:
     """Queue the news of what was `changed` (some of CHANGED), for the employee and the household."""
     if employee.sandbox:
         return
-    now = desk.clock.now()
+    now = people_context.clock.now()
     household = await session.get_one(Employer, employee.employer_id)
     link = None
     if kind == "record_changed" and reader is not None and reader.person_id is not None:
-        link = desk.stop_link(StopAccount(reader.person_id, "sign_in"))
+        link = people_context.stop_link(StopAccount(reader.person_id, "sign_in"))
     for address, language in (await _addresses(session, now, employee, reader)).items():
         mail = person_mail(
             kind,
@@ -107,27 +107,27 @@ async def tell_of_change(
             language,
             name=employee.first_name,
             link=link,
-            operator=desk.operator,
+            operator=people_context.operator,
             household=household.last_name,
             when=moment_in(language, now),
-            what=_said(language, changed),
+            what=_change_list(language, changed),
         )
-        await _queue(desk, session, now, kind, mail, employee, changed)
-    await _tell_household(desk, session, now, household, employee, changed)
+        await _queue(people_context, session, now, kind, mail, employee, changed)
+    await _notify_household(people_context, session, now, household, employee, changed)
 
 
-async def tell_of_link(
-    desk: FrontDesk, session: AsyncSession, employee: Employee, reader: NewsReader
+async def notify_of_link(
+    people_context: PeopleContext, session: AsyncSession, employee: Employee, reader: NoticeRecipient
 ) -> None:
     """Queue the news that the reader's account was linked to the employee's record."""
-    await tell_of_change(desk, session, employee, reader, "link")
+    await notify_of_change(people_context, session, employee, reader, "link")
 
 
-async def tell_of_account(
-    desk: FrontDesk,
+async def notify_of_account(
+    people_context: PeopleContext,
     session: AsyncSession,
     employee: Employee,
-    reader: NewsReader | None,
+    reader: NoticeRecipient | None,
     *,
     old: str | None,
     new: str,
@@ -142,10 +142,10 @@ async def tell_of_account(
     """
     if employee.sandbox:
         return
-    now = desk.clock.now()
+    now = people_context.clock.now()
     household = await session.get_one(Employer, employee.employer_id)
     stop = StopRecord(employee.organization_id, employee.employer_id, employee.sandbox, employee.id)
-    link = None if kind == "bank_connected" else desk.stop_link(stop)
+    link = None if kind == "bank_connected" else people_context.stop_link(stop)
     for address, language in (await _addresses(session, now, employee, reader)).items():
         say = say_in(language)
         mail = person_mail(
@@ -154,25 +154,25 @@ async def tell_of_account(
             language,
             name=employee.first_name,
             link=link,
-            operator=desk.operator,
+            operator=people_context.operator,
             household=household.last_name,
             when=moment_in(language, now),
             old=say(_NONE) if old is None else say(_ENDING, digits=old),
             new=say(_ENDING, digits=new),
             start=moment_in(language, start),
         )
-        await _queue(desk, session, now, "bank_changed", mail, employee, _BANK)
+        await _queue(people_context, session, now, "bank_changed", mail, employee, _BANK)
     if not by_operator:
-        await _tell_household(desk, session, now, household, employee, _BANK)
+        await _notify_household(people_context, session, now, household, employee, _BANK)
 
 
-async def tell_employee(
-    desk: FrontDesk, session: AsyncSession, employee: Employee, what: str, address: str | None
+async def notify_employee(
+    people_context: PeopleContext, session: AsyncSession, employee: Employee, what: str, address: str | None
 ) -> None:
     """Queue the news of what the household decided, for the employee alone."""
     if employee.sandbox or address is None:
         return
-    now = desk.clock.now()
+    now = people_context.clock.now()
     household = await session.get_one(Employer, employee.employer_id)
     language = employee.language
     mail = person_mail(
@@ -182,13 +182,13 @@ async def tell_employee(
         name=employee.first_name,
         household=household.last_name,
         when=moment_in(language, now),
-        what=_said(language, (what,)),
+        what=_change_list(language, (what,)),
     )
-    await _queue(desk, session, now, "household_decided", mail, employee, (what,))
+    await _queue(people_context, session, now, "household_decided", mail, employee, (what,))
 
 
-async def _tell_household(
-    desk: FrontDesk,
+async def _notify_household(
+    people_context: PeopleContext,
     session: AsyncSession,
     now: datetime,
     household: Employer,
@@ -205,13 +205,13 @@ async def _tell_household(
             name=household.first_name,
             employee=employee.name,
             when=moment_in(_IN_ENGLISH, now),
-            what=_said(_IN_ENGLISH, changed),
+            what=_change_list(_IN_ENGLISH, changed),
         )
-        await _queue(desk, session, now, "employee_changed", mail, employee, changed)
+        await _queue(people_context, session, now, "employee_changed", mail, employee, changed)
 
 
 async def _queue(
-    desk: FrontDesk,
+    people_context: PeopleContext,
     session: AsyncSession,
     now: datetime,
     kind: PersonMailKind,
@@ -225,16 +225,16 @@ async def _queue(
     # One address may be both's: what the household is told takes the place of nothing that she is told.
     whom = "household" if kind == "employee_changed" else "employee"
     about = f"{whom} {' '.join(sorted(matters))} {employee.id}"
-    await desk.queue_mail(session, now, kind, mail, now + _NEWS_LAST, sort=sort, about=about)
+    await people_context.queue_mail(session, now, kind, mail, now + _NEWS_LAST, sort=sort, about=about)
 
 
-def _said(language: str, changed: Sequence[str]) -> str:
+def _change_list(language: str, changed: Sequence[str]) -> str:
     say = say_in(language)
     return ", ".join(say(CHANGED[what]) for what in changed)
 
 
 async def _addresses(
-    session: AsyncSession, now: datetime, employee: Employee, reader: NewsReader | None
+    session: AsyncSession, now: datetime, employee: Employee, reader: NoticeRecipient | None
 ) -> dict[str, str]:
     """Return where the employee is told, with the language: whoever took one of the two does not keep it from her, nor
     who changed it within a week.

@@ -18,7 +18,7 @@ from hearthpay.employees.invitation_schemas import InvitationItem, NewInvitation
 from hearthpay.employees.invitations import PORTAL_PATH, Sending, invite, with_email_of
 from hearthpay.employees.models import Employee
 from hearthpay.employees.onboarding import NOTHING_ENTERED, onboarding_of
-from hearthpay.employees.same_person import other_records, told_of_other_record
+from hearthpay.employees.same_person import other_record_warning, other_records
 from hearthpay.employees.schemas import (
     EmployeeChanges,
     EmployeeDetail,
@@ -308,14 +308,20 @@ async def invite_employee(
         ring,
         None if runtime.mailer is None else runtime.mail_limits,
     )
-    wanted = body.to_command()
+    requested = body.to_command()
     postman = None
     if runtime.mailer is not None:
         postman = Postman(runtime.database, ring, runtime.mailer, runtime.clock)
 
     async def operation(session: AsyncSession) -> Answer:
         invitation = await invite(
-            session, actor, runtime.clock, sending, employee_id, wanted, offered=runtime.direct_deposit
+            session,
+            actor,
+            runtime.clock,
+            sending,
+            employee_id,
+            requested,
+            direct_deposit_enabled=runtime.direct_deposit,
         )
         return Answer(invitation)
 
@@ -330,7 +336,7 @@ async def _detail(
 ) -> EmployeeDetail:
     onboarding = await onboarding_of(session, clock, [employee])
     others = await other_records(session, [employee])
-    told = map(told_of_other_record, others.get(employee.id, ()))
+    told = map(other_record_warning, others.get(employee.id, ()))
     return detail_of(employee, onboarding[employee.id], [*warnings, *told])
 
 
@@ -338,6 +344,6 @@ async def _items(session: AsyncSession, clock: Clock, employees: Sequence[Employ
     onboarding = await onboarding_of(session, clock, employees)
     others = await other_records(session, employees)
     return [
-        item_of(employee, onboarding[employee.id], map(told_of_other_record, others.get(employee.id, ())))
+        item_of(employee, onboarding[employee.id], map(other_record_warning, others.get(employee.id, ())))
         for employee in employees
     ]

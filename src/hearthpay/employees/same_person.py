@@ -134,13 +134,13 @@ async def lock_people(
     ``lock`` locks what `WITH_FIRST_RECORDS` chooses, in the order of ids. It is asked again only where a record was
     linked while it was being waited for.
     """
-    wanted = list(employees)
+    requested = list(employees)
     while True:
-        found = {each.id: each for each in await lock(wanted)}
+        found = {each.id: each for each in await lock(requested)}
         missing = {each.person_id for each in found.values() if each.person_id is not None} - found.keys()
         if not missing:
             return {each: found[each] for each in employees if each in found}
-        wanted += missing
+        requested += missing
 
 
 async def records_of(session: AsyncSession, people: Collection[UUID]) -> dict[UUID, tuple[UUID, ...]]:
@@ -187,7 +187,7 @@ async def former_namesakes(session: AsyncSession, employee: Employee) -> Sequenc
     return (await session.scalars(same.order_by(Employee.id.desc()))).all()
 
 
-def told_of_namesake(former: Employee) -> str:
+def namesake_warning(former: Employee) -> str:
     """Return what to do where someone was added who seems to have worked here before."""
     return (
         f"{former.name} worked for this household until {former.end_date}. If this is the same person, reinstate that "
@@ -196,7 +196,7 @@ def told_of_namesake(former: Employee) -> str:
     )
 
 
-def told_of_other_record(other: Employee) -> str:
+def other_record_warning(other: Employee) -> str:
     """Return what follows for two records that the tax number shows to be one person."""
     left = f"left on {other.end_date}" if other.status == "terminated" else "is active"
     return (

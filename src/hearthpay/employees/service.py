@@ -32,12 +32,12 @@ from hearthpay.employees.payable import (
     salary_warnings,
 )
 from hearthpay.employees.salaries import Salary, regular_rate
-from hearthpay.employees.same_person import former_namesakes, told_of_namesake
+from hearthpay.employees.same_person import former_namesakes, namesake_warning
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import reached_employers, resolve_employer
 from hearthpay.people.former_addresses import note_former_address
 from hearthpay.unchanged import UNCHANGED, changes_of
-from hearthpay.wire.paging import WantedPage, page_of
+from hearthpay.wire.paging import PageRequest, page_of
 
 _CHANGES_READ: Final = 200
 _OF_PAY: Final = ("pay_type", "pay_rate", "salary", "salary_per")
@@ -46,7 +46,7 @@ _WHERE_TAXED: Final = frozenset({"work_state", "residence_state", "city", "local
 
 
 async def list_employees(
-    session: AsyncSession, actor: Actor, employer_id: UUID | None, page: WantedPage
+    session: AsyncSession, actor: Actor, employer_id: UUID | None, page: PageRequest
 ) -> tuple[Sequence[Employee], str | None]:
     """Return one page of a household's employees, newest first. Raises what `allow` and `resolve_employer` raise."""
     allow(actor, READ_EMPLOYEES)
@@ -57,7 +57,7 @@ async def list_employees(
 
 
 async def list_households(
-    session: AsyncSession, actor: Actor, page: WantedPage
+    session: AsyncSession, actor: Actor, page: PageRequest
 ) -> tuple[list[tuple[Employer, list[Employee]]], str | None]:
     """Return one page of households, newest first, each with its employees, newest first.
 
@@ -115,7 +115,7 @@ async def create_employee(session: AsyncSession, actor: Actor, clock: Clock, new
     await session.flush()
     await record_audit(session, actor, "employee.create", employer_id=employer.id, subject_id=employee.id)
     warnings += salary_warnings(employee, clock)
-    warnings += [told_of_namesake(former) for former in await former_namesakes(session, employee)]
+    warnings += [namesake_warning(former) for former in await former_namesakes(session, employee)]
     return Noted(employee, warnings)
 
 
@@ -130,8 +130,8 @@ async def update_employee(
     """
     allow(actor, CHANGE_EMPLOYEES)
     employee = await lock_employee(session, actor, employee_id)
-    wanted, warnings = settings_after(employee, changes, clock)
-    before = _assign(employee, wanted)
+    requested, warnings = settings_after(employee, changes, clock)
+    before = _assign(employee, requested)
     if not before:
         return Noted(employee)
     if "email" in before:
@@ -274,19 +274,19 @@ async def reinstate_employee(
             )
         return employee
     assert employee.end_date is not None
-    wanted: dict[str, object] = {"status": "active", "end_date": None}
+    requested: dict[str, object] = {"status": "active", "end_date": None}
     if start_date is not None:
         if start_date <= employee.end_date:
             raise invalid("start_date", f"must be after the last day, {employee.end_date}")
         ended = {"start_date": employee.start_date.isoformat(), "end_date": employee.end_date.isoformat()}
-        wanted |= {
+        requested |= {
             "start_date": start_date,
             "earlier_employments": [*employee.earlier_employments, ended],
         }
     check_payable(employee, clock)
     await _refuse_duplicate(session, employee)
     refuse_beyond(actor.terms, "employees_per_household", await _count_active(session, employee.employer_id))
-    before = _assign(employee, wanted)
+    before = _assign(employee, requested)
     await _store(session, actor, clock, employee, "employee.reinstate", before)
     return employee
 
@@ -335,11 +335,13 @@ async def _lock_household(session: AsyncSession, employer_id: UUID) -> bool:
     return await session.scalar(statement) is not None
 
 
-def _assign(employee: Employee, wanted: Mapping[str, object]) -> dict[str, object]:
+def _assign(employee: Employee, requested: Mapping[str, object]) -> dict[str, object]:
     """Give the employee the settings that differ; return what these were before."""
-    before = {name: getattr(employee, name) for name in wanted if getattr(employee, name) != wanted[name]}
+    before = {
+        name: getattr(employee, name) for name in requested if getattr(employee, name) != requested[name]
+    }
     for name in before:
-        setattr(employee, name, wanted[name])
+        setattr(employee, name, requested[name])
     return before
 
 

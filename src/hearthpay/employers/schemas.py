@@ -189,25 +189,25 @@ class ResetEmployer:
 
 def item_of(employer: Employer) -> EmployerItem:
     """Return the household as a list shows it."""
-    return EmployerItem(**shown(employer))
+    return EmployerItem(**employer_json(employer))
 
 
 def detail_of(employer: Employer) -> EmployerDetail:
     """Return the household by itself."""
-    return EmployerDetail(**shown(employer), address=address_of(employer), phone=employer.phone)
+    return EmployerDetail(**employer_json(employer), address=address_of(employer), phone=employer.phone)
 
 
 def created(employer: Employer) -> CreatedEmployer:
     """Return the household as the answer to its creation shows it."""
     return CreatedEmployer(
-        **shown(employer),
+        **employer_json(employer),
         address=address_of(employer),
         phone=employer.phone,
         organization_id=employer.organization_id,
     )
 
 
-def shown(employer: Employer) -> dict[str, Any]:
+def employer_json(employer: Employer) -> dict[str, Any]:
     """Return the fields of `EmployerItem`."""
     return {
         "id": employer.id,

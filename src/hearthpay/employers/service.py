@@ -31,14 +31,14 @@ from hearthpay.employers.models import Employer
 from hearthpay.employers.threshold_basis import AS_PAID, FROM_THE_FIRST
 from hearthpay.people.former_addresses import note_former_address
 from hearthpay.unchanged import changes_of
-from hearthpay.wire.paging import WantedPage, page_of
+from hearthpay.wire.paging import PageRequest, page_of
 
 _EMAIL_NEEDED: Final = "is required: only a sandbox household may be without an email address"
 _LOCK_HOUSEHOLDS: Final = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 
 
 async def list_employers(
-    session: AsyncSession, actor: Actor, page: WantedPage
+    session: AsyncSession, actor: Actor, page: PageRequest
 ) -> tuple[Sequence[Employer], str | None]:
     """Return one page of the households that the actor reaches, newest first. Raises what `allow` raises."""
     allow(actor, LIST_HOUSEHOLDS)
@@ -46,7 +46,7 @@ async def list_employers(
 
 
 async def reached_employers(
-    session: AsyncSession, actor: Actor, page: WantedPage
+    session: AsyncSession, actor: Actor, page: PageRequest
 ) -> tuple[Sequence[Employer], str | None]:
     """Return one page of the households that the actor may be about: all it reaches, if it may list them, else the one
     that a request without a household is about. Raises what `resolve_employer` raises.
@@ -142,19 +142,21 @@ async def update_employer(
     )
     if employer is None or not actor.reaches(employer_id):
         raise _unknown()
-    wanted = changes_of(changes)
-    wanted.pop("threshold_basis", None)
+    requested = changes_of(changes)
+    requested.pop("threshold_basis", None)
     if isinstance(changes.address, PostalAddress):
-        wanted["address"] = asdict(changes.address)
-    if "email" in wanted and wanted["email"] is None and not employer.sandbox:
+        requested["address"] = asdict(changes.address)
+    if "email" in requested and requested["email"] is None and not employer.sandbox:
         raise invalid("email", _EMAIL_NEEDED)
-    before = {name: getattr(employer, name) for name in wanted if getattr(employer, name) != wanted[name]}
+    before = {
+        name: getattr(employer, name) for name in requested if getattr(employer, name) != requested[name]
+    }
     if not before:
         return employer
     if "email" in before:
         await _leave_address(session, actor, clock, employer)
     for name in before:
-        setattr(employer, name, wanted[name])
+        setattr(employer, name, requested[name])
     await session.flush()
     await record_audit(
         session,
@@ -162,7 +164,7 @@ async def update_employer(
         "employer.update",
         employer_id=employer.id,
         subject_id=employer.id,
-        details={"before": before, "after": {name: wanted[name] for name in before}},
+        details={"before": before, "after": {name: requested[name] for name in before}},
     )
     return employer
 
@@ -207,19 +209,19 @@ async def resolve_employer(
     With `hold`, nobody changes its settings before the transaction ends. Raises `household_forbidden`,
     `key_mode_mismatch`, or `validation_error` naming `employer_id` where the request must choose.
     """
-    wanted = actor.employer_id if employer_id is None else employer_id
-    if wanted is None and actor.employer_sandbox and not actor.sandbox:
+    requested = actor.employer_id if employer_id is None else employer_id
+    if requested is None and actor.employer_sandbox and not actor.sandbox:
         raise wrong_mode("made_under_a_sandbox", None)
-    if wanted is None:
+    if requested is None:
         employer = await _only_one(session, actor)
         if hold:
             await session.refresh(employer, with_for_update={"read": True})
-    elif not actor.reaches(wanted):
-        raise out_of_reach(wanted)
+    elif not actor.reaches(requested):
+        raise out_of_reach(requested)
     else:
-        found = await session.get(Employer, wanted, with_for_update={"read": True} if hold else None)
+        found = await session.get(Employer, requested, with_for_update={"read": True} if hold else None)
         if found is None:
-            raise await _why_out_of_reach(session, actor, wanted)
+            raise await _why_out_of_reach(session, actor, requested)
         employer = found
     await become(session, Tenant(actor.organization_id, actor.sandbox, employer.id))
     return employer

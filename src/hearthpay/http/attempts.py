@@ -18,7 +18,7 @@ from typing import Final
 from weakref import WeakValueDictionary
 
 from hearthpay.clock import Clock
-from hearthpay.http.door import network_of
+from hearthpay.http.connection_limits import network_of
 
 BURST: Final = 100
 """Failures in a row before the next ones are told to wait; one is forgiven every second."""

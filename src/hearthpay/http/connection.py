@@ -14,8 +14,8 @@ import httptools
 from uuid_utils import uuid7
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
+from hearthpay.http.connection_limits import ConnectionLimiter
 from hearthpay.http.deadlines import Deadlines
-from hearthpay.http.door import Door
 from hearthpay.http.metrics import CutReason
 from hearthpay.wire.answer import render
 
@@ -87,7 +87,7 @@ class TimedConnection(HttpToolsProtocol):
     """One connection; its timer runs only while a part of a request is awaited across several packets."""
 
     deadlines: ClassVar[Deadlines] = Deadlines()
-    door: ClassVar[Door]
+    limiter: ClassVar[ConnectionLimiter]
 
     _awaited: Literal["head", "body"] | None
 
@@ -105,7 +105,7 @@ class TimedConnection(HttpToolsProtocol):
         self._bare_bytes = 0
         self._body_came = False
         self._refusal = _MALFORMED
-        if not self.door.enter(self, None if self.client is None else self.client[0]):
+        if not self.limiter.enter(self, None if self.client is None else self.client[0]):
             self._awaited = None
             transport.write(_NO_ROOM.answer())
             transport.close()
@@ -115,7 +115,7 @@ class TimedConnection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Let go of the timer."""
-        self.door.leave(self)
+        self.limiter.leave(self)
         self._await(None)
         self._time()
         super().connection_lost(exc)
@@ -178,7 +178,7 @@ class TimedConnection(HttpToolsProtocol):
         """Await the body."""
         if self._hosts != 1 and (self._hosts or self.parser.get_http_version() != "1.0"):
             self._stop(_ONE_HOST)
-        self.door.at_work(self)
+        self.limiter.at_work(self)
         super().on_headers_complete()
         self._packet_bytes = self._bare_bytes = 0
         self._body_came = True  # what of this packet was the head is not counted as the body's framing
@@ -201,7 +201,7 @@ class TimedConnection(HttpToolsProtocol):
         """Begin the next answer; without one to give, be the first to make room."""
         super().on_response_complete()
         if self.cycle.response_complete:
-            self.door.silent(self)
+            self.limiter.silent(self)
 
     def unsent(self) -> int:
         """Return how many bytes wait for the client to read."""
@@ -220,7 +220,7 @@ class TimedConnection(HttpToolsProtocol):
         """Close the connection; with words, unless they would end up in the middle of another answer."""
         if self.transport.is_closing():
             return
-        self.door.note(refusal.reason)
+        self.limiter.note(refusal.reason)
         cycle = self.cycle
         answered = cycle is None or cycle.response_complete
         untold = not (answered or cycle.response_started or self.pipeline)
@@ -255,7 +255,7 @@ class TimedConnection(HttpToolsProtocol):
             self._timed_stage = -1
             self._time()
         elif not self.transport.is_closing():
-            self.door.note("late")
+            self.limiter.note("late")
             self.transport.close()
 
     def _is_idle(self) -> bool:
@@ -264,8 +264,8 @@ class TimedConnection(HttpToolsProtocol):
         )
 
 
-def timed_by(deadlines: Deadlines, door: Door) -> type[asyncio.Protocol]:
+def timed_by(deadlines: Deadlines, limiter: ConnectionLimiter) -> type[asyncio.Protocol]:
     """Return the connections of a server with these deadlines and this door, as uvicorn takes them for its setting
     `http`.
     """
-    return type("TimedConnection", (TimedConnection,), {"deadlines": deadlines, "door": door})
+    return type("TimedConnection", (TimedConnection,), {"deadlines": deadlines, "door": limiter})

@@ -17,7 +17,7 @@ from starlette.routing import Match
 
 from hearthpay.access.refusal import Refusal, from_tax_engine
 from hearthpay.database.outage import DatabaseUnavailable, WrongRoleError
-from hearthpay.http.database_trouble import OUT_OF_REACH, DatabaseTrouble, sqlstate_of, trouble_of
+from hearthpay.http.database_failures import OUT_OF_REACH, DatabaseFailure, database_failure_of, sqlstate_of
 from hearthpay.http.envelope import JsonResponse, request_id_of
 from hearthpay.http.example import docs_url_of, example_of
 from hearthpay.http.request_log import describe_failure, route_of
@@ -149,16 +149,16 @@ def _methods_of(request: Request) -> list[str]:
 
 
 async def _on_database_unavailable(request: Request, error: Exception) -> Response:
-    return unavailable(request, error, trouble_of(error) or OUT_OF_REACH)
+    return unavailable(request, error, database_failure_of(error) or OUT_OF_REACH)
 
 
 async def _on_database_error(request: Request, error: Exception) -> Response:
     """Return what the transaction itself did not take for an outage: the SQLSTATE has the last word."""
-    trouble = trouble_of(error)
+    trouble = database_failure_of(error)
     return internal_error(request, error) if trouble is None else unavailable(request, error, trouble)
 
 
-def unavailable(request: Request, error: Exception, trouble: DatabaseTrouble) -> Response:
+def unavailable(request: Request, error: Exception, trouble: DatabaseFailure) -> Response:
     """Return the 503 for trouble with the database; the log gets its kind, the SQLSTATE and the class of the error."""
     cause = error.__cause__
     level = "error" if isinstance(error, WrongRoleError) else "warning"

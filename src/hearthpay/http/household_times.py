@@ -21,7 +21,7 @@ _CHANGES_BY_ITSELF: Final = ("PATCH", "PUT")
 """Not DELETE: a sandbox household can be done away with at any time."""
 
 
-async def time_asked_about(
+async def household_time_of(
     request: Request, actor: Actor, values: Mapping[str, object]
 ) -> HouseholdTime | None:
     """Return the time of the household that the request is about; None for real time. `values` are its arguments."""

@@ -17,17 +17,17 @@ from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.clock import real_clock
 from hearthpay.http.envelope import JsonResponse
 from hearthpay.http.household_times import refuse_while_advancing
-from hearthpay.http.json_body import read_json
-from hearthpay.http.once import (
+from hearthpay.http.idempotent_writes import (
     LONGEST_KEY,
     Claim,
     KeyTakenError,
     Rendered,
-    do_once,
     find_answer,
     fingerprint_of,
     is_fit,
+    run_once_per_key,
 )
+from hearthpay.http.json_body import read_json
 from hearthpay.http.runtime import runtime_of
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.wire.answer import Answer, render
@@ -61,14 +61,19 @@ async def idempotent(
     runtime = runtime_of(request)
     claim = await _claim_of(request, actor)
 
-    async def deed(session: AsyncSession) -> Rendered:
+    async def action(session: AsyncSession) -> Rendered:
         refuse_while_advancing()  # not what is replayed
         answer = await operation(session)
         return Rendered(answer.body(actor.request_id), answer.status)
 
     try:
-        answered = await do_once(
-            runtime.database, actor, claim, deed, now=real_clock(runtime.clock).now(), sealed_with=sealed_with
+        answered = await run_once_per_key(
+            runtime.database,
+            actor,
+            claim,
+            action,
+            now=real_clock(runtime.clock).now(),
+            sealed_with=sealed_with,
         )
     except KeyTakenError:
         raise _taken() from None
@@ -103,7 +108,7 @@ async def idempotent_name(
         async def keep_name(_: AsyncSession) -> Rendered:
             return Rendered(orjson.dumps(name), _MADE)
 
-        answered = await do_once(
+        answered = await run_once_per_key(
             runtime.database, actor, claim, keep_name, now=real_clock(runtime.clock).now()
         )
     except KeyTakenError:

@@ -21,9 +21,9 @@ from hearthpay.access.actor import Actor
 from hearthpay.http.auth import INSIDE_KEY
 from hearthpay.http.envelope import REQUEST_ID_KEY, request_id_of
 from hearthpay.http.errors import internal_error
+from hearthpay.http.fast_dispatch import FastDispatch, answer_to_failure
 from hearthpay.http.rate_limit import RATE_LIMIT_KEY
 from hearthpay.http.request_log import note_actor
-from hearthpay.http.short_way import ShortWay, answer_to_failure
 
 _LENT: Final = ("type", "asgi", "http_version", "scheme", "server", "client", "app")
 _HOST: Final = b"host"
@@ -81,11 +81,11 @@ async def call_inside(
     return InnerAnswer(answered.status, answered.headers, b"".join(answered.chunks))
 
 
-def _endpoints_of(app: FastAPI) -> ShortWay:
+def _endpoints_of(app: FastAPI) -> FastDispatch:
     """Return the way to the application's endpoints that skips whatever a connection needs."""
-    way: ShortWay | None = getattr(app.state, "inner_way", None)
+    way: FastDispatch | None = getattr(app.state, "inner_way", None)
     if way is None:
-        way = app.state.inner_way = ShortWay(app.router, app.router.routes)
+        way = app.state.inner_way = FastDispatch(app.router, app.router.routes)
     return way
 
 

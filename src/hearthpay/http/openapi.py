@@ -52,7 +52,7 @@ class Application(FastAPI):
             _add_scopes(document, self.routes)
             _name_envelopes(document)
             _drop_made_up_titles(document)
-            _tell_what_may_be_left_out(document)
+            _describe_optional_fields(document)
             document["components"]["securitySchemes"] = _SECURITY_SCHEMES
             document["security"] = [{name: []} for name in _SECURITY_SCHEMES]
             self.openapi_schema = document
@@ -116,7 +116,7 @@ def _drop_made_up_titles(document: dict[str, Any]) -> None:
             content["schema"].pop("title", None)
 
 
-def _tell_what_may_be_left_out(document: dict[str, Any]) -> None:
+def _describe_optional_fields(document: dict[str, Any]) -> None:
     """Say the defaults of fields in words; what can have one value only, an answer's `deleted`, is always there.
 
     Generators of TypeScript take a field with a `default` for one that is never left out: of a request it would have

@@ -26,7 +26,7 @@ from hearthpay.http.auth import require
 from hearthpay.http.envelope import ErrorEnvelope
 from hearthpay.http.errors import ELSEWHERE, nothing_here
 from hearthpay.http.example import operation_extras
-from hearthpay.http.household_times import refuse_while_advancing, time_asked_about
+from hearthpay.http.household_times import household_time_of, refuse_while_advancing
 from hearthpay.http.json_body import read_json
 from hearthpay.http.runtime import runtime_of
 from hearthpay.http.statuses import STATUS
@@ -128,7 +128,7 @@ class Endpoint(APIRoute):
             async with runtime_of(request).fair_share.place(actor.organization_id):
                 if not (actor.sandbox and of_households):
                     return await call(**values)
-                with household_time(await time_asked_about(request, actor, values)):
+                with household_time(await household_time_of(request, actor, values)):
                     refuse_while_advancing(request.method)
                     return await call(**values)
 

@@ -13,7 +13,7 @@ from hearthpay.http.envelope import Envelope, answer
 from hearthpay.http.errors import nothing_here
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import runtime_of
-from hearthpay.jurisdictions.reading import jurisdiction_on, rules_of
+from hearthpay.jurisdictions.requirements import jurisdiction_on, rules_of
 from hearthpay.jurisdictions.schemas import Jurisdiction, Rules, RulesQuery
 from hearthpay.taxes.jurisdictions import STATES
 

@@ -87,7 +87,7 @@ class OperatorAddressError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class NoticeDesk:
+class NotificationSettings:
     """How an installation tells: whether it has a mail server, its limits, the operator's address if there is one.
 
     Without a mail server it may keep mails in a folder.
@@ -134,12 +134,12 @@ class Notice:
 
 
 async def queue_notice(
-    session: AsyncSession, ring: KeyRing, desk: NoticeDesk, now: datetime, notice: Notice
+    session: AsyncSession, ring: KeyRing, notifications: NotificationSettings, now: datetime, notice: Notice
 ) -> None:
     """Put the notice into the outbox, once; the session is the worker's. Raises what `key_for_writing` raises."""
     if await session.scalar(_KNOWN, {"key": notice.key}):
         return
-    status, reason = await _admitted(session, desk, now, notice)
+    status, reason = await _admitted(session, notifications, now, notice)
     mail_id = uuid7()
     sealed: SealedContent | None = None
     if status == "queued":
@@ -171,7 +171,7 @@ async def queue_notice(
 
 
 async def _admitted(
-    session: AsyncSession, desk: NoticeDesk, now: datetime, notice: Notice
+    session: AsyncSession, notifications: NotificationSettings, now: datetime, notice: Notice
 ) -> tuple[str, str | None]:
     """Return the status that the notice begins with, and why it is not sent."""
     if notice.sandbox:
@@ -180,9 +180,9 @@ async def _admitted(
         return "withheld", "no_address"
     if not notice.wanted:
         return "withheld", "not_wanted"
-    if desk.keeps:
+    if notifications.keeps:
         return "queued", NO_MAIL_SERVER
-    if not desk.sends:
+    if not notifications.sends:
         return "withheld", NO_MAIL_SERVER
     if notice.urgent:
         return "queued", None
@@ -201,7 +201,7 @@ async def _admitted(
     }
     kind = f"notice.{notice.kind}"
     counted = (await session.execute(_COUNT_NEWS if kind in NEWS else _COUNT, whose)).one()
-    exceeded = desk.limits.exceeded_by(
+    exceeded = notifications.limits.exceeded_by(
         employee=counted.of_employee if notice.recipient == "employee" else -1,
         household=counted.of_household,
         organization=counted.of_organization,

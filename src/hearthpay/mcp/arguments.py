@@ -124,7 +124,7 @@ def problems_with(schema: JsonSchema, arguments: Mapping[str, Any]) -> list[dict
     validator = _validator(json.dumps(schema, sort_keys=True))
     found: list[dict[str, str]] = []
     for error in validator.iter_errors(dict(arguments)):
-        found += _told(error)
+        found += _event_details(error)
         if len(found) >= _MOST_PROBLEMS:
             break
     return found
@@ -135,7 +135,7 @@ def _validator(schema: str) -> Draft202012Validator:
     return Draft202012Validator(json.loads(schema), format_checker=_formats)
 
 
-def _told(error: ValidationError) -> list[dict[str, str]]:
+def _event_details(error: ValidationError) -> list[dict[str, str]]:
     place = ".".join(str(part) for part in error.absolute_path)
     match error.validator:
         case "required":

@@ -14,8 +14,8 @@ from hearthpay.http.request_log import note_actor
 from hearthpay.http.runtime import runtime_of
 from hearthpay.mcp.calls import CallTerms
 from hearthpay.oauth.agent_tokens import looks_like_access
-from hearthpay.oauth.exchange import find_access
 from hearthpay.oauth.routes import challenge_of, resource_of
+from hearthpay.oauth.tokens import find_access
 
 HOSTED = CallTerms(hosted=True)
 

@@ -23,16 +23,16 @@ from hearthpay.http.json_body import LARGEST_BODY, read_json
 from hearthpay.http.request_log import describe_failure
 from hearthpay.http.runtime import runtime_of
 from hearthpay.http.statuses import FORBIDDEN, HttpRefusal
+from hearthpay.mcp.audit import plain_name, record_resource_read, record_tool_call
 from hearthpay.mcp.authentication import Admitted, authenticate_mcp
 from hearthpay.mcp.inner_caller import InnerCaller
-from hearthpay.mcp.trail import leave_trail, leave_trail_of_reading, plain_name
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel.server import Server
 
-    from hearthpay.mcp.answering import ToolAnswer
-    from hearthpay.mcp.reading import Reading
+    from hearthpay.mcp.resource_results import Reading
     from hearthpay.mcp.server import Context
+    from hearthpay.mcp.tool_results import ToolAnswer
 
 PATH: Final = "/mcp"
 
@@ -115,13 +115,13 @@ def _request_of(context: Context) -> Request:
 async def _noted(context: Context, tool: str, answer: ToolAnswer | None) -> None:
     request, client = _request_of(context), _client_of(context)
     database, actor = runtime_of(request).database, request.scope[_ADMITTED_KEY].actor
-    await _left(leave_trail(database, actor, client, tool, answer), tool)
+    await _left(record_tool_call(database, actor, client, tool, answer), tool)
 
 
 async def _read(context: Context, reading: Reading | None) -> None:
     request, client = _request_of(context), _client_of(context)
     database, actor = runtime_of(request).database, request.scope[_ADMITTED_KEY].actor
-    await _left(leave_trail_of_reading(database, actor, client, reading), "resource")
+    await _left(record_resource_read(database, actor, client, reading), "resource")
 
 
 async def _left(row: Awaitable[None], what: str) -> None:

@@ -27,14 +27,14 @@ _PERMANENT: Final = range(300, 400)
 
 
 @dataclass(frozen=True, slots=True)
-class ApiDoor:
+class ApiEndpoint:
     """Where the API is, and the key to it; without a key each call says what to set."""
 
     address: str
     key: str | None
 
     @classmethod
-    def of(cls, environment: Mapping[str, str]) -> ApiDoor:
+    def of(cls, environment: Mapping[str, str]) -> ApiEndpoint:
         """Read it from the environment.
 
         An address under the old name goes with a key under the old name alone: our key is sent nowhere else.
@@ -74,7 +74,7 @@ class ApiDoor:
 class HttpCaller:
     """Calls the API at an address with a key."""
 
-    def __init__(self, connection: ApiDoor, client: str | None = None) -> None:
+    def __init__(self, connection: ApiEndpoint, client: str | None = None) -> None:
         """`client` is the agent's program, told to the API in `User-Agent`."""
         self._connection = connection
         self._client = client

@@ -18,11 +18,11 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
 from hearthpay import __version__
-from hearthpay.mcp.answering import OK, ToolAnswer, answer_call
 from hearthpay.mcp.calls import ApiCaller, CallTerms
 from hearthpay.mcp.guides import GUIDES, Guide
-from hearthpay.mcp.reading import NOT_FOUND, Reading, answer_reading
-from hearthpay.mcp.shelf import JSON, SHELF
+from hearthpay.mcp.resource_results import NOT_FOUND, Reading, answer_reading
+from hearthpay.mcp.resources import JSON, SHELF
+from hearthpay.mcp.tool_results import OK, ToolAnswer, answer_call
 from hearthpay.mcp.tools.agent_tool import AgentTool
 from hearthpay.mcp.tools.toolbox import TOOLBOX
 

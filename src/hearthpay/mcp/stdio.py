@@ -29,10 +29,10 @@ def main() -> None:
 async def _serve() -> None:
     from mcp.server.stdio import stdio_server
 
-    from hearthpay.mcp.http_caller import ApiDoor, HttpCaller
+    from hearthpay.mcp.http_caller import ApiEndpoint, HttpCaller
     from hearthpay.mcp.server import agents_server, client_of
 
-    connection = ApiDoor.of(os.environ)
+    connection = ApiEndpoint.of(os.environ)
     callers: dict[str | None, HttpCaller] = {}
 
     def caller_of(context: Context) -> HttpCaller:

@@ -14,17 +14,17 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from hearthpay.http.door import network_of
+from hearthpay.http.connection_limits import network_of
 from hearthpay.http.envelope import request_id_of
 from hearthpay.http.hosts import is_known_host, misdirected
 from hearthpay.http.json_body import read_json
 from hearthpay.http.runtime import Runtime, address_of, runtime_of
 from hearthpay.oauth.clients import register
-from hearthpay.oauth.endings import Witness
-from hearthpay.oauth.exchange import IssuedTokens, exchange_code, exchange_refresh, revoke
-from hearthpay.oauth.offers import SCOPES
 from hearthpay.oauth.refusals import OAuthError
-from hearthpay.people.desk import desk_of
+from hearthpay.oauth.revocation import RequestOrigin
+from hearthpay.oauth.scopes import SCOPES
+from hearthpay.oauth.tokens import IssuedTokens, exchange_code, exchange_refresh, revoke
+from hearthpay.people.dependencies import people_context_of
 
 AUTHORIZE_PATH: Final = "/oauth/authorize"
 TOKEN_PATH: Final = "/oauth/token"  # noqa: S105 - an address
@@ -151,7 +151,7 @@ async def post_token(request: Request) -> Response:
     runtime = runtime_of(request)
     try:
         form = await _form(request)
-        issued = await _exchange(runtime, form, _witness(request))
+        issued = await _exchange(runtime, form, _request_origin(request))
     except OAuthError as error:
         return _refused(error)
     return JSONResponse(
@@ -177,12 +177,12 @@ async def post_revocation(request: Request) -> Response:
         return _refused(error)
     async with runtime.database.transaction(None) as session:
         await revoke(
-            session, runtime.clock.now(), client_id=client_id, token=token, witness=_witness(request)
+            session, runtime.clock.now(), client_id=client_id, token=token, origin=_request_origin(request)
         )
     return Response(status_code=200, headers=_NEVER_KEPT)
 
 
-async def _exchange(runtime: Runtime, form: Mapping[str, str], witness: Witness) -> IssuedTokens:
+async def _exchange(runtime: Runtime, form: Mapping[str, str], origin: RequestOrigin) -> IssuedTokens:
     client_id, kind = _needed(form, "client_id"), _needed(form, "grant_type")
     now = runtime.clock.now()
     async with runtime.database.transaction(None) as session:
@@ -195,7 +195,7 @@ async def _exchange(runtime: Runtime, form: Mapping[str, str], witness: Witness)
                 verifier=_needed(form, "code_verifier"),
                 redirect_uri=form.get("redirect_uri"),
                 resource=form.get("resource"),
-                witness=witness,
+                origin=origin,
             )
         elif kind == "refresh_token":
             issued = await exchange_refresh(
@@ -205,7 +205,7 @@ async def _exchange(runtime: Runtime, form: Mapping[str, str], witness: Witness)
                 refresh=_needed(form, "refresh_token"),
                 scope=form.get("scope"),
                 resource=form.get("resource"),
-                witness=witness,
+                origin=origin,
             )
         else:
             raise OAuthError(
@@ -242,8 +242,8 @@ def _needed(form: Mapping[str, str], name: str) -> str:
     return value
 
 
-def _witness(request: Request) -> Witness:
-    return Witness(desk_of(request), request_id_of(request))
+def _request_origin(request: Request) -> RequestOrigin:
+    return RequestOrigin(people_context_of(request), request_id_of(request))
 
 
 def _refused(error: OAuthError) -> Response:

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
 
+from hearthpay.payroll.issues.payment_status import Outcome, PayrollPaymentStatus
 from hearthpay.payroll.ledger.payrolls import totals_of
 from hearthpay.payroll.ledger.rows import (
     PaycheckRow,
@@ -19,7 +20,6 @@ from hearthpay.payroll.lifecycle import HAS_PAY_STUBS
 from hearthpay.payroll.models import Payroll
 from hearthpay.payroll.orders import SalaryShare
 from hearthpay.payroll.orders.pay_dates import PayDates
-from hearthpay.payroll.trouble.standing import Outcome, PayrollStanding
 from hearthpay.taxes.messages import Message, of_json, parameters, texts, to_json
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.reciprocity import reciprocity_certificate
@@ -125,32 +125,32 @@ def run_data(payroll: StoredPayroll) -> dict[str, Any]:
     return data
 
 
-def detail_data(payroll: StoredPayroll, standing: PayrollStanding) -> dict[str, Any]:
+def detail_data(payroll: StoredPayroll, payment_status: PayrollPaymentStatus) -> dict[str, Any]:
     """Return the ``data`` of one payroll: as run returned it, with its history and how it stands now."""
     ran = run_data(payroll)
     data = {
         **ran,
-        "employees": [_with_payment(each, payroll.status, standing) for each in ran["employees"]],
+        "employees": [_with_payment(each, payroll.status, payment_status) for each in ran["employees"]],
         "notes": payroll.notes,
         "status_history": [
             {"status": step.status, "at": step.at, "actor": step.actor, "reason": step.reason}
             for step in payroll.history
         ],
         "documents": _documents(payroll),
-        "actions": list(payroll.ways_out.actions),
+        "actions": list(payroll.available_actions.actions),
         "created_at": payroll.created_at,
     }
     for employee in data["employees"]:
         # Of an estimate the ids are text, and of what is not sent yet no deposit can wait.
-        deposit = payroll.ways_out.deposits.get(employee["employee_id"])
+        deposit = payroll.available_actions.deposits.get(employee["employee_id"])
         if deposit is not None and deposit.remedies:
             employee["remedies"] = list(deposit.remedies)
         if deposit is not None and deposit.decided is not None:
             employee["remedy"] = asdict(deposit.decided)
     if payroll.paychecks and payroll.estimate is not None:
         data["estimated_totals"] = _as_expected(payroll.estimate["totals"])
-    if standing.trouble is not None:
-        data["failure"] = standing.trouble.as_json()
+    if payment_status.issue is not None:
+        data["failure"] = payment_status.issue.as_json()
     return data
 
 
@@ -170,9 +170,11 @@ def _documents(payroll: StoredPayroll) -> list[dict[str, Any]]:
     ]
 
 
-def _with_payment(paycheck: dict[str, Any], status: str, standing: PayrollStanding) -> dict[str, Any]:
+def _with_payment(
+    paycheck: dict[str, Any], status: str, payment_status: PayrollPaymentStatus
+) -> dict[str, Any]:
     """Add what has become of the paycheck's money; of an estimate that never fired, nothing has."""
-    found = standing.paychecks.get(UUID(str(paycheck["employee_id"])))
+    found = payment_status.paychecks.get(UUID(str(paycheck["employee_id"])))
     if found is None:
         over = status in ("voided", "failed")
         return {**paycheck, "status": "undone" if over else "scheduled", "outcome": None}

@@ -15,7 +15,7 @@ _NOTHING: Final = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True)
-class SetAsideWish:
+class SetAsideChoice:
     """What an employee asks to have set aside from one paycheck: nothing, or an amount in dollars."""
 
     skip: bool = False
@@ -52,7 +52,7 @@ class EmployeePay:
     unpaid_days: Decimal = _NOTHING
     pay_salary: bool = True
     payment_method: PaymentMethod | None = None
-    voluntary_set_aside: SetAsideWish | None = None
+    voluntary_set_aside: SetAsideChoice | None = None
     rounded: tuple["RoundedHours", ...] = ()
     """Hours that were asked for with more decimals than are paid; the paycheck's warnings tell of them."""
 
@@ -117,7 +117,7 @@ class Corrections:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PayrollsWanted:
+class PayrollQuery:
     """Which payrolls to list, and which page of them; pay dates from ``since`` up to ``until``, both included.
 
     By ``method``: those of which somebody's pay was asked for so.

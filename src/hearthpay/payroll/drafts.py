@@ -25,7 +25,7 @@ from hearthpay.clock import Clock
 from hearthpay.employees.commands import PayFrequency
 from hearthpay.employees.models import Employee
 from hearthpay.employers.service import resolve_employer
-from hearthpay.payroll.commands import NOTHING_CONFIRMED, Confirmations, EmployeePay, Order, SetAsideWish
+from hearthpay.payroll.commands import NOTHING_CONFIRMED, Confirmations, EmployeePay, Order, SetAsideChoice
 from hearthpay.payroll.models import PayrollDraft
 from hearthpay.payroll.service import run_payroll
 
@@ -91,7 +91,7 @@ async def list_drafts(session: AsyncSession, actor: Actor, employer_id: UUID) ->
     """Return a household's open drafts, the newest first. Raises what `allow` and `resolve_employer` raise."""
     allow(actor, READ_PAYROLLS)
     employer = await resolve_employer(session, actor, employer_id)
-    wanted = (
+    requested = (
         select(PayrollDraft)
         .where(
             PayrollDraft.employer_id == employer.id,
@@ -100,7 +100,7 @@ async def list_drafts(session: AsyncSession, actor: Actor, employer_id: UUID) ->
         )
         .order_by(PayrollDraft.id.desc())
     )
-    return [_draft(row) for row in await session.scalars(wanted)]
+    return [_draft(row) for row in await session.scalars(requested)]
 
 
 async def drop_draft(session: AsyncSession, actor: Actor, clock: Clock, draft_id: UUID) -> Draft:
@@ -123,7 +123,7 @@ async def run_draft(
     draft_id: UUID,
     confirmed: Confirmations = NOTHING_CONFIRMED,
     *,
-    offered: bool,
+    direct_deposit_enabled: bool,
     seen: str,
 ) -> UUID:
     """Run what was typed, once; return the payroll's id, of one that was sent before as well.
@@ -137,14 +137,22 @@ async def run_draft(
         return draft.payroll_id
     if draft.dropped:
         raise Refusal("invalid_state", "This draft was dropped.")
-    ran = await run_payroll(session, actor, clock, draft.order, confirmed, offered=offered, seen=seen)
+    ran = await run_payroll(
+        session,
+        actor,
+        clock,
+        draft.order,
+        confirmed,
+        direct_deposit_enabled=direct_deposit_enabled,
+        seen=seen,
+    )
     await session.execute(update(PayrollDraft).where(PayrollDraft.id == draft_id).values(payroll_id=ran.id))
     return ran.id
 
 
 async def _locked(session: AsyncSession, actor: Actor, draft_id: UUID) -> Draft:
-    wanted = select(PayrollDraft).where(PayrollDraft.id == draft_id).with_for_update()
-    return _in_reach(actor, await session.scalar(wanted.execution_options(populate_existing=True)))
+    requested = select(PayrollDraft).where(PayrollDraft.id == draft_id).with_for_update()
+    return _in_reach(actor, await session.scalar(requested.execution_options(populate_existing=True)))
 
 
 def _in_reach(actor: Actor, row: PayrollDraft | None) -> Draft:
@@ -195,7 +203,7 @@ def _pay(typed: dict[str, Any]) -> EmployeePay:
     asked = None
     if wish is not None:
         amount = Decimal(wish)
-        asked = SetAsideWish(amount=amount) if amount else SetAsideWish(skip=True)
+        asked = SetAsideChoice(amount=amount) if amount else SetAsideChoice(skip=True)
     return EmployeePay(
         employee_id=UUID(typed["employee_id"]),
         payment_method=typed["payment_method"],

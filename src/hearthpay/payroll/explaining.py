@@ -136,8 +136,8 @@ def recorded_explanations_of(
     of_employee = [each for each in found.lines if employee_id in (None, each.employee_id)]
     if not of_employee:
         raise invalid("employee_id", "is not paid by this payroll")
-    wanted = [each for each in of_employee if line_code in (None, each.line.code)]
-    if not wanted:
+    requested = [each for each in of_employee if line_code in (None, each.line.code)]
+    if not requested:
         codes = dict.fromkeys(each.line.code for each in of_employee)
         raise invalid("line_code", f"is not a line of this payroll; its lines are {', '.join(codes)}")
     return PayrollExplanations(
@@ -155,7 +155,7 @@ def recorded_explanations_of(
             RecordedLine(
                 **_parts_of(each.employee_id, each.line, each.explanation), reproduced=each.reproduced
             )
-            for each in wanted
+            for each in requested
         ],
     )
 

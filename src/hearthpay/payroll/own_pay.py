@@ -82,7 +82,7 @@ async def own_pay(
     allow_own(actor, OWN_RECORD, employee_id)
     employee = await own_employee_at(session, employee_id)
     years = list(await session.scalars(_YEARS, {"employee": employee.id}))
-    wanted = year if year is not None else next(iter(years), clock.today().year)
-    values = {"employee": employee.id, "year": wanted, "with_stubs": sorted(HAS_PAY_STUBS)}
+    requested = year if year is not None else next(iter(years), clock.today().year)
+    values = {"employee": employee.id, "year": requested, "with_stubs": sorted(HAS_PAY_STUBS)}
     stubs = [OwnStub(*row) for row in await session.execute(_STUBS, values)]
-    return OwnPay(years, OwnYear(wanted, *(await session.execute(_YEAR, values)).one()), stubs)
+    return OwnPay(years, OwnYear(requested, *(await session.execute(_YEAR, values)).one()), stubs)

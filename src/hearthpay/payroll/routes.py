@@ -29,6 +29,7 @@ from hearthpay.payroll.explaining import (
     explanations_of,
     recorded_explanations_of,
 )
+from hearthpay.payroll.issues.payment_status import read_payment_status
 from hearthpay.payroll.payday import remedies
 from hearthpay.payroll.schemas import (
     PayrollDetail,
@@ -41,7 +42,6 @@ from hearthpay.payroll.schemas import (
     VoidRequest,
 )
 from hearthpay.payroll.stored_explanations import explain_stored_payroll
-from hearthpay.payroll.trouble.standing import read_standing
 from hearthpay.wire.answer import Answer
 
 router: Final = api_router("Payroll")
@@ -117,7 +117,7 @@ async def preview_payroll(
     async def operation(session: AsyncSession) -> Answer:
         with _refusals_shown_on(body):
             preview = await service.preview_payroll(
-                session, actor, clock, order, offered=runtime.direct_deposit
+                session, actor, clock, order, direct_deposit_enabled=runtime.direct_deposit
             )
         return Answer(preview_data(preview))
 
@@ -147,7 +147,7 @@ async def explain_payroll(
     async def operation(session: AsyncSession) -> Answer:
         with _refusals_shown_on(body):
             record = await service.explain_payroll(
-                session, actor, runtime.clock, order, offered=runtime.direct_deposit
+                session, actor, runtime.clock, order, direct_deposit_enabled=runtime.direct_deposit
             )
         return Answer(explanations_of(record, body.line_code))
 
@@ -185,7 +185,7 @@ async def run_payroll(
                 clock,
                 order,
                 confirmed,
-                offered=runtime.direct_deposit,
+                direct_deposit_enabled=runtime.direct_deposit,
                 seen=body.preview_token,
             )
         return Answer(run_data(payroll))
@@ -206,7 +206,7 @@ async def get_payroll(
     runtime = runtime_of(request)
     async with runtime.database.transaction(actor.tenant) as session:
         payroll = await service.get_payroll(session, actor, runtime.clock, payroll_id)
-        standing = await read_standing(session, payroll_id, runtime.clock.now())
+        standing = await read_payment_status(session, payroll_id, runtime.clock.now())
     return answer(request, detail_data(payroll, standing))
 
 
@@ -264,7 +264,7 @@ async def void_payroll(
 
     async def operation(session: AsyncSession) -> Answer:
         payroll = await voiding.void_payroll(session, actor, clock, payroll_id, body.reason)
-        return Answer(detail_data(payroll, await read_standing(session, payroll_id, clock.now())))
+        return Answer(detail_data(payroll, await read_payment_status(session, payroll_id, clock.now())))
 
     return await idempotent(request, actor, operation)
 
@@ -297,7 +297,7 @@ async def remedy_paycheck(
         payroll = await remedies.apply_remedy(
             session, actor, clock, payroll_id, employee_id, body.action, body.until
         )
-        return Answer(detail_data(payroll, await read_standing(session, payroll_id, clock.now())))
+        return Answer(detail_data(payroll, await read_payment_status(session, payroll_id, clock.now())))
 
     return await idempotent(request, actor, operation)
 

@@ -14,7 +14,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking import calendar
-from hearthpay.database.worker_audit import Deed, record_deeds
+from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audit
 from hearthpay.payroll.answers import estimate_json
 from hearthpay.payroll.calculation import calculate_payroll
 from hearthpay.payroll.ledger.histories import read_histories
@@ -122,11 +122,13 @@ async def schedule_planned(
             session,
             {payroll_id: estimate_json(each.record) for payroll_id, each in zip(ids, new, strict=True)},
         )
-    deeds = [
-        Deed(*each.owner, payroll_id, {"status": "scheduled", "pay_date": each.order.dates.pay_date})
+    entries = [
+        WorkerAuditEntry(
+            *each.owner, payroll_id, {"status": "scheduled", "pay_date": each.order.dates.pay_date}
+        )
         for payroll_id, each in zip(ids, new, strict=True)
     ]
-    await record_deeds(session, "payroll.schedule", deeds)
+    await record_worker_audit(session, "payroll.schedule", entries)
     return ids
 
 

@@ -16,15 +16,15 @@ from hearthpay.payroll.commands import (
     Confirmations,
     EmployeePay,
     Order,
-    PayrollsWanted,
+    PayrollQuery,
     RoundedHours,
-    SetAsideWish,
+    SetAsideChoice,
 )
+from hearthpay.payroll.issues.failures import FailureKind
+from hearthpay.payroll.issues.payment_status import PaymentStatus, RefundStatus
 from hearthpay.payroll.ledger.preview_tokens import LONGEST, SHAPE
 from hearthpay.payroll.ledger.rows import Action, RemedyAction
 from hearthpay.payroll.lifecycle import PayrollStatus
-from hearthpay.payroll.trouble.failures import FailureKind
-from hearthpay.payroll.trouble.standing import PaymentStatus, RefundStatus
 from hearthpay.wire.fields import Day, Identifier, RequestModel, Text
 from hearthpay.wire.money import Amount, Dollars, Money, Rate
 from hearthpay.wire.paging import Page
@@ -47,9 +47,9 @@ class SetAsideRequest(RequestModel):
     skip: bool = False
     amount: Annotated[Decimal, Amount(maximum=Decimal(9_999))] | None = None
 
-    def to_command(self) -> SetAsideWish:
+    def to_command(self) -> SetAsideChoice:
         """Return the same in plain values."""
-        return SetAsideWish(self.skip, self.amount)
+        return SetAsideChoice(self.skip, self.amount)
 
 
 class PayrollEmployee(RequestModel):
@@ -213,9 +213,9 @@ class PayrollsQuery(Page):
     from_: Day | None = Field(default=None, alias="from", description="Pay dates from this day on.")
     to: Day | None = Field(default=None, description="Pay dates up to this day.")
 
-    def to_command(self) -> PayrollsWanted:
+    def to_command(self) -> PayrollQuery:
         """Return the same in plain values."""
-        return PayrollsWanted(
+        return PayrollQuery(
             employer_id=self.employer_id,
             employee_id=self.employee_id,
             status=self.status,

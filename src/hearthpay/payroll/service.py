@@ -37,9 +37,10 @@ from hearthpay.payroll.commands import (
     NOTHING_CONFIRMED,
     Confirmations,
     Order,
-    PayrollsWanted,
+    PayrollQuery,
     RoundedHours,
 )
+from hearthpay.payroll.issues.available_actions import with_available_actions
 from hearthpay.payroll.ledger.histories import read_histories
 from hearthpay.payroll.ledger.overlaps import Overlap, find_overlaps, refuse_what_autopilot_pays
 from hearthpay.payroll.ledger.payrolls import NewPayroll, exact, insert_payroll, read_payroll, save_estimate
@@ -60,7 +61,6 @@ from hearthpay.payroll.orders import (
 )
 from hearthpay.payroll.orders.corrected_dates import settle_dates_of
 from hearthpay.payroll.orders.pay_dates import DepositTiming, PayDates, Way, deposit_timing
-from hearthpay.payroll.trouble.ways_out import with_ways_out
 from hearthpay.payroll.years.fica_refund import calculate_refund, refuse_not_due, refuse_other_pay
 from hearthpay.payroll.years.household_year import (
     HouseholdYear,
@@ -101,7 +101,13 @@ class _Prepared:
 
 
 async def preview_payroll(
-    session: AsyncSession, actor: Actor, clock: Clock, order: Order, *, offered: bool, explain: bool = False
+    session: AsyncSession,
+    actor: Actor,
+    clock: Clock,
+    order: Order,
+    *,
+    direct_deposit_enabled: bool,
+    explain: bool = False,
 ) -> Preview:
     """Calculate a payroll as a run would, and check all that a run checks; nothing is created.
 
@@ -110,7 +116,15 @@ async def preview_payroll(
     named is the run's. With ``explain`` each paycheck tells how its lines came about. Raises what `run_payroll` raises.
     """
     allow(actor, READ_PAYROLLS)
-    prepared = await _prepare(session, actor, clock, order, offered=offered, preview=True, explain=explain)
+    prepared = await _prepare(
+        session,
+        actor,
+        clock,
+        order,
+        direct_deposit_enabled=direct_deposit_enabled,
+        preview=True,
+        explain=explain,
+    )
     shown = _as_dated(prepared)
     accounts = await _accounts_of(session, shown)
     return Preview(
@@ -123,11 +137,21 @@ async def preview_payroll(
 
 
 async def explain_payroll(
-    session: AsyncSession, actor: Actor, clock: Clock, order: Order, *, offered: bool
+    session: AsyncSession, actor: Actor, clock: Clock, order: Order, *, direct_deposit_enabled: bool
 ) -> PayrollRecord:
     """Calculate a payroll as `preview_payroll` does, and tell how each line came about. Raises what that raises."""
     allow(actor, READ_PAYROLLS)
-    return (await _prepare(session, actor, clock, order, offered=offered, preview=True, explain=True)).record
+    return (
+        await _prepare(
+            session,
+            actor,
+            clock,
+            order,
+            direct_deposit_enabled=direct_deposit_enabled,
+            preview=True,
+            explain=True,
+        )
+    ).record
 
 
 async def run_payroll(
@@ -137,7 +161,7 @@ async def run_payroll(
     order: Order,
     confirmed: Confirmations = NOTHING_CONFIRMED,
     *,
-    offered: bool,
+    direct_deposit_enabled: bool,
     seen: str | None = None,
 ) -> StoredPayroll:
     """Calculate and record a payroll.
@@ -157,7 +181,7 @@ async def run_payroll(
     would help, the refusal's `example` is the `Corrections` of the order.
     """
     allow(actor, RUN_PAYROLL)
-    prepared = await _prepare(session, actor, clock, order, offered=offered)
+    prepared = await _prepare(session, actor, clock, order, direct_deposit_enabled=direct_deposit_enabled)
     employer, settled, record = prepared.employer, prepared.order, prepared.record
     if seen is not None:
         accounts = await _accounts_of(session, settled)
@@ -255,7 +279,7 @@ async def _prepare(
     clock: Clock,
     asked: Order,
     *,
-    offered: bool,
+    direct_deposit_enabled: bool,
     preview: bool = False,
     explain: bool = False,
 ) -> _Prepared:
@@ -289,7 +313,7 @@ async def _prepare(
         order = with_salaries(order, payees)
     year = order.tax_year
     if order.direct_deposit:
-        blockers = await household_blockers(session, employer, offered=offered)
+        blockers = await household_blockers(session, employer, direct_deposit_enabled=direct_deposit_enabled)
         if blockers:
             raise _unavailable(blockers)
         await _require_accounts(session, order)
@@ -298,7 +322,7 @@ async def _prepare(
     if not order.fica_refund:
         of_the_period = [entry.employee_id for entry in order.entries if entry.pays_the_period]
         await refuse_what_autopilot_pays(session, of_the_period, dates.period_start, dates.period_end)
-        order, told = _beside(order, await find_overlaps(session, ids, dates))
+        order, told = _field_problems(order, await find_overlaps(session, ids, dates))
     terms = await tax_terms(session, employer.id, year)
     histories = await read_histories(session, employees, year)
     thresholds: HouseholdYear | None = None
@@ -319,10 +343,12 @@ async def _prepare(
     refuse_unknown_law(record)
     if by_deposit is not None and by_deposit.next_valid_pay_date is not None:
         for employee_id in ids:
-            told.setdefault(employee_id, []).append(_told_of_deposit(dates, by_deposit.next_valid_pay_date))
+            told.setdefault(employee_id, []).append(
+                _deposit_moved_warning(dates, by_deposit.next_valid_pay_date)
+            )
     for pay in asked.employees:
         if pay.rounded:
-            told.setdefault(pay.employee_id, []).extend(map(_told_of_rounding, pay.rounded))
+            told.setdefault(pay.employee_id, []).extend(map(_rounding_warning, pay.rounded))
     record = _with_warnings(record, told)
     confirmations: tuple[str, ...] = ()
     if order.direct_deposit:
@@ -365,7 +391,7 @@ def _not_in_household(position: int, employee_id: UUID) -> Refusal:
     )
 
 
-def _beside(
+def _field_problems(
     order: SettledOrder, overlaps: Sequence[Overlap]
 ) -> tuple[SettledOrder, dict[UUID, list[Message]]]:
     """Tell by employee what else is paid for the period; raise `payroll_overlap` where hours would be paid twice.
@@ -387,7 +413,7 @@ def _beside(
                     "pay_period": {"start": overlap.start, "end": overlap.end},
                 },
             )
-        told.setdefault(overlap.employee_id, []).append(_told_of(overlap, entry))
+        told.setdefault(overlap.employee_id, []).append(_overlap_warning(overlap, entry))
     entries_now = tuple(
         entry._replace(supplemental=entry.employee_id in told and not entry.pays_the_period)
         for entry in order.entries
@@ -408,7 +434,7 @@ def _overlap_message(overlap: Overlap, entry: PayrollEntry) -> str:
     )
 
 
-def _told_of(overlap: Overlap, entry: PayrollEntry) -> Message:
+def _overlap_warning(overlap: Overlap, entry: PayrollEntry) -> Message:
     bonus, other = from_cents(overlap.earnings.bonus), from_cents(overlap.earnings.other_earnings)
     parts = (
         *([message("part_salary")] if overlap.salary else []),
@@ -433,11 +459,11 @@ def _told_of(overlap: Overlap, entry: PayrollEntry) -> Message:
     return message("paid_beside" if hours else "paid_beside_as_supplemental", **paid)
 
 
-def _told_of_deposit(dates: PayDates, earliest: datetime.date) -> Message:
+def _deposit_moved_warning(dates: PayDates, earliest: datetime.date) -> Message:
     return message("deposit_not_in_time", day=dates.pay_date, earliest=earliest)
 
 
-def _told_of_rounding(hours: RoundedHours) -> Message:
+def _rounding_warning(hours: RoundedHours) -> Message:
     return message("hours_rounded", field=hours.field, asked=hours.asked, paid=hours.paid)
 
 
@@ -479,10 +505,10 @@ def _settled(order: Order, methods: Sequence[str], employer_id: UUID, dates: Pay
 
 
 async def _require_accounts(session: AsyncSession, order: SettledOrder) -> None:
-    wanted = [entry.employee_id for entry in order.entries if entry.payment_method == "direct_deposit"]
+    requested = [entry.employee_id for entry in order.entries if entry.payment_method == "direct_deposit"]
     blocked = {
         employee_id: found
-        for employee_id, found in (await employee_blockers(session, wanted)).items()
+        for employee_id, found in (await employee_blockers(session, requested)).items()
         if found
     }
     if blocked:
@@ -525,8 +551,8 @@ async def _employees(session: AsyncSession, order: Order, *, lock: bool) -> Sequ
                 details={"employee_id": employee_id},
             )
 
-    async def locked(wanted: Sequence[UUID]) -> Sequence[Employee]:
-        return (await session.scalars(_LOCK, {"records": list(wanted)})).all()
+    async def locked(requested: Sequence[UUID]) -> Sequence[Employee]:
+        return (await session.scalars(_LOCK, {"records": list(requested)})).all()
 
     if lock:
         found = await lock_people(locked, ids)
@@ -588,19 +614,19 @@ async def get_payroll(session: AsyncSession, actor: Actor, clock: Clock, payroll
     payroll = await read_payroll(session, payroll_id)
     if payroll is None or not actor.reaches(payroll.employer_id):
         raise Refusal("not_found", "Payroll not found.")
-    return await with_ways_out(session, payroll, clock.now())
+    return await with_available_actions(session, payroll, clock.now())
 
 
 async def list_payrolls(
-    session: AsyncSession, actor: Actor, wanted: PayrollsWanted
+    session: AsyncSession, actor: Actor, requested: PayrollQuery
 ) -> tuple[list[tuple[Payroll, int]], str | None]:
     """Return one page of payrolls with their employee counts, newest first, and the next page's cursor.
 
     Without ``employer_id`` they are those of the household that the key remembers, or of all its households where it
     remembers none. Raises `household_forbidden` and `key_mode_mismatch` for a household out of reach.
     """
-    statement = await payrolls_wanted(session, actor, wanted)
-    payrolls, next_cursor = await page_of(session, statement, Payroll.id, wanted)
+    statement = await query_payrolls(session, actor, requested)
+    payrolls, next_cursor = await page_of(session, statement, Payroll.id, requested)
     counted = (
         select(EntryRow.payroll_id, func.count())
         .where(EntryRow.payroll_id.in_([payroll.id for payroll in payrolls]))
@@ -610,7 +636,7 @@ async def list_payrolls(
     return [(payroll, counts.get(payroll.id, 0)) for payroll in payrolls], next_cursor
 
 
-async def payrolls_wanted(session: AsyncSession, actor: Actor, wanted: PayrollsWanted) -> Select[Payroll]:
+async def query_payrolls(session: AsyncSession, actor: Actor, requested: PayrollQuery) -> Select[Payroll]:
     """Return the statement that selects the payrolls that are wanted, of all pages. Raises as `list_payrolls` does."""
     allow(actor, READ_PAYROLLS)
     # What the policies ask anyhow, said in words that the indexes begin with.
@@ -618,27 +644,33 @@ async def payrolls_wanted(session: AsyncSession, actor: Actor, wanted: PayrollsW
         Payroll.organization_id == actor.organization_id, Payroll.sandbox.is_(actor.sandbox)
     )
     owner = None
-    if wanted.employee_id is not None:
-        owner = await session.scalar(select(Employee.employer_id).where(Employee.id == wanted.employee_id))
+    if requested.employee_id is not None:
+        owner = await session.scalar(select(Employee.employer_id).where(Employee.id == requested.employee_id))
     named = (
-        wanted.employer_id is not None or actor.employer_id is not None or actor.employer_sandbox is not None
+        requested.employer_id is not None
+        or actor.employer_id is not None
+        or actor.employer_sandbox is not None
     )
     if named or owner is not None:
         missing = Refusal("employee_not_in_household", "employee_id is not an employee of this household.")
-        employer = await resolve_employer_of(session, actor, wanted.employer_id, owner, missing)
+        employer = await resolve_employer_of(session, actor, requested.employer_id, owner, missing)
         statement = statement.where(Payroll.employer_id == employer.id)
     elif actor.households is not None:
         statement = statement.where(Payroll.employer_id.in_(actor.households))
-    if wanted.status is not None:
-        statement = statement.where(Payroll.status == wanted.status)
-    if wanted.since is not None:
-        statement = statement.where(Payroll.pay_date >= wanted.since)
-    if wanted.until is not None:
-        statement = statement.where(Payroll.pay_date <= wanted.until)
-    if wanted.employee_id is not None:
-        paid = exists().where(EntryRow.payroll_id == Payroll.id, EntryRow.employee_id == wanted.employee_id)
+    if requested.status is not None:
+        statement = statement.where(Payroll.status == requested.status)
+    if requested.since is not None:
+        statement = statement.where(Payroll.pay_date >= requested.since)
+    if requested.until is not None:
+        statement = statement.where(Payroll.pay_date <= requested.until)
+    if requested.employee_id is not None:
+        paid = exists().where(
+            EntryRow.payroll_id == Payroll.id, EntryRow.employee_id == requested.employee_id
+        )
         statement = statement.where(paid)
-    if wanted.method is not None:
-        paid_so = exists().where(EntryRow.payroll_id == Payroll.id, EntryRow.payment_method == wanted.method)
+    if requested.method is not None:
+        paid_so = exists().where(
+            EntryRow.payroll_id == Payroll.id, EntryRow.payment_method == requested.method
+        )
         statement = statement.where(paid_so)
     return statement

@@ -109,8 +109,8 @@ async def _calculated_again(session: AsyncSession, payroll: StoredPayroll) -> Pa
     if is_fica_refund(payroll.notes):
         return None
     entries = (await read_entries(session, [payroll.id]))[payroll.id]
-    wanted = select(Employee).where(Employee.id.in_({entry.employee_id for entry in entries}))
-    employees = (await session.scalars(wanted)).all()
+    requested = select(Employee).where(Employee.id.in_({entry.employee_id for entry in entries}))
+    employees = (await session.scalars(requested)).all()
     payees = {each.id: payee_of(each) for each in employees}
     terms = await tax_terms(session, payroll.employer_id, payroll.tax_year)
     histories: Mapping[UUID, History] = await read_histories(session, employees, payroll.tax_year)

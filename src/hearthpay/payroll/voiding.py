@@ -13,12 +13,17 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.banking.calendar import submission_day
 from hearthpay.banking.entries import cancel_payments, lock_payments
 from hearthpay.clock import Clock
+from hearthpay.payroll.issues.available_actions import (
+    paid_by_hand,
+    position_of,
+    void_action,
+    with_available_actions,
+)
 from hearthpay.payroll.ledger.payrolls import read_payroll
 from hearthpay.payroll.ledger.rows import StoredPayroll
 from hearthpay.payroll.lifecycle import Cause, PayrollStatus, move
 from hearthpay.payroll.models import Payroll
-from hearthpay.payroll.payday.outcomes import give_back
-from hearthpay.payroll.trouble.ways_out import paid_by_hand, position_of, way_to_void, with_ways_out
+from hearthpay.payroll.payday.outcomes import refund_debit
 from hearthpay.payroll.years.reversal import release_periods, reverse_paychecks
 
 _WHY_NOT = {
@@ -55,7 +60,7 @@ async def void_payroll(
     status = cast(PayrollStatus, payroll.status)
     await lock_payments(session, payroll_id)
     position = await position_of(session, payroll_id, now)
-    way = await way_to_void(session, payroll_id, status, position)
+    way = await void_action(session, payroll_id, status, position)
     if way is None:
         why = _WHY_NOT.get(status, "its direct deposits have been paid")
         raise Refusal(
@@ -68,7 +73,7 @@ async def void_payroll(
             await cancel_payments(session, now, payroll_id)
         only = await paid_by_hand(session, payroll_id) if way == "hand_part" else None
         undone = await reverse_paychecks(session, payroll_id, now, only=only)
-        await give_back(session, payroll_id, undone, submission_day(now), now)
+        await refund_debit(session, payroll_id, undone, submission_day(now), now)
     after: PayrollStatus = "voided"
     if way == "hand_part" and await session.scalar(_STANDING, {"payroll": payroll_id}):
         after = status
@@ -86,7 +91,7 @@ async def void_payroll(
     )
     stored = await read_payroll(session, payroll_id)
     assert stored is not None
-    return await with_ways_out(session, stored, now)
+    return await with_available_actions(session, stored, now)
 
 
 async def void_unsent(

@@ -18,16 +18,16 @@ from hearthpay.clock import Clock
 from hearthpay.database.session import become_person
 from hearthpay.languages.catalogue import mark
 from hearthpay.mail.person_mail import RESETS
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.former_addresses import note_former_person_address
 from hearthpay.people.freezing import refuse_frozen_person
-from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.identity import masked, read_address, read_language, read_name
 from hearthpay.people.mails import person_mail
 from hearthpay.people.models import PersonCredential, PersonRecord
 from hearthpay.people.passwords import check_new_password, hash_password
 from hearthpay.people.second_factor import (
-    WaitingFactor,
+    SecondFactorSetup,
     begin_enrollment,
     confirm_enrollment,
     remove_second_factor,
@@ -35,7 +35,7 @@ from hearthpay.people.second_factor import (
     second_factor_of,
 )
 from hearthpay.people.sessions import SignedIn, end_all
-from hearthpay.people.sign_in import Entered, enter, person_at, tell
+from hearthpay.people.sign_in import SignInResult, complete_sign_in, person_at, send_sign_in_notice
 from hearthpay.people.stop_links import PersonChange, StopAccount
 from hearthpay.people.tokens import LASTS, end_own_tokens, leave_token, look_at_token, use_token
 
@@ -51,18 +51,18 @@ _SECOND_FACTOR_OFF = mark("the second factor was removed")
 _NEW_CODES = mark("new recovery codes were made")
 
 
-async def ask_for_reset(desk: FrontDesk, email: str, links_begin: str, visit: Visit) -> None:
+async def ask_for_reset(people_context: PeopleContext, email: str, links_begin: str, visit: Visit) -> None:
     """Send a link for a new password, if there is such an account; nothing tells whether there is.
 
     Raises `validation_error` for what is no address, and `rate_limited`.
     """
     address = read_address(email)
-    desk.throttle.mail_asked_for(visit.address)
-    async with desk.in_constant_time():
-        if not desk.writes_mail:
+    people_context.throttle.mail_asked_for(visit.address)
+    async with people_context.in_constant_time():
+        if not people_context.writes_mail:
             return
-        now = desk.clock.now()
-        async with desk.database.transaction(None) as session:
+        now = people_context.clock.now()
+        async with people_context.database.transaction(None) as session:
             person_id = await person_at(session, address)
             if person_id is None:
                 return
@@ -74,24 +74,28 @@ async def ask_for_reset(desk: FrontDesk, email: str, links_begin: str, visit: Vi
                 "reset", address, person.language, name=person.name, link=f"{links_begin}/reset/{token.text}"
             )
             about = f"reset {person_id}"
-            await desk.queue_mail(session, now, "reset", mail, now + LASTS["reset"], sort=RESETS, about=about)
+            await people_context.queue_mail(
+                session, now, "reset", mail, now + LASTS["reset"], sort=RESETS, about=about
+            )
 
 
-async def look_at_reset(desk: FrontDesk, presented: str) -> None:
+async def look_at_reset(people_context: PeopleContext, presented: str) -> None:
     """Raises `not_found` or `gone` for a link that opens nothing."""
-    async with desk.database.transaction(None) as session:
-        await look_at_token(session, desk.clock.now(), "reset", presented)
+    async with people_context.database.transaction(None) as session:
+        await look_at_token(session, people_context.clock.now(), "reset", presented)
 
 
-async def reset_password(desk: FrontDesk, presented: str, password: str, visit: Visit) -> Entered:
+async def reset_password(
+    people_context: PeopleContext, presented: str, password: str, visit: Visit
+) -> SignInResult:
     """Set a new password by a link, end every session and begin one; the second factor is still asked for.
 
     One that was set up within YOUNG_FOR is not: who stole the account must not keep its person out by it.
 
     Raises `gone` for a link that works no more, and `validation_error` for a password that is too easily guessed.
     """
-    now = desk.clock.now()
-    async with desk.database.transaction(None) as session:
+    now = people_context.clock.now()
+    async with people_context.database.transaction(None) as session:
         facts = await look_at_token(session, now, "reset", presented)
         assert facts.person_id is not None
         await become_person(session, facts.person_id)
@@ -100,7 +104,7 @@ async def reset_password(desk: FrontDesk, presented: str, password: str, visit: 
             raise Refusal("gone", "This link was used already or has expired.")
     checked = check_new_password(password, about=(person.name, person.email))
     hashed = await hash_password(checked)
-    async with desk.database.transaction(None) as session:
+    async with people_context.database.transaction(None) as session:
         await become_person(session, person.id)
         await _in_turn(session, person.id)
         await use_token(session, now, "reset", presented)
@@ -108,19 +112,21 @@ async def reset_password(desk: FrontDesk, presented: str, password: str, visit: 
         ended = await end_all(session, now, person.id)
         await end_own_tokens(session, now)
         await note_event(session, person.id, visit, "password.reset", {"sessions_ended": ended})
-        await _tell_of(
-            desk, session, person.id, _PASSWORD, "password", await _password_id(session, person.id)
+        await _notify_of(
+            people_context, session, person.id, _PASSWORD, "password", await _password_id(session, person.id)
         )
         factor = await second_factor_of(session, person.id)
-        half = factor is not None and (factor.confirmed_at or now) <= now - YOUNG_FOR
-        return await enter(desk, session, now, person.id, "link", visit, half=half)
+        needs_second_factor = factor is not None and (factor.confirmed_at or now) <= now - YOUNG_FOR
+        return await complete_sign_in(
+            people_context, session, now, person.id, "link", visit, needs_second_factor=needs_second_factor
+        )
 
 
-async def change_password(desk: FrontDesk, who: SignedIn, password: str, visit: Visit) -> None:
+async def change_password(people_context: PeopleContext, who: SignedIn, password: str, visit: Visit) -> None:
     """Set a new password and end the person's other sessions. Raises `validation_error` for a weak one."""
     hashed = await hash_password(check_new_password(password, about=(who.name, who.email)))
-    now = desk.clock.now()
-    async with desk.database.transaction(None) as session:
+    now = people_context.clock.now()
+    async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         await _in_turn(session, who.person_id)
         await _replace_password(session, now, who.person_id, hashed)
@@ -128,72 +134,82 @@ async def change_password(desk: FrontDesk, who: SignedIn, password: str, visit: 
         await end_own_tokens(session, now)
         await note_event(session, who.person_id, visit, "password.change", {"sessions_ended": ended})
         changed = await _password_id(session, who.person_id)
-        await _tell_of(desk, session, who.person_id, _PASSWORD, "password", changed)
+        await _notify_of(people_context, session, who.person_id, _PASSWORD, "password", changed)
 
 
-async def set_up_second_factor(desk: FrontDesk, who: SignedIn) -> WaitingFactor:
+async def set_up_second_factor(people_context: PeopleContext, who: SignedIn) -> SecondFactorSetup:
     """Make a secret for an app; it counts once a password of it is entered."""
-    async with desk.database.transaction(None) as session:
+    async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         await _in_turn(session, who.person_id)
-        await refuse_frozen_person(session, desk.clock.now(), who.person_id)
-        return await begin_enrollment(session, desk.keys(), desk.clock.now(), who.person_id, who.email)
+        await refuse_frozen_person(session, people_context.clock.now(), who.person_id)
+        return await begin_enrollment(
+            session, people_context.keys(), people_context.clock.now(), who.person_id, who.email
+        )
 
 
-async def confirm_second_factor(desk: FrontDesk, who: SignedIn, code: str, visit: Visit) -> Sequence[str]:
+async def confirm_second_factor(
+    people_context: PeopleContext, who: SignedIn, code: str, visit: Visit
+) -> Sequence[str]:
     """Let the second factor count from now on; return its recovery codes. Raises `validation_error`."""
-    async with desk.database.transaction(None) as session:
+    async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
-        await refuse_frozen_person(session, desk.clock.now(), who.person_id)
-        codes = await confirm_enrollment(session, desk.keys(), desk.clock.now(), who.person_id, code)
+        await refuse_frozen_person(session, people_context.clock.now(), who.person_id)
+        codes = await confirm_enrollment(
+            session, people_context.keys(), people_context.clock.now(), who.person_id, code
+        )
         factor = await second_factor_of(session, who.person_id)
         subject = None if factor is None else factor.id
         await note_event(session, who.person_id, visit, "second_factor.add", {"credential_id": str(subject)})
-        await _tell_of(desk, session, who.person_id, _SECOND_FACTOR_ON, "factor_added", subject)
+        await _notify_of(people_context, session, who.person_id, _SECOND_FACTOR_ON, "factor_added", subject)
         return codes
 
 
-async def new_recovery_codes(desk: FrontDesk, who: SignedIn, visit: Visit) -> Sequence[str]:
+async def new_recovery_codes(people_context: PeopleContext, who: SignedIn, visit: Visit) -> Sequence[str]:
     """Replace the recovery codes. Raises `invalid_state` where there is no second factor."""
-    async with desk.database.transaction(None) as session:
+    async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         if await second_factor_of(session, who.person_id) is None:
             raise Refusal("invalid_state", "There is no second factor.")
-        await refuse_frozen_person(session, desk.clock.now(), who.person_id)
-        codes = await renew_codes(session, desk.clock.now(), who.person_id)
+        await refuse_frozen_person(session, people_context.clock.now(), who.person_id)
+        codes = await renew_codes(session, people_context.clock.now(), who.person_id)
         await note_event(session, who.person_id, visit, "recovery_codes.renew")
-        await _tell_of(desk, session, who.person_id, _NEW_CODES, "codes")
+        await _notify_of(people_context, session, who.person_id, _NEW_CODES, "codes")
         return codes
 
 
-async def do_without_second_factor(desk: FrontDesk, who: SignedIn, visit: Visit) -> None:
+async def do_without_second_factor(people_context: PeopleContext, who: SignedIn, visit: Visit) -> None:
     """Remove the second factor and its recovery codes."""
-    async with desk.database.transaction(None) as session:
+    async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         factor = await second_factor_of(session, who.person_id)
         subject = None if factor is None else factor.id
-        await remove_second_factor(session, desk.clock.now(), who.person_id)
+        await remove_second_factor(session, people_context.clock.now(), who.person_id)
         await note_event(
             session, who.person_id, visit, "second_factor.remove", {"credential_id": str(subject)}
         )
-        await _tell_of(desk, session, who.person_id, _SECOND_FACTOR_OFF, "factor_removed", subject)
+        await _notify_of(
+            people_context, session, who.person_id, _SECOND_FACTOR_OFF, "factor_removed", subject
+        )
 
 
-async def change_profile(desk: FrontDesk, who: SignedIn, name: str, language: str, visit: Visit) -> None:
+async def change_profile(
+    people_context: PeopleContext, who: SignedIn, name: str, language: str, visit: Visit
+) -> None:
     """Change what the person is called and reads. Raises `validation_error`."""
     values = {"name": read_name(name), "language": read_language(language)}
-    async with desk.database.transaction(None) as session:
+    async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         await session.execute(
             update(PersonRecord)
             .where(PersonRecord.id == who.person_id)
-            .values(**values, updated_at=desk.clock.now())
+            .values(**values, updated_at=people_context.clock.now())
         )
         await note_event(session, who.person_id, visit, "profile.change", {"language": values["language"]})
 
 
 async def ask_for_new_email(
-    desk: FrontDesk, who: SignedIn, email: str, links_begin: str, visit: Visit
+    people_context: PeopleContext, who: SignedIn, email: str, links_begin: str, visit: Visit
 ) -> None:
     """Send a link to the new address, which counts once it is opened. The answer tells nothing about other accounts.
 
@@ -202,26 +218,28 @@ async def ask_for_new_email(
     address = read_address(email)
     if address == who.email:
         raise invalid("email", "is your address already")
-    desk.throttle.mail_asked_for(visit.address)
-    now = desk.clock.now()
-    async with desk.in_constant_time(), desk.database.transaction(None) as session:
+    people_context.throttle.mail_asked_for(visit.address)
+    now = people_context.clock.now()
+    async with people_context.in_constant_time(), people_context.database.transaction(None) as session:
         taken = await person_at(session, address) is not None
         await become_person(session, who.person_id)
         await refuse_frozen_person(session, now, who.person_id)
         await note_event(session, who.person_id, visit, "email.ask", {"new": masked(address)})
-        if taken or not desk.writes_mail:
+        if taken or not people_context.writes_mail:
             return
         token = await leave_token(session, now, "new_email", email=address, person_id=who.person_id)
         mail = person_mail(
             "new_email", address, who.language, name=who.name, link=f"{links_begin}/new-email/{token.text}"
         )
-        await desk.queue_mail(session, now, "new_email", mail, now + LASTS["new_email"])
+        await people_context.queue_mail(session, now, "new_email", mail, now + LASTS["new_email"])
 
 
-async def confirm_new_email(desk: FrontDesk, who: SignedIn, presented: str, visit: Visit) -> None:
+async def confirm_new_email(
+    people_context: PeopleContext, who: SignedIn, presented: str, visit: Visit
+) -> None:
     """Use the address that the link was sent to, and tell the old one. Raises `gone`, also for another's link."""
-    now = desk.clock.now()
-    async with desk.database.transaction(None) as session:
+    now = people_context.clock.now()
+    async with people_context.database.transaction(None) as session:
         facts = await look_at_token(session, now, "new_email", presented)
         if facts.person_id != who.person_id or facts.email is None:
             raise Refusal("gone", "This link was made for another account.")
@@ -231,7 +249,9 @@ async def confirm_new_email(desk: FrontDesk, who: SignedIn, presented: str, visi
         await become_person(session, who.person_id)
         await refuse_frozen_person(session, now, who.person_id)
         stop = StopAccount(who.person_id, "address", address=who.email)
-        await tell(desk, session, now, who.person_id, "moved", to=who.email, stop=stop)
+        await send_sign_in_notice(
+            people_context, session, now, who.person_id, "moved", to=who.email, stop=stop
+        )
         await note_former_person_address(session, now, who.person_id, who.email)
         try:
             await session.execute(
@@ -291,8 +311,8 @@ async def _password_id(session: AsyncSession, person_id: UUID) -> UUID | None:
     return found
 
 
-async def _tell_of(
-    desk: FrontDesk,
+async def _notify_of(
+    people_context: PeopleContext,
     session: AsyncSession,
     person_id: UUID,
     what: str,
@@ -300,4 +320,6 @@ async def _tell_of(
     subject: UUID | None = None,
 ) -> None:
     stop = StopAccount(person_id, change, subject)
-    await tell(desk, session, desk.clock.now(), person_id, "changed", what=what, stop=stop)
+    await send_sign_in_notice(
+        people_context, session, people_context.clock.now(), person_id, "changed", what=what, stop=stop
+    )

@@ -14,12 +14,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.access.refusal import invalid
 from hearthpay.clock import Clock
 from hearthpay.languages.catalogue import mark
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit
-from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.identity import read_address, read_name
 from hearthpay.people.models import OneTimeToken, PersonRecord
 from hearthpay.people.operators import operate_first
-from hearthpay.people.sign_in import Entered, enter, person_at
+from hearthpay.people.sign_in import SignInResult, complete_sign_in, person_at
 from hearthpay.people.sign_up import (
     NewPerson,
     check_new_person,
@@ -59,44 +59,44 @@ async def offer_first_owner(session: AsyncSession, clock: Clock) -> PortalToken 
     return await leave_token(session, clock.now(), "first_owner")
 
 
-async def organization_to_join(desk: FrontDesk, presented: str) -> str | None:
+async def organization_to_join(people_context: PeopleContext, presented: str) -> str | None:
     """Return the name of the one organization that has no people, which the link's holder will own.
 
     None where the holder names an organization instead. Raises `not_found` and `gone` for a link that does not work.
     """
-    now = desk.clock.now()
-    async with desk.database.transaction(None) as session:
+    now = people_context.clock.now()
+    async with people_context.database.transaction(None) as session:
         await look_at_token(session, now, "first_owner", presented)
-        without_people = await _without_people(session, desk, presented)
+        without_people = await _without_people(session, people_context, presented)
         return without_people[0].name if len(without_people) == 1 else None
 
 
 async def become_first_owner(
-    desk: FrontDesk, presented: str, email: str, new: NewPerson, organization: str, visit: Visit
-) -> Entered:
+    people_context: PeopleContext, presented: str, email: str, new: NewPerson, organization: str, visit: Visit
+) -> SignInResult:
     """Make the first owner's account, by the link that the operator was shown; begin a session.
 
     The person joins the one organization that has no people, or the one of them that `organization` names; else a new
     organization gets that name. Raises `gone` for a link that no longer works, and `validation_error`.
     """
-    async with desk.database.transaction(None) as session:
-        await look_at_token(session, desk.clock.now(), "first_owner", presented)
+    async with people_context.database.transaction(None) as session:
+        await look_at_token(session, people_context.clock.now(), "first_owner", presented)
     address = read_address(email)
     checked = await check_new_person(new, address)
-    now = desk.clock.now()
-    async with desk.database.transaction(None) as session:
+    now = people_context.clock.now()
+    async with people_context.database.transaction(None) as session:
         if await person_at(session, address) is not None:
             raise invalid("email", "has an account already")
-        joined = _chosen(await _without_people(session, desk, presented), organization.strip())
+        joined = _chosen(await _without_people(session, people_context, presented), organization.strip())
         named = read_name(organization, "organization") if joined is None else ""
         await use_token(session, now, "first_owner", presented)
-        person_id = await make_person(session, desk.clock, address, checked, visit)
+        person_id = await make_person(session, people_context.clock, address, checked, visit)
         if joined is None:
             await found_organization(session, now, person_id, named, visit)
         else:
             await join_as_owner(session, now, person_id, joined, visit)
         await operate_first(session, now, person_id, presented, visit)
-        return await enter(desk, session, now, person_id, "link", visit)
+        return await complete_sign_in(people_context, session, now, person_id, "link", visit)
 
 
 def _chosen(without_people: Sequence[_Organization], typed: str) -> UUID | None:
@@ -113,8 +113,10 @@ def _chosen(without_people: Sequence[_Organization], typed: str) -> UUID | None:
     return without_people[0].id
 
 
-async def _without_people(session: AsyncSession, desk: FrontDesk, presented: str) -> list[_Organization]:
+async def _without_people(
+    session: AsyncSession, people_context: PeopleContext, presented: str
+) -> list[_Organization]:
     """Return the organizations that never had a member, once no other transaction is creating one."""
     token = parse_token(presented)
-    values = {"token_hash": None if token is None else token.hash, "now": desk.clock.now()}
+    values = {"token_hash": None if token is None else token.hash, "now": people_context.clock.now()}
     return [_Organization(*row) for row in await session.execute(_WITHOUT_PEOPLE, values)]

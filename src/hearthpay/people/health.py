@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from hearthpay.access.refusal import Refusal
 from hearthpay.database.session import become_person
-from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.sessions import SignedIn
 
 _HEALTH: Final = text("SELECT name, figure, moment FROM installation_health(:at)")
@@ -23,11 +23,11 @@ class Vital(NamedTuple):
     moment: datetime | None
 
 
-async def vitals(desk: FrontDesk, who: SignedIn) -> Mapping[str, Vital]:
+async def vitals(people_context: PeopleContext, who: SignedIn) -> Mapping[str, Vital]:
     """Return how it all goes, over all organizations. Raises `not_found` for who is no operator."""
-    async with desk.database.transaction(None) as session:
+    async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
-        rows = (await session.execute(_HEALTH, {"at": desk.clock.now()})).all()
+        rows = (await session.execute(_HEALTH, {"at": people_context.clock.now()})).all()
     if not rows:
         raise Refusal("not_found", "Page not found. Check the address.")
     return {row.name: Vital(row.figure, row.moment) for row in rows}

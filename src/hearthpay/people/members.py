@@ -341,7 +341,7 @@ async def accept(
     )
     await session.flush()
     # Whatever she let agents do when she was here before has ended, were it let in at the moment at which she went.
-    joined = _Deed("user", person_id, visit.request_id)
+    joined = _Change("user", person_id, visit.request_id)
     await _end_agents(session, joined, Tenant(invitation.organization_id, False), now, person_id)
     await audit.record(
         session,
@@ -413,11 +413,11 @@ async def _end(session: AsyncSession, actor: Actor, clock: Clock, member: Member
     now = member.ended_at = clock.now()
     await session.flush()
     await _record(session, actor, action, member.person_id, {"role": member.role})
-    deed = _Deed(actor.kind, actor.id, actor.request_id)
+    deed = _Change(actor.kind, actor.id, actor.request_id)
     await _end_agents(session, deed, actor.tenant, now, member.person_id)
 
 
-class _Deed(NamedTuple):
+class _Change(NamedTuple):
     """Who does something, as the audit trail names him."""
 
     actor_kind: ActorKind
@@ -426,7 +426,7 @@ class _Deed(NamedTuple):
 
 
 async def _end_agents(
-    session: AsyncSession, deed: _Deed, tenant: Tenant, now: datetime, person_id: UUID
+    session: AsyncSession, deed: _Change, tenant: Tenant, now: datetime, person_id: UUID
 ) -> None:
     """End what the person let agents do in the tenant's organization: who comes back later lets them in anew.
 

@@ -6,10 +6,10 @@ from datetime import datetime
 
 from hearthpay.database.session import become_person
 from hearthpay.mail.bounces import bounced
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit, note_event
-from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.models import PersonRecord
-from hearthpay.people.readers import TOPICS, Topic
+from hearthpay.people.recipients import TOPICS, Topic
 from hearthpay.people.sessions import SignedIn
 
 
@@ -21,19 +21,21 @@ class NoticeChoices:
     bounced_at: datetime | None
 
 
-async def notice_choices(desk: FrontDesk, who: SignedIn) -> NoticeChoices:
+async def notice_choices(people_context: PeopleContext, who: SignedIn) -> NoticeChoices:
     """Return what the person has chosen."""
-    async with desk.database.transaction(None) as session:
+    async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         person = await session.get_one(PersonRecord, who.person_id)
         refused = await bounced(session, [person.email])
         return NoticeChoices(frozenset(TOPICS) - set(person.muted_notices), refused.get(person.email))
 
 
-async def choose_notices(desk: FrontDesk, who: SignedIn, wanted: Collection[Topic], visit: Visit) -> None:
+async def choose_notices(
+    people_context: PeopleContext, who: SignedIn, wanted: Collection[Topic], visit: Visit
+) -> None:
     """Send the person no mail about any other topic than these from now on."""
     muted: list[str] = [topic for topic in TOPICS if topic not in wanted]
-    async with desk.database.transaction(None) as session:
+    async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         person = await session.get_one(PersonRecord, who.person_id)
         if person.muted_notices == muted:

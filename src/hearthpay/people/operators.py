@@ -18,8 +18,8 @@ from hearthpay.access.actor import Actor
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
 from hearthpay.database.session import become_person
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit, note_event
-from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.identity import read_address
 from hearthpay.people.members import SentInvitation, invite_member
 from hearthpay.people.models import Membership, PersonRecord, PersonSession
@@ -169,21 +169,21 @@ class UncollectedWages:
         return self.owed - self.received
 
 
-async def wages_not_collected(desk: FrontDesk, who: SignedIn) -> Sequence[UncollectedWages]:
+async def wages_not_collected(people_context: PeopleContext, who: SignedIn) -> Sequence[UncollectedWages]:
     """Return the wages that households owe, of every organization, the oldest first. Raises `not_found`."""
     require_operator(who)
-    async with desk.database.transaction(None) as session:
+    async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         return [UncollectedWages(*row) for row in await session.execute(_NOT_COLLECTED)]
 
 
-async def mails_not_sent(desk: FrontDesk, who: SignedIn) -> Sequence[UnsentMail]:
+async def mails_not_sent(people_context: PeopleContext, who: SignedIn) -> Sequence[UnsentMail]:
     """Return what was not sent within NOT_SENT_FOR, newest first, of every organization. Raises `not_found`."""
     require_operator(who)
-    async with desk.database.transaction(None) as session:
+    async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         rows = await session.execute(
-            _NOT_SENT, {"since": desk.clock.now() - NOT_SENT_FOR, "most": MOST_SHOWN}
+            _NOT_SENT, {"since": people_context.clock.now() - NOT_SENT_FOR, "most": MOST_SHOWN}
         )
         return [
             UnsentMail(

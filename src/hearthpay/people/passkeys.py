@@ -34,13 +34,13 @@ from webauthn.helpers.structs import (
 from hearthpay.access.refusal import Refusal
 from hearthpay.database.session import become_person
 from hearthpay.languages.catalogue import mark
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.freezing import refuse_frozen_person
-from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.identity import read_name
 from hearthpay.people.models import PersonCredential
 from hearthpay.people.sessions import SignedIn
-from hearthpay.people.sign_in import Entered, enter, make_fresh, tell
+from hearthpay.people.sign_in import SignInResult, complete_sign_in, make_fresh, send_sign_in_notice
 from hearthpay.people.stop_links import StopAccount
 from hearthpay.people.tokens import leave_token, use_token
 
@@ -65,15 +65,17 @@ class Site:
         return urlsplit(self.origin).hostname or ""
 
 
-async def registration_options(desk: FrontDesk, who: SignedIn, site: Site, cookie: str) -> str:
+async def registration_options(people_context: PeopleContext, who: SignedIn, site: Site, cookie: str) -> str:
     """Return what the browser needs to make a passkey, as JSON. Raises `plan_limit_reached` for one too many."""
-    async with desk.database.transaction(None) as session:
+    async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         there = await _in_force(session, who.person_id)
         if len(there) >= MOST:
             raise Refusal("invalid_state", f"An account has at most {MOST} passkeys.")
-        await refuse_frozen_person(session, desk.clock.now(), who.person_id)
-        challenge = await leave_token(session, desk.clock.now(), "challenge", bound_to=_holder(cookie))
+        await refuse_frozen_person(session, people_context.clock.now(), who.person_id)
+        challenge = await leave_token(
+            session, people_context.clock.now(), "challenge", bound_to=_holder(cookie)
+        )
     options = generate_registration_options(
         rp_id=site.host,
         rp_name="Hearthpay",
@@ -91,15 +93,21 @@ async def registration_options(desk: FrontDesk, who: SignedIn, site: Site, cooki
 
 
 async def add_passkey(
-    desk: FrontDesk, who: SignedIn, site: Site, cookie: str, answer: str, name: str, visit: Visit
+    people_context: PeopleContext,
+    who: SignedIn,
+    site: Site,
+    cookie: str,
+    answer: str,
+    name: str,
+    visit: Visit,
 ) -> None:
     """Keep the passkey that the browser has made. Raises `invalid_state` for whatever is not a right answer."""
-    now = desk.clock.now()
+    now = people_context.clock.now()
     named = read_name(name or "Passkey")[:60]
-    async with desk.database.transaction(None) as session:
+    async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         await refuse_frozen_person(session, now, who.person_id)
-        challenge = await _challenge_of(session, desk, answer, cookie)
+        challenge = await _challenge_of(session, people_context, answer, cookie)
         try:
             made = verify_registration_response(
                 credential=answer,
@@ -131,13 +139,17 @@ async def add_passkey(
         details = {"name": named, "credential_id": str(passkey_id)}
         await note_event(session, who.person_id, visit, "passkey.add", details)
         stop = StopAccount(who.person_id, "passkey_added", passkey_id)
-        await tell(desk, session, now, who.person_id, "changed", what=_ADDED, stop=stop)
+        await send_sign_in_notice(
+            people_context, session, now, who.person_id, "changed", what=_ADDED, stop=stop
+        )
 
 
-async def sign_in_options(desk: FrontDesk, site: Site, cookie: str) -> str:
+async def sign_in_options(people_context: PeopleContext, site: Site, cookie: str) -> str:
     """Return what the browser needs to ask for a passkey, as JSON: whose, it finds out itself."""
-    async with desk.database.transaction(None) as session:
-        challenge = await leave_token(session, desk.clock.now(), "challenge", bound_to=_holder(cookie))
+    async with people_context.database.transaction(None) as session:
+        challenge = await leave_token(
+            session, people_context.clock.now(), "challenge", bound_to=_holder(cookie)
+        )
     options = generate_authentication_options(
         rp_id=site.host,
         challenge=challenge.text.encode("ascii"),
@@ -147,39 +159,43 @@ async def sign_in_options(desk: FrontDesk, site: Site, cookie: str) -> str:
 
 
 async def sign_in_with_passkey(
-    desk: FrontDesk, site: Site, cookie: str, answer: str, visit: Visit
-) -> Entered:
+    people_context: PeopleContext, site: Site, cookie: str, answer: str, visit: Visit
+) -> SignInResult:
     """Begin a session of the passkey's owner. Raises `authentication_required` and `rate_limited`."""
-    desk.throttle.admit(visit.address)
-    async with desk.database.transaction(None) as session:
-        person_id = await _verified(session, desk, site, cookie, answer)
-        entered = await enter(desk, session, desk.clock.now(), person_id, "passkey", visit)
-    desk.throttle.succeeded(visit.address)
+    people_context.throttle.admit(visit.address)
+    async with people_context.database.transaction(None) as session:
+        person_id = await _verified(session, people_context, site, cookie, answer)
+        entered = await complete_sign_in(
+            people_context, session, people_context.clock.now(), person_id, "passkey", visit
+        )
+    people_context.throttle.succeeded(visit.address)
     return entered
 
 
 async def prove_again_with_passkey(
-    desk: FrontDesk, who: SignedIn, site: Site, cookie: str, answer: str, visit: Visit
+    people_context: PeopleContext, who: SignedIn, site: Site, cookie: str, answer: str, visit: Visit
 ) -> None:
     """Let the session count as fresh. Raises `authentication_required`, also for another person's passkey."""
-    async with desk.database.transaction(None) as session:
-        if await _verified(session, desk, site, cookie, answer) != who.person_id:
+    async with people_context.database.transaction(None) as session:
+        if await _verified(session, people_context, site, cookie, answer) != who.person_id:
             raise Refusal("authentication_required", _NOT_GOOD)
-        await make_fresh(session, desk.clock.now(), who.session_id)
+        await make_fresh(session, people_context.clock.now(), who.session_id)
         await note_event(session, who.person_id, visit, "session.proved", {"method": "passkey"})
 
 
-async def list_passkeys(desk: FrontDesk, who: SignedIn) -> Sequence[PersonCredential]:
+async def list_passkeys(people_context: PeopleContext, who: SignedIn) -> Sequence[PersonCredential]:
     """Return the passkeys in force of the person, oldest first."""
-    async with desk.database.transaction(None) as session:
+    async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         return await _in_force(session, who.person_id)
 
 
-async def remove_passkey(desk: FrontDesk, who: SignedIn, passkey_id: UUID, visit: Visit) -> None:
+async def remove_passkey(
+    people_context: PeopleContext, who: SignedIn, passkey_id: UUID, visit: Visit
+) -> None:
     """Take a passkey out of force. Raises `not_found`, and `invalid_state` where nothing else opens the account."""
-    now = desk.clock.now()
-    async with desk.database.transaction(None) as session:
+    now = people_context.clock.now()
+    async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         found = await session.scalar(
             _own(who.person_id).where(PersonCredential.id == passkey_id).with_for_update()
@@ -203,7 +219,9 @@ async def remove_passkey(desk: FrontDesk, who: SignedIn, passkey_id: UUID, visit
         details = {"name": found.name, "credential_id": str(found.id)}
         await note_event(session, who.person_id, visit, "passkey.remove", details)
         stop = StopAccount(who.person_id, "passkey_removed", found.id)
-        await tell(desk, session, now, who.person_id, "changed", what=_REMOVED, stop=stop)
+        await send_sign_in_notice(
+            people_context, session, now, who.person_id, "changed", what=_REMOVED, stop=stop
+        )
 
 
 def _own(person_id: UUID) -> Any:
@@ -221,9 +239,11 @@ async def _in_force(session: AsyncSession, person_id: UUID) -> Sequence[PersonCr
     return found
 
 
-async def _verified(session: AsyncSession, desk: FrontDesk, site: Site, cookie: str, answer: str) -> UUID:
+async def _verified(
+    session: AsyncSession, people_context: PeopleContext, site: Site, cookie: str, answer: str
+) -> UUID:
     """Return whose passkey has answered our challenge; the transaction is that person's then."""
-    challenge = await _challenge_of(session, desk, answer, cookie)
+    challenge = await _challenge_of(session, people_context, answer, cookie)
     passkey_id = _bytes_of(_parsed(answer).get("rawId"))
     row = (await session.execute(_FIND, {"passkey_id": passkey_id})).one_or_none()
     if row is None:
@@ -245,19 +265,21 @@ async def _verified(session: AsyncSession, desk: FrontDesk, site: Site, cookie: 
     except WebAuthnException:
         raise Refusal("authentication_required", _NOT_GOOD) from None
     passkey.sign_count = checked.new_sign_count
-    passkey.last_used_at = desk.clock.now()
+    passkey.last_used_at = people_context.clock.now()
     await session.flush()
     return person_id
 
 
-async def _challenge_of(session: AsyncSession, desk: FrontDesk, answer: str, cookie: str) -> bytes:
+async def _challenge_of(
+    session: AsyncSession, people_context: PeopleContext, answer: str, cookie: str
+) -> bytes:
     """Return the challenge that the browser answers, once it is known to be ours, and used up by that."""
     response = _parsed(answer).get("response")
     client_data = response.get("clientDataJSON") if isinstance(response, dict) else None
     challenge = _bytes_of(_parsed(_bytes_of(client_data)).get("challenge"))
     try:
         presented = challenge.decode("ascii")
-        await use_token(session, desk.clock.now(), "challenge", presented, holder=_holder(cookie))
+        await use_token(session, people_context.clock.now(), "challenge", presented, holder=_holder(cookie))
     except (Refusal, UnicodeDecodeError):
         raise Refusal("authentication_required", _NOT_GOOD) from None
     return challenge

@@ -17,7 +17,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from argon2.low_level import Type
 
 from hearthpay.access.refusal import invalid
-from hearthpay.people.hashing_turns import hashing_turns
+from hearthpay.people.hashing_queue import hashing_queue
 
 SHORTEST: Final = 10
 LONGEST: Final = 200
@@ -56,7 +56,7 @@ def check_new_password(password: str, *, about: tuple[str, ...] = ()) -> str:
 
 async def hash_password(password: str, client: str = "") -> str:
     """Return the argon2id hash of a password that was checked; of those who wait, each `client` has its turn."""
-    return await hashing_turns().run(client, partial(_HASHER.hash, password))
+    return await hashing_queue().run(client, partial(_HASHER.hash, password))
 
 
 async def is_password(password: str, kept: str | None, client: str = "") -> bool:
@@ -65,7 +65,7 @@ async def is_password(password: str, kept: str | None, client: str = "") -> bool
     Of those who wait, each `client` has its turn.
     """
     text = unicodedata.normalize("NFKC", password)[: LONGEST + 1]
-    right = await hashing_turns().run(client, partial(_verify, kept or _NOBODYS, text))
+    right = await hashing_queue().run(client, partial(_verify, kept or _NOBODYS, text))
     return right and kept is not None
 
 

@@ -36,7 +36,7 @@ _ISSUER: Final = "Hearthpay"
 
 
 @dataclass(frozen=True, slots=True)
-class WaitingFactor:
+class SecondFactorSetup:
     """A second factor that waits for its first password: the secret, to be typed or read by a camera."""
 
     secret: str
@@ -44,7 +44,7 @@ class WaitingFactor:
     """An SVG, as a data URI."""
 
     def __repr__(self) -> str:
-        return "WaitingFactor(…)"
+        return "SecondFactorSetup(…)"
 
 
 async def second_factor_of(session: AsyncSession, person_id: UUID) -> PersonCredential | None:
@@ -56,7 +56,7 @@ async def second_factor_of(session: AsyncSession, person_id: UUID) -> PersonCred
 
 async def begin_enrollment(
     session: AsyncSession, ring: KeyRing, now: datetime, person_id: UUID, email: str
-) -> WaitingFactor:
+) -> SecondFactorSetup:
     """Make a new secret, which counts once a password of it is entered; an unconfirmed one before it is dropped.
 
     Raises `invalid_state` where a second factor is in force.
@@ -91,9 +91,9 @@ async def begin_enrollment(
     return _shown(secret, email)
 
 
-async def enrollment_under_way(
+async def setup_in_progress(
     session: AsyncSession, ring: KeyRing, person_id: UUID, email: str
-) -> WaitingFactor | None:
+) -> SecondFactorSetup | None:
     """Return the secret that waits for its first password, so that a page with a mistake can show it again."""
     found = await session.scalar(_in_force(person_id, "totp").where(PersonCredential.confirmed_at.is_(None)))
     return None if found is None else _shown(_secret(ring, found), email)
@@ -225,6 +225,6 @@ def _hash(code: str) -> bytes:
     return hashlib.sha256(re.sub(r"[^a-z2-7]", "", code.lower()).encode()).digest()
 
 
-def _shown(secret: str, email: str) -> WaitingFactor:
+def _shown(secret: str, email: str) -> SecondFactorSetup:
     address = pyotp.TOTP(secret).provisioning_uri(name=email, issuer_name=_ISSUER)
-    return WaitingFactor(secret, segno.make(address, error="m").svg_data_uri(scale=5, light="#fff"))
+    return SecondFactorSetup(secret, segno.make(address, error="m").svg_data_uri(scale=5, light="#fff"))

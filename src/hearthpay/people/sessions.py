@@ -18,14 +18,14 @@ from hearthpay.access.actor import Actor, Role
 from hearthpay.access.plans import Terms, terms_of
 from hearthpay.access.refusal import Refusal
 from hearthpay.database.session import become_person
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit, note_event
-from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.models import PersonRecord, PersonSession
 from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_token
 
 LASTS: Final = timedelta(days=30)
 IDLE: Final = timedelta(days=7)
-HALF_LASTS: Final = timedelta(minutes=10)
+PENDING_LASTS: Final = timedelta(minutes=10)
 """How long somebody who gave his password has to give the second factor."""
 FRESH: Final = timedelta(minutes=10)
 """How long after proving who one is, one need not do so again before something delicate."""
@@ -40,7 +40,7 @@ _EMPLOYED: Final = text("SELECT EXISTS (SELECT FROM own_employees())")
 
 
 @dataclass(frozen=True, slots=True)
-class Belonging:
+class OrganizationMembership:
     """What a person is in one organization, and on which terms that organization is here."""
 
     membership_id: UUID
@@ -60,8 +60,8 @@ class SignedIn:
     email: str
     language: str
     authenticated_at: datetime
-    belongings: tuple[Belonging, ...]
-    here: Belonging | None
+    memberships: tuple[OrganizationMembership, ...]
+    here: OrganizationMembership | None
     sandbox: bool
     operates: bool = False
     """Whether he may see what concerns the installation as a whole."""
@@ -103,9 +103,9 @@ async def begin_session(
     method: SignInMethod,
     visit: Visit,
     *,
-    half: bool = False,
+    needs_second_factor: bool = False,
 ) -> BegunSession:
-    """Begin a session of the person whose transaction it is; `half` it opens nothing but the second question."""
+    """Begin a session of the transaction's person; with `needs_second_factor` it opens that step alone."""
     token = generate_token()
     session_id = uuid7()
     session.add(
@@ -113,7 +113,7 @@ async def begin_session(
             id=session_id,
             person_id=person_id,
             token_hash=token.hash,
-            stage="second_factor" if half else "full",
+            stage="second_factor" if needs_second_factor else "full",
             method=method,
             chosen_organization_id=None,
             in_sandbox=False,
@@ -122,33 +122,33 @@ async def begin_session(
             created_at=now,
             authenticated_at=now,
             last_seen_at=now,
-            expires_at=now + (HALF_LASTS if half else LASTS),
+            expires_at=now + (PENDING_LASTS if needs_second_factor else LASTS),
         )
     )
     await session.flush()
     return BegunSession(session_id, token)
 
 
-async def find_session(desk: FrontDesk, presented: str | None) -> SignedIn | None:
-    """Return who is signed in with this token; None where it opens nothing, or half of it only."""
+async def find_session(people_context: PeopleContext, presented: str | None) -> SignedIn | None:
+    """Return who is signed in with this token; None where it opens nothing, or its second factor is still pending."""
     token = None if presented is None else parse_token(presented)
     if token is None:
         return None
-    now = desk.clock.now()
-    async with desk.database.transaction(None) as session:
+    now = people_context.clock.now()
+    async with people_context.database.transaction(None) as session:
         found = await _open(session, token, now)
         if found is None or found.stage != "full":
             return None
         person = await session.get_one(PersonRecord, found.person_id)
-        belongings = await belongings_of(session)
+        memberships = await memberships_of(session)
         if now - found.last_seen_at > _SEEN_EVERY:
             found.last_seen_at = now
             await session.flush()
         here = next(
-            (each for each in belongings if each.organization_id == found.chosen_organization_id), None
+            (each for each in memberships if each.organization_id == found.chosen_organization_id), None
         )
-        if here is None and belongings:
-            here = belongings[0]
+        if here is None and memberships:
+            here = memberships[0]
         may_test = here is not None and "test_keys" in here.terms.features
         return SignedIn(
             found.id,
@@ -157,7 +157,7 @@ async def find_session(desk: FrontDesk, presented: str | None) -> SignedIn | Non
             person.email,
             person.language,
             found.authenticated_at,
-            belongings,
+            memberships,
             here,
             found.in_sandbox and may_test,
             person.operator_since is not None,
@@ -165,17 +165,19 @@ async def find_session(desk: FrontDesk, presented: str | None) -> SignedIn | Non
         )
 
 
-async def half_session(session: AsyncSession, now: datetime, presented: str | None) -> PersonSession | None:
+async def pending_session(
+    session: AsyncSession, now: datetime, presented: str | None
+) -> PersonSession | None:
     """Return the session that waits for its second factor; the transaction is its person's then."""
     token = None if presented is None else parse_token(presented)
     found = None if token is None else await _open(session, token, now)
     return found if found is not None and found.stage == "second_factor" else None
 
 
-async def belongings_of(session: AsyncSession) -> tuple[Belonging, ...]:
+async def memberships_of(session: AsyncSession) -> tuple[OrganizationMembership, ...]:
     """Return where the person of this transaction is a member."""
     return tuple(
-        Belonging(
+        OrganizationMembership(
             row.membership_id,
             row.organization_id,
             row.organization,
@@ -186,17 +188,19 @@ async def belongings_of(session: AsyncSession) -> tuple[Belonging, ...]:
     )
 
 
-async def choose(desk: FrontDesk, who: SignedIn, organization_id: UUID, *, sandbox: bool) -> None:
+async def choose(
+    people_context: PeopleContext, who: SignedIn, organization_id: UUID, *, sandbox: bool
+) -> None:
     """Look at this organization from now on, at its real households or at the sandbox's.
 
     Raises `not_found` for one that he is not in, `subscription_required` for a sandbox that its plan does not have.
     """
-    there = next((each for each in who.belongings if each.organization_id == organization_id), None)
+    there = next((each for each in who.memberships if each.organization_id == organization_id), None)
     if there is None:
         raise Refusal("not_found", "You are not in this organization.")
     if sandbox and "test_keys" not in there.terms.features:
         raise Refusal("subscription_required", f"The plan '{there.terms.plan}' has no sandbox.")
-    async with desk.database.transaction(None) as session:
+    async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         await session.execute(
             update(PersonSession)
@@ -205,10 +209,10 @@ async def choose(desk: FrontDesk, who: SignedIn, organization_id: UUID, *, sandb
         )
 
 
-async def list_sessions(desk: FrontDesk, who: SignedIn) -> Sequence[PersonSession]:
+async def list_sessions(people_context: PeopleContext, who: SignedIn) -> Sequence[PersonSession]:
     """Return the sessions in force of the person, the one used last first."""
-    now = desk.clock.now()
-    async with desk.database.transaction(None) as session:
+    now = people_context.clock.now()
+    async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         in_force = select(PersonSession).where(
             PersonSession.person_id == who.person_id,
@@ -220,10 +224,10 @@ async def list_sessions(desk: FrontDesk, who: SignedIn) -> Sequence[PersonSessio
         return (await session.scalars(in_force.order_by(PersonSession.last_seen_at.desc()))).all()
 
 
-async def end_session(desk: FrontDesk, who: SignedIn, session_id: UUID, visit: Visit) -> None:
+async def end_session(people_context: PeopleContext, who: SignedIn, session_id: UUID, visit: Visit) -> None:
     """End one session of the person. Raises `not_found` for an id that is none of hers."""
-    now = desk.clock.now()
-    async with desk.database.transaction(None) as session:
+    now = people_context.clock.now()
+    async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         ended = await session.scalar(
             update(PersonSession)
@@ -238,23 +242,23 @@ async def end_session(desk: FrontDesk, who: SignedIn, session_id: UUID, visit: V
         await note_event(session, who.person_id, visit, action, {"session_id": str(session_id)})
 
 
-async def end_other_sessions(desk: FrontDesk, who: SignedIn, visit: Visit) -> int:
+async def end_other_sessions(people_context: PeopleContext, who: SignedIn, visit: Visit) -> int:
     """End all sessions of the person but this one; return how many."""
-    async with desk.database.transaction(None) as session:
+    async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
-        ended = await end_all(session, desk.clock.now(), who.person_id, but=who.session_id)
+        ended = await end_all(session, people_context.clock.now(), who.person_id, but=who.session_id)
         await note_event(session, who.person_id, visit, "session.end_others", {"sessions": ended})
         return ended
 
 
-async def replace_session(desk: FrontDesk, former: SignedIn, visit: Visit) -> None:
+async def replace_session(people_context: PeopleContext, former: SignedIn, visit: Visit) -> None:
     """End the session that a browser held before it was given another, whosever it is; also if it has ended."""
-    async with desk.database.transaction(None) as session:
+    async with people_context.database.transaction(None) as session:
         await become_person(session, former.person_id)
         ended = await session.scalar(
             update(PersonSession)
             .where(PersonSession.id == former.session_id, PersonSession.ended_at.is_(None))
-            .values(ended_at=desk.clock.now())
+            .values(ended_at=people_context.clock.now())
             .returning(PersonSession.id)
         )
         if ended is not None:

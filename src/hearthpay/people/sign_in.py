@@ -17,17 +17,17 @@ from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.database.session import become_person
 from hearthpay.languages.catalogue import mark, moment_in, say_in
 from hearthpay.mail.person_mail import WARNINGS
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.devices import Device, device_cookie, read_device
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.former_addresses import former_addresses_of_person
 from hearthpay.people.freezing import devices_since
-from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.identity import read_address
 from hearthpay.people.mails import PersonMailKind, person_mail
 from hearthpay.people.models import PersonCredential, PersonRecord, PersonSession
 from hearthpay.people.passwords import is_password
 from hearthpay.people.second_factor import second_factor_of, take_code
-from hearthpay.people.sessions import SignedIn, SignInMethod, begin_session, half_session
+from hearthpay.people.sessions import SignedIn, SignInMethod, begin_session, pending_session
 from hearthpay.people.stop_links import StopAccount
 from hearthpay.security.portal_tokens import PortalToken
 
@@ -39,11 +39,11 @@ _FIND_PERSON: Final = text("SELECT find_person(:address)")
 
 
 @dataclass(frozen=True, slots=True)
-class Entered:
-    """A session just begun; with `half` the second factor is asked for next."""
+class SignInResult:
+    """A session just begun; with `needs_second_factor` that is asked for next."""
 
     token: PortalToken
-    half: bool
+    needs_second_factor: bool
     device_cookie: str | None = field(default=None, repr=False)
     """What the browser keeps, to be known again."""
 
@@ -56,39 +56,47 @@ class _Account:
     password_hash: str | None
 
 
-async def sign_in(desk: FrontDesk, email: str, password: str, visit: Visit) -> Entered:
-    """Begin a session of whoever has this address and password; half of one where there is a second factor.
+async def sign_in(people_context: PeopleContext, email: str, password: str, visit: Visit) -> SignInResult:
+    """Begin a session of whoever has this address and password; one that is pending where there is a second factor.
 
     A browser that is known for the account is counted by itself. Raises `authentication_required`, always in the same
     words, and `rate_limited`.
     """
     address = _address(email)
-    device = read_device(desk.ring, desk.clock.now(), visit.device_cookie)
-    known = device if device is not None and await _is_known(desk, device, address) else None
-    _admit(desk, visit, address, known)
-    async with desk.in_constant_time():
-        return await _sign_in(desk, address, password, visit, known)
+    device = read_device(people_context.ring, people_context.clock.now(), visit.device_cookie)
+    known = device if device is not None and await _is_known(people_context, device, address) else None
+    _admit(people_context, visit, address, known)
+    async with people_context.in_constant_time():
+        return await _sign_in(people_context, address, password, visit, known)
 
 
 async def _sign_in(
-    desk: FrontDesk, address: str, password: str, visit: Visit, known: Device | None
-) -> Entered:
-    account = await _account(desk, address)
+    people_context: PeopleContext, address: str, password: str, visit: Visit, known: Device | None
+) -> SignInResult:
+    account = await _account(people_context, address)
     if (
         not await is_password(password, account.password_hash, _client(visit, known))
         or account.person_id is None
     ):
         if account.person_id is not None:
-            await _note(desk, account.person_id, visit, "sign_in.failed")
+            await _note(people_context, account.person_id, visit, "sign_in.failed")
         raise Refusal("authentication_required", WRONG)
-    now = desk.clock.now()
-    async with desk.database.transaction(None) as session:
+    now = people_context.clock.now()
+    async with people_context.database.transaction(None) as session:
         await become_person(session, account.person_id)
         if await _password_hash(session, account.person_id) != account.password_hash:
             raise Refusal("authentication_required", WRONG)  # it was changed in this moment
-        half = await second_factor_of(session, account.person_id) is not None
-        entered = await enter(desk, session, now, account.person_id, "password", visit, half=half)
-    _succeeded(desk, visit, None if half else address, known)
+        needs_second_factor = await second_factor_of(session, account.person_id) is not None
+        entered = await complete_sign_in(
+            people_context,
+            session,
+            now,
+            account.person_id,
+            "password",
+            visit,
+            needs_second_factor=needs_second_factor,
+        )
+    _succeeded(people_context, visit, None if needs_second_factor else address, known)
     return entered
 
 
@@ -97,36 +105,40 @@ def _client(visit: Visit, known: Device | None) -> str:
     return visit.address or "" if known is None else str(known.id)
 
 
-def _admit(desk: FrontDesk, visit: Visit, account: str, known: Device | None) -> None:
+def _admit(people_context: PeopleContext, visit: Visit, account: str, known: Device | None) -> None:
     if known is None:
-        desk.throttle.admit(visit.address, account)
+        people_context.throttle.admit(visit.address, account)
     else:
-        desk.throttle.admit_known("device", known.id)
+        people_context.throttle.admit_known("device", known.id)
 
 
-def _succeeded(desk: FrontDesk, visit: Visit, account: str | None, known: Device | None) -> None:
+def _succeeded(
+    people_context: PeopleContext, visit: Visit, account: str | None, known: Device | None
+) -> None:
     if known is None:
-        desk.throttle.succeeded(visit.address, account)
+        people_context.throttle.succeeded(visit.address, account)
     elif account is not None:
-        desk.throttle.known_succeeded("device", known.id)
+        people_context.throttle.known_succeeded("device", known.id)
 
 
-async def enter(
-    desk: FrontDesk,
+async def complete_sign_in(
+    people_context: PeopleContext,
     session: AsyncSession,
     now: datetime,
     person_id: UUID,
     method: SignInMethod,
     visit: Visit,
     *,
-    half: bool = False,
-) -> Entered:
+    needs_second_factor: bool = False,
+) -> SignInResult:
     """Begin a session of the person whose transaction it is, and tell her if she was never seen in this browser."""
-    device = read_device(desk.ring, now, visit.device_cookie)
+    device = read_device(people_context.ring, now, visit.device_cookie)
     known = device is not None and device.knows(person_id, await devices_since(session, person_id))
-    new_place = not half and not known and await _was_here(session, person_id)
-    begun = await begin_session(session, now, person_id, method, visit, half=half)
-    action = "sign_in.first_half" if half else "sign_in"
+    new_place = not needs_second_factor and not known and await _was_here(session, person_id)
+    begun = await begin_session(
+        session, now, person_id, method, visit, needs_second_factor=needs_second_factor
+    )
+    action = "sign_in.first_half" if needs_second_factor else "sign_in"
     opened = {
         "method": method,
         "session_id": str(begun.session_id),
@@ -135,25 +147,31 @@ async def enter(
     await note_event(session, person_id, visit, action, opened)
     if new_place:
         stop = StopAccount(person_id, "sign_in", begun.session_id)
-        await tell(desk, session, now, person_id, "new_sign_in", stop=stop)
-    cookie = None if half or desk.ring is None else device_cookie(desk.ring, now, device, person_id)
-    return Entered(begun.token, half, cookie)
+        await send_sign_in_notice(people_context, session, now, person_id, "new_sign_in", stop=stop)
+    cookie = (
+        None
+        if needs_second_factor or people_context.ring is None
+        else device_cookie(people_context.ring, now, device, person_id)
+    )
+    return SignInResult(begun.token, needs_second_factor, cookie)
 
 
-async def give_second_factor(desk: FrontDesk, half: str | None, code: str, visit: Visit) -> Entered:
-    """Make a whole session of a half one, under a new token. Raises `authentication_required` and `rate_limited`.
+async def give_second_factor(
+    people_context: PeopleContext, needs_second_factor: str | None, code: str, visit: Visit
+) -> SignInResult:
+    """Complete a pending session, under a new token. Raises `authentication_required` and `rate_limited`.
 
     Wrong codes are counted apart from wrong passwords, which anybody can send.
     """
-    now = desk.clock.now()
-    ring = desk.keys()
-    async with desk.database.transaction(None) as session:
-        waiting = await half_session(session, now, half)
+    now = people_context.clock.now()
+    ring = people_context.keys()
+    async with people_context.database.transaction(None) as session:
+        waiting = await pending_session(session, now, needs_second_factor)
         if waiting is None:
             raise Refusal("gone", "Please sign in again.")
         person = await session.get_one(PersonRecord, waiting.person_id)
         counted = f"second factor {person.id}"
-        desk.throttle.admit(visit.address, counted)
+        people_context.throttle.admit(visit.address, counted)
         taken = await take_code(session, ring, now, person.id, code)
         if taken is not None:
             await session.execute(
@@ -161,43 +179,45 @@ async def give_second_factor(desk: FrontDesk, half: str | None, code: str, visit
             )
             if taken == "recovery_code":
                 await note_event(session, person.id, visit, "recovery_code.use")
-            entered = await enter(desk, session, now, person.id, "password", visit)
+            entered = await complete_sign_in(people_context, session, now, person.id, "password", visit)
         else:
             await note_event(session, person.id, visit, "second_factor.failed")
         address = person.email
     if taken is None:
         raise Refusal("authentication_required", WRONG_CODE)
-    desk.throttle.succeeded(visit.address, counted)
-    desk.throttle.succeeded(None, address)
+    people_context.throttle.succeeded(visit.address, counted)
+    people_context.throttle.succeeded(None, address)
     return entered
 
 
-async def prove_again(desk: FrontDesk, who: SignedIn, password: str, code: str, visit: Visit) -> None:
+async def prove_again(
+    people_context: PeopleContext, who: SignedIn, password: str, code: str, visit: Visit
+) -> None:
     """Let the session count as fresh: the password, and a code of the second factor where one is set.
 
     Without a password the code alone does. What is wrong is counted by the session. Raises `validation_error` naming
     the field that is wrong, and `rate_limited`.
     """
-    desk.throttle.admit_known("session", who.session_id)
-    async with desk.database.transaction(None) as session:
+    people_context.throttle.admit_known("session", who.session_id)
+    async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         kept = await _password_hash(session, who.person_id)
         factor = await second_factor_of(session, who.person_id) is not None
     wrong = []
     if kept is not None and not (password and await is_password(password, kept, str(who.session_id))):
         wrong.append("password")
-    async with desk.database.transaction(None) as session:
+    async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         if not wrong and (factor or kept is None):
-            now = desk.clock.now()
-            if not code or await take_code(session, desk.keys(), now, who.person_id, code) is None:
+            now = people_context.clock.now()
+            if not code or await take_code(session, people_context.keys(), now, who.person_id, code) is None:
                 wrong.append("code")
         await note_event(session, who.person_id, visit, "session.proof_failed" if wrong else "session.proved")
         if not wrong:
-            await make_fresh(session, desk.clock.now(), who.session_id)
+            await make_fresh(session, people_context.clock.now(), who.session_id)
     if wrong:
         raise invalid(wrong[0], "is not right")
-    desk.throttle.known_succeeded("session", who.session_id)
+    people_context.throttle.known_succeeded("session", who.session_id)
 
 
 async def make_fresh(session: AsyncSession, now: datetime, session_id: UUID) -> None:
@@ -221,16 +241,16 @@ class Proofs:
     code: bool
 
 
-async def proofs_of(desk: FrontDesk, who: SignedIn) -> Proofs:
+async def proofs_of(people_context: PeopleContext, who: SignedIn) -> Proofs:
     """Return what the person is asked for: the password where there is one, a code where a second factor is set."""
-    async with desk.database.transaction(None) as session:
+    async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         password = await _password_hash(session, who.person_id) is not None
         return Proofs(password, await second_factor_of(session, who.person_id) is not None)
 
 
-async def tell(
-    desk: FrontDesk,
+async def send_sign_in_notice(
+    people_context: PeopleContext,
     session: AsyncSession,
     now: datetime,
     person_id: UUID,
@@ -244,20 +264,28 @@ async def tell(
 
     For a week after a change of her address the old one is written to as well. The mail has a link that `stop`s it.
     """
-    if not desk.writes_mail:
+    if not people_context.writes_mail:
         return
     person = await session.get_one(PersonRecord, person_id)
     gaps = {"when": moment_in(person.language, now)}
     if what is not None:
         gaps["what"] = say_in(person.language)(what)
-    link = None if stop is None else desk.stop_link(stop)
+    link = None if stop is None else people_context.stop_link(stop)
     former = await former_addresses_of_person(session, now, person_id)
     about = f"{kind} {person_id} {what or ''}"
     for address in dict.fromkeys((to or person.email, *former)):
         mail = person_mail(
-            kind, address, person.language, name=person.name, link=link, operator=desk.operator, **gaps
+            kind,
+            address,
+            person.language,
+            name=person.name,
+            link=link,
+            operator=people_context.operator,
+            **gaps,
         )
-        await desk.queue_mail(session, now, kind, mail, now + _NEWS_LAST, sort=WARNINGS, about=about)
+        await people_context.queue_mail(
+            session, now, kind, mail, now + _NEWS_LAST, sort=WARNINGS, about=about
+        )
 
 
 def _address(email: str) -> str:
@@ -268,8 +296,8 @@ def _address(email: str) -> str:
         return email.strip().lower()[:254]
 
 
-async def _account(desk: FrontDesk, address: str) -> _Account:
-    async with desk.database.transaction(None) as session:
+async def _account(people_context: PeopleContext, address: str) -> _Account:
+    async with people_context.database.transaction(None) as session:
         person_id = await person_at(session, address)
         if person_id is None:
             return _Account(None, None)
@@ -288,15 +316,15 @@ async def _password_hash(session: AsyncSession, person_id: UUID) -> str | None:
     return found
 
 
-async def _note(desk: FrontDesk, person_id: UUID, visit: Visit, action: str) -> None:
-    async with desk.database.transaction(None) as session:
+async def _note(people_context: PeopleContext, person_id: UUID, visit: Visit, action: str) -> None:
+    async with people_context.database.transaction(None) as session:
         await become_person(session, person_id)
         await note_event(session, person_id, visit, action)
 
 
-async def _is_known(desk: FrontDesk, device: Device, address: str) -> bool:
+async def _is_known(people_context: PeopleContext, device: Device, address: str) -> bool:
     """Return whether the browser is known for the account of this address, if there is one."""
-    async with desk.database.transaction(None) as session:
+    async with people_context.database.transaction(None) as session:
         person_id = await person_at(session, address)
         if person_id is None:
             return False

@@ -19,17 +19,17 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
 from hearthpay.database import audit
 from hearthpay.database.session import Tenant, become, become_person
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.credentials import ACCOUNT_BY_NOW, first_password
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.freezing import refuse_frozen_person
-from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.identity import read_address, read_language, read_name
 from hearthpay.people.mails import person_mail
 from hearthpay.people.members import OpenMemberInvitation, accept, open_invitation
 from hearthpay.people.models import Membership, PersonRecord
 from hearthpay.people.passwords import check_new_password, hash_password
 from hearthpay.people.sessions import SignedIn
-from hearthpay.people.sign_in import Entered, enter, person_at
+from hearthpay.people.sign_in import SignInResult, complete_sign_in, person_at
 from hearthpay.people.tokens import LASTS, leave_token, look_at_token, use_token
 
 _FOUND: Final = text("SELECT found_organization(:organization, :membership, :name, :plan, :now)")
@@ -53,81 +53,87 @@ class CheckedPerson:
     language: str
 
 
-async def ask_to_sign_up(desk: FrontDesk, email: str, language: str, links_begin: str, visit: Visit) -> None:
+async def ask_to_sign_up(
+    people_context: PeopleContext, email: str, language: str, links_begin: str, visit: Visit
+) -> None:
     """Send a link to the address: to make an account, or where there is one, to sign in.
 
     Raises `not_found` where strangers may make none, `validation_error` and `rate_limited`.
     """
-    if not desk.takes_sign_ups:
+    if not people_context.takes_sign_ups:
         raise Refusal("not_found", "Accounts are made by invitation here.")
     address = read_address(email)
-    desk.throttle.account_asked_for(visit.address, address)
-    now = desk.clock.now()
-    async with desk.in_constant_time(), desk.database.transaction(None) as session:
+    people_context.throttle.account_asked_for(visit.address, address)
+    now = people_context.clock.now()
+    async with people_context.in_constant_time(), people_context.database.transaction(None) as session:
         if await person_at(session, address) is not None:
             mail = person_mail("account_exists", address, language, link=f"{links_begin}/sign-in")
-            await desk.queue_mail(session, now, "account_exists", mail, now + LASTS["sign_up"])
+            await people_context.queue_mail(session, now, "account_exists", mail, now + LASTS["sign_up"])
             return
         token = await leave_token(session, now, "sign_up", email=address)
         mail = person_mail("sign_up", address, language, link=f"{links_begin}/sign-up/{token.text}")
-        await desk.queue_mail(session, now, "sign_up", mail, now + LASTS["sign_up"])
+        await people_context.queue_mail(session, now, "sign_up", mail, now + LASTS["sign_up"])
 
 
-async def look_at_sign_up(desk: FrontDesk, presented: str) -> str:
+async def look_at_sign_up(people_context: PeopleContext, presented: str) -> str:
     """Return the address that a link to sign up was sent to. Raises `not_found` and `gone`."""
-    async with desk.database.transaction(None) as session:
-        facts = await look_at_token(session, desk.clock.now(), "sign_up", presented)
+    async with people_context.database.transaction(None) as session:
+        facts = await look_at_token(session, people_context.clock.now(), "sign_up", presented)
         if facts.email is None or await person_at(session, facts.email) is not None:
             raise Refusal("gone", "This link was used already or has expired.")
         return facts.email
 
 
 async def finish_sign_up(
-    desk: FrontDesk, presented: str, new: NewPerson, organization: str, visit: Visit
-) -> Entered:
+    people_context: PeopleContext, presented: str, new: NewPerson, organization: str, visit: Visit
+) -> SignInResult:
     """Make the account and its organization, of which the person is the owner; begin a session.
 
     Raises `gone` for a link that works no more, and `validation_error`.
     """
-    address = await look_at_sign_up(desk, presented)
+    address = await look_at_sign_up(people_context, presented)
     named = read_name(organization, "organization")
     checked = await check_new_person(new, address)
-    now = desk.clock.now()
-    async with desk.database.transaction(None) as session:
+    now = people_context.clock.now()
+    async with people_context.database.transaction(None) as session:
         await use_token(session, now, "sign_up", presented)
-        person_id = await make_person(session, desk.clock, address, checked, visit)
+        person_id = await make_person(session, people_context.clock, address, checked, visit)
         await found_organization(session, now, person_id, named, visit)
-        return await enter(desk, session, now, person_id, "link", visit)
+        return await complete_sign_in(people_context, session, now, person_id, "link", visit)
 
 
-async def look_at_invitation(desk: FrontDesk, presented: str) -> tuple[OpenMemberInvitation, bool]:
+async def look_at_invitation(
+    people_context: PeopleContext, presented: str
+) -> tuple[OpenMemberInvitation, bool]:
     """Return an invitation that is open, and whether its address has an account. Raises `not_found` and `gone`."""
-    async with desk.database.transaction(None) as session:
-        invitation = await open_invitation(session, desk.clock.now(), presented)
+    async with people_context.database.transaction(None) as session:
+        invitation = await open_invitation(session, people_context.clock.now(), presented)
         return invitation, await person_at(session, invitation.email) is not None
 
 
-async def join_as_new_person(desk: FrontDesk, presented: str, new: NewPerson, visit: Visit) -> Entered:
+async def join_as_new_person(
+    people_context: PeopleContext, presented: str, new: NewPerson, visit: Visit
+) -> SignInResult:
     """Make an account for the address that was invited, and accept. Raises `gone` and `validation_error`."""
-    invitation, has_account = await look_at_invitation(desk, presented)
+    invitation, has_account = await look_at_invitation(people_context, presented)
     if has_account:
         raise Refusal("invalid_state", "There is an account with this address: sign in to accept.")
     checked = await check_new_person(new, invitation.email)
-    now = desk.clock.now()
-    async with desk.database.transaction(None) as session:
+    now = people_context.clock.now()
+    async with people_context.database.transaction(None) as session:
         invitation = await open_invitation(session, now, presented)
-        person_id = await make_person(session, desk.clock, invitation.email, checked, visit)
+        person_id = await make_person(session, people_context.clock, invitation.email, checked, visit)
         await accept(session, now, invitation, person_id, visit)
-        return await enter(desk, session, now, person_id, "link", visit)
+        return await complete_sign_in(people_context, session, now, person_id, "link", visit)
 
 
-async def join_signed_in(desk: FrontDesk, who: SignedIn, presented: str, visit: Visit) -> UUID:
+async def join_signed_in(people_context: PeopleContext, who: SignedIn, presented: str, visit: Visit) -> UUID:
     """Accept an invitation that was sent to the person's own address; return the organization.
 
     Raises `gone` for one that is over or was sent to somebody else.
     """
-    now = desk.clock.now()
-    async with desk.database.transaction(None) as session:
+    now = people_context.clock.now()
+    async with people_context.database.transaction(None) as session:
         invitation = await open_invitation(session, now, presented)
         if invitation.email != who.email:
             raise Refusal("gone", "This invitation was sent to another address than yours.")
@@ -136,17 +142,19 @@ async def join_signed_in(desk: FrontDesk, who: SignedIn, presented: str, visit: 
         return invitation.organization_id
 
 
-async def begin_own_organization(desk: FrontDesk, who: SignedIn, name: str, visit: Visit) -> UUID:
+async def begin_own_organization(
+    people_context: PeopleContext, who: SignedIn, name: str, visit: Visit
+) -> UUID:
     """Make an organization of which the person is the owner, whatever else he is; return it.
 
     Raises `validation_error` for an unfit name, `not_found` where strangers make none here and he is in none, and
     `invalid_state` for the sixth.
     """
-    if not desk.sign_up_open:
+    if not people_context.sign_up_open:
         raise Refusal("not_found", "Accounts are made by invitation here.")
     named = read_name(name, "organization")
-    now = desk.clock.now()
-    async with desk.database.transaction(None) as session:
+    now = people_context.clock.now()
+    async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         await refuse_frozen_person(session, now, who.person_id)
         return await found_organization(session, now, who.person_id, named, visit)

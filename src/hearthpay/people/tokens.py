@@ -76,7 +76,7 @@ async def look_at_token(session: AsyncSession, now: datetime, kind: TokenKind, p
     if row is None or row.kind != kind:
         raise Refusal("not_found", "There is no such link.")
     if row.used_at is not None or row.expires_at <= now:
-        raise _over()
+        raise _expired()
     return TokenFacts(row.email, row.person_id, row.organization_id)
 
 
@@ -91,7 +91,7 @@ async def use_token(
     values = {"token_hash": None if token is None else token.hash, "kind": kind, "holder": holder, "now": now}
     row = None if token is None else (await session.execute(_USE, values)).one_or_none()
     if row is None:
-        raise _over()
+        raise _expired()
     return TokenFacts(row.email, row.person_id, row.organization_id)
 
 
@@ -100,5 +100,5 @@ async def end_own_tokens(session: AsyncSession, now: datetime) -> None:
     await session.execute(_END_OWN, {"now": now})
 
 
-def _over() -> Refusal:
+def _expired() -> Refusal:
     return Refusal("gone", "This link was used already or has expired.")

@@ -76,7 +76,9 @@ async def set_household_account(
             session, _ring(runtime), actor, runtime.clock, employer_id, body.magic
         )
         now = runtime.clock.now()
-        return Answer(await direct_deposit_status(session, employer, now, offered=runtime.direct_deposit))
+        return Answer(
+            await direct_deposit_status(session, employer, now, direct_deposit_enabled=runtime.direct_deposit)
+        )
 
     return await idempotent(request, actor, operation)
 

@@ -131,7 +131,7 @@ def _sum(own: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
     return together
 
 
-class ToldYear:
+class ReportedYear:
     """What a caller tells of the year in dollars, by line code and as far as it is known.
 
     Without the subject wages of a line, its taxable wages stand for them: then nothing is missing.

@@ -5,8 +5,9 @@ from typing import Final
 from fastapi import APIRouter
 from starlette.routing import BaseRoute
 
-from hearthpay.web.agents.connected import router as agents
 from hearthpay.web.agents.consent import router as consent
+from hearthpay.web.agents.grants import router as agents
+from hearthpay.web.framework import APP_STYLE_PATH, PASSKEY_SCRIPT_PATH, app_style, passkey_script
 from hearthpay.web.household.routes import HOUSEHOLD_ROUTES
 from hearthpay.web.my.agreements import router as my_agreements
 from hearthpay.web.my.certificates import router as my_certificates
@@ -21,11 +22,10 @@ from hearthpay.web.settings.history import router as history
 from hearthpay.web.settings.notices import router as notices
 from hearthpay.web.settings.organization import router as organization
 from hearthpay.web.settings.own_household import router as own_household
-from hearthpay.web.settings.secure import router as secure
+from hearthpay.web.settings.secure_account import router as secure
 from hearthpay.web.settings.uncollected_page import router as uncollected
-from hearthpay.web.shell import APP_STYLE_PATH, PASSKEY_SCRIPT_PATH, app_style, passkey_script
-from hearthpay.web.signin.doors import router as doors
 from hearthpay.web.signin.joining import router as joining
+from hearthpay.web.signin.sign_in import router as doors
 from hearthpay.web.stop_pages import router as stopping
 
 _files: Final = APIRouter(include_in_schema=False)

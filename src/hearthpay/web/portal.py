@@ -20,19 +20,19 @@ from hearthpay.clock import Clock, household_time, set_household_time
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.employees.certificate_sheets import AnswersError, CertificateSheet
 from hearthpay.employees.invitations import PORTAL_PATH, OpenInvitation, complete, look_up
-from hearthpay.http.database_trouble import sqlstate_of, trouble_of
+from hearthpay.http.database_failures import database_failure_of, sqlstate_of
 from hearthpay.http.envelope import request_id_of
 from hearthpay.http.household_times import refuse_while_advancing
 from hearthpay.http.runtime import runtime_of
 from hearthpay.http.statuses import status_of
 from hearthpay.languages.catalogue import mark, preferred, say_in
-from hearthpay.people.desk import desk_of
+from hearthpay.people.dependencies import people_context_of
 from hearthpay.security.key_ring import KeyRing, KeyRingError
 from hearthpay.web.certificate_form import prefix_of, read_certificates, sheets_of
 from hearthpay.web.forms import read_form, refuse_other_sites
 from hearthpay.web.numbers_form import FormError, Problems, read_bank_account, read_tax_info
 from hearthpay.web.pages import STYLE_PATH, page, style
-from hearthpay.web.portal_entries import EnteredAccount, EnteredTaxInfo, LinkEntry
+from hearthpay.web.portal_submissions import LinkEntry, SubmittedAccount, SubmittedTaxInfo
 
 router: Final = APIRouter(include_in_schema=False)
 router.add_api_route(STYLE_PATH, style)
@@ -62,7 +62,7 @@ async def _friendly(request: Request, handler: Handler) -> Response:
             return _page(request, "trouble.html", facts, status=status_of(error))
         return _page(request, "closed.html", {"over": error.code == "gone"}, status=status_of(error))
     except (DatabaseUnavailable, DBAPIError, KeyRingError) as error:
-        if isinstance(error, DBAPIError) and trouble_of(error) is None:
+        if isinstance(error, DBAPIError) and database_failure_of(error) is None:
             raise
         _log.error("portal unavailable", cause=type(error).__name__, sqlstate=sqlstate_of(error))
         facts = {"message": _OUTAGE, "again": True}
@@ -113,19 +113,19 @@ async def _opened(request: Request, token: str) -> OpenInvitation:
 
 def _entry(request: Request, opened: OpenInvitation, form: Mapping[str, str], ring: KeyRing) -> LinkEntry:
     """Return what was typed into the form. Raises FormError."""
-    desk = desk_of(request)
+    people_context = people_context_of(request)
     if opened.type == "bank_account":
-        return EnteredAccount(read_bank_account(form), desk)
+        return SubmittedAccount(read_bank_account(form), people_context)
     problems: dict[str, str] = {}
-    sheets = _sheets(opened, desk.clock, _language(request))
-    signed = read_certificates(sheets, form, desk.clock.today(), problems)
+    sheets = _sheets(opened, people_context.clock, _language(request))
+    signed = read_certificates(sheets, form, people_context.clock.today(), problems)
     try:
         typed = read_tax_info(form)
     except FormError as error:
         raise FormError({**problems, **error.problems}) from None
     if problems:
         raise FormError(problems)
-    return EnteredTaxInfo(typed, signed, desk, ring)
+    return SubmittedTaxInfo(typed, signed, people_context, ring)
 
 
 def _form(
@@ -151,7 +151,7 @@ def _form(
         kept = {each.field: each.entered for sheet in sheets for each in sheet.questions}
         facts |= {
             "sheets": [(sheet, prefix_of(sheet)) for sheet in sheets],
-            "entered": {name: typed.get(name, "") for name in fields} if problems else kept,
+            "form_values": {name: typed.get(name, "") for name in fields} if problems else kept,
             "today": clock.today().isoformat(),
         }
     return _page(request, f"{opened.type}.html", facts, status=400 if problems else 200)

@@ -6,13 +6,13 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from hearthpay.access.refusal import Refusal
-from hearthpay.alerts.stopping import acts_to_stop, stop_acts, stop_record, stoppable
+from hearthpay.alerts.reversal import reverse_acts, reversible_acts, stop_record, stoppable
 from hearthpay.alerts.wording import what_was_done
 from hearthpay.http.envelope import request_id_of
 from hearthpay.languages.catalogue import mark, moment_in
+from hearthpay.people.account_freeze import stop_account
 from hearthpay.people.stop_links import STOP_PATH, Stop, StopAccount, StopRecord, read_stop
-from hearthpay.people.stopping import stop_account
-from hearthpay.web.shell import message, page_of, show
+from hearthpay.web.framework import message, page_of, show
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)
@@ -32,14 +32,14 @@ _NOTHING_WAITS: Final = mark(
 
 
 @page_of(router, "GET", f"{STOP_PATH}/{{token}}", "anyone")
-async def ask_to_stop(visitor: Visitor) -> Response:
+async def confirm_stop(visitor: Visitor) -> Response:
     """What the link stops, and the button that does it: programs that look into mail open links too."""
     stop = _stop(visitor)
     if isinstance(stop, StopAccount):
         return show(visitor, "stop.html", {"kind": "account", "change": stop.change})
     if isinstance(stop, StopRecord):
         return show(visitor, "stop.html", {"kind": "record"})
-    acts = await acts_to_stop(visitor.desk, stop)
+    acts = await reversible_acts(visitor.people_context, stop)
     if not acts:
         raise Refusal("not_found", "There is no such link.")
     listed = [(act.at, what_was_done(visitor.say, visitor.language, act), stoppable(act)) for act in acts]
@@ -52,13 +52,13 @@ async def take_stop(visitor: Visitor) -> Response:
     stop, token, say = _stop(visitor), _token(visitor), visitor.say
     request_id = request_id_of(visitor.request)
     if isinstance(stop, StopAccount):
-        done = await stop_account(visitor.desk, stop, token, visitor.visit)
+        done = await stop_account(visitor.people_context, stop, token, visitor.visit)
         text = say(_ACCOUNT_DONE, until=moment_in(visitor.language, done.frozen_until))
         return message(visitor, say(_SECURED), text, way_on=("/reset", mark("Choose a new password")))
     if isinstance(stop, StopRecord):
-        withdrawn = await stop_record(visitor.desk, stop, request_id)
+        withdrawn = await stop_record(visitor.people_context, stop, request_id)
         return message(visitor, say(_SECURED), say(_RECORD_DONE if withdrawn else _NOTHING_WAITS))
-    stopped = await stop_acts(visitor.desk, stop, token, request_id)
+    stopped = await reverse_acts(visitor.people_context, stop, token, request_id)
     facts = {
         "taken_back": [what_was_done(say, visitor.language, act) for act in stopped.taken_back],
         "left": [what_was_done(say, visitor.language, act) for act in stopped.left],
@@ -68,7 +68,7 @@ async def take_stop(visitor: Visitor) -> Response:
 
 
 def _stop(visitor: Visitor) -> Stop:
-    return read_stop(visitor.desk.keys(), visitor.desk.clock.now(), _token(visitor))
+    return read_stop(visitor.people_context.keys(), visitor.people_context.clock.now(), _token(visitor))
 
 
 def _token(visitor: Visitor) -> str:

@@ -25,13 +25,13 @@ from hearthpay.http.envelope import request_id_of
 from hearthpay.http.runtime import address_of
 from hearthpay.http.statuses import FORBIDDEN, HttpRefusal
 from hearthpay.languages.catalogue import Say, preferred, say_in
-from hearthpay.people.desk import desk_of
+from hearthpay.people.context import PeopleContext
+from hearthpay.people.dependencies import people_context_of
 from hearthpay.people.devices import KEPT_FOR
 from hearthpay.people.events import Visit
-from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.passkeys import Site
 from hearthpay.people.sessions import LASTS, SignedIn, find_session, replace_session
-from hearthpay.people.sign_in import Entered
+from hearthpay.people.sign_in import SignInResult
 from hearthpay.security.portal_tokens import generate_token, parse_token
 
 SESSION_COOKIE: Final = "__Host-hearthpay"
@@ -50,7 +50,7 @@ class Visitor:
     """Whoever sent this request. `form` is what he sent with it, once its token was found right."""
 
     request: Request
-    desk: FrontDesk
+    people_context: PeopleContext
     who: SignedIn | None
     cookie: str
     new_visit: bool
@@ -109,23 +109,28 @@ class Visitor:
 
 async def visitor_of(request: Request) -> Visitor:
     """Return who sent the request. Raises DatabaseUnavailable."""
-    desk = desk_of(request)
+    people_context = people_context_of(request)
     session = _token_in(request, SESSION_COOKIE)
-    who = await find_session(desk, session)
+    who = await find_session(people_context, session)
     cookie = session or _token_in(request, VISIT_COOKIE)
     language = who.language if who is not None else preferred(request.headers.get("accept-language"))
     return Visitor(
-        request, desk, who, cookie or generate_token().text, new_visit=cookie is None, language=language
+        request,
+        people_context,
+        who,
+        cookie or generate_token().text,
+        new_visit=cookie is None,
+        language=language,
     )
 
 
-async def let_in(visitor: Visitor, response: Response, entered: Entered) -> Response:
+async def let_in(visitor: Visitor, response: Response, form_values: SignInResult) -> Response:
     """Give the browser the new session; what it held before opens nothing any more."""
     if visitor.who is not None:
-        await replace_session(visitor.desk, visitor.who, visitor.visit)
-    _set(response, SESSION_COOKIE, entered.token.text, int(LASTS.total_seconds()))
-    if entered.device_cookie is not None:
-        _set(response, DEVICE_COOKIE, entered.device_cookie, int(KEPT_FOR.total_seconds()))
+        await replace_session(visitor.people_context, visitor.who, visitor.visit)
+    _set(response, SESSION_COOKIE, form_values.token.text, int(LASTS.total_seconds()))
+    if form_values.device_cookie is not None:
+        _set(response, DEVICE_COOKIE, form_values.device_cookie, int(KEPT_FOR.total_seconds()))
     response.delete_cookie(VISIT_COOKIE, path="/", secure=True, httponly=True, samesite="lax")
     return response
 

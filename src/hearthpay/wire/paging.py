@@ -55,7 +55,7 @@ class Page(RequestModel):
     limit: int = Field(default=25, ge=1, le=100, strict=False, description="How many items at most.")
 
 
-class WantedPage(Protocol):
+class PageRequest(Protocol):
     """Which page is wanted: the one after ``cursor`` (None: the first), of at most ``limit`` items."""
 
     @property
@@ -70,7 +70,7 @@ class WantedPage(Protocol):
 
 
 async def page_of(
-    session: AsyncSession, statement: Select[Row], id_column: InstrumentedAttribute[UUID], page: WantedPage
+    session: AsyncSession, statement: Select[Row], id_column: InstrumentedAttribute[UUID], page: PageRequest
 ) -> tuple[Sequence[Row], str | None]:
     """Return one page of `statement`'s rows, newest first, and the cursor of the next (None at the end).
 

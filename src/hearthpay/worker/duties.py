@@ -7,26 +7,26 @@ from typing import Final
 
 import structlog
 
-from hearthpay.alerts.telling import tell_alerts
-from hearthpay.autopilot.errands import run_errands
+from hearthpay.alerts.delivery import send_alerts
 from hearthpay.autopilot.generation import CHUNK as GENERATED_AT_ONCE
 from hearthpay.autopilot.generation import generate_due
+from hearthpay.autopilot.outbox_tasks import run_outbox_tasks
 from hearthpay.banking.account_changes import CHUNK as CONNECTED_AT_ONCE
 from hearthpay.banking.account_changes import connect_due
 from hearthpay.clock import Clock
-from hearthpay.database.audit import COUNTED_UP_TO, seal_waiting
+from hearthpay.database.audit import COUNTED_UP_TO, seal_pending
 from hearthpay.database.session import Database
-from hearthpay.documents.making import make_next
+from hearthpay.documents.package_builder import make_next
 from hearthpay.duties.reminders import remind
 from hearthpay.mail.mail_folder import MailFolder, fill_folder
 from hearthpay.mail.mailer import Mailer
-from hearthpay.mail.news import tell_news
-from hearthpay.mail.notices import NoticeDesk
+from hearthpay.mail.notice_rounds import send_notices
+from hearthpay.mail.notices import NotificationSettings
 from hearthpay.mail.outbox import count_due_mails
 from hearthpay.mail.postman import Postman, Round
-from hearthpay.payroll.awaited.telling import tell_of_awaited_rules
 from hearthpay.payroll.payday.bank_day import Bank, advance
 from hearthpay.payroll.payday.firing import CHUNK, FiringReport, fire_due
+from hearthpay.payroll.provisional_law.notices import notify_of_provisional_rules
 from hearthpay.payroll.years.rule_changes import CHUNK as SETTLED_AT_ONCE
 from hearthpay.payroll.years.rule_changes import settle_rule_changes
 from hearthpay.security.key_ring import KeyRing
@@ -46,7 +46,7 @@ def worker_duties(
     bank: Bank | None,
     clock: Clock,
     mailer: Mailer | None = None,
-    desk: NoticeDesk = NoticeDesk(),  # noqa: B008 - frozen
+    notifications: NotificationSettings = NotificationSettings(),  # noqa: B008 - frozen
     folder: MailFolder | None = None,
 ) -> tuple[Duty, ...]:
     """Return the duties, in the order in which one worker alone does them; `database` acts as the worker's role.
@@ -62,7 +62,7 @@ def worker_duties(
         return Progress(report.fired, _not_fired(report), report.remaining)
 
     async def bank_day(stopping: Stopping) -> Progress:
-        report = await advance(database, ring, bank, clock, desk=desk, stopping=stopping)
+        report = await advance(database, ring, bank, clock, notifications=notifications, stopping=stopping)
         return Progress(
             done=report.fired.fired
             + report.taken_in
@@ -94,9 +94,12 @@ def worker_duties(
         """Decide one chunk, and do the errands that are due."""
         chunks = iter((False,))
         made = await generate_due(
-            database, clock, offered=bank is not None, stopping=lambda: stopping() or next(chunks, True)
+            database,
+            clock,
+            direct_deposit_enabled=bank is not None,
+            stopping=lambda: stopping() or next(chunks, True),
         )
-        done, left = await run_errands(database, ring, clock, desk, stopping=stopping)
+        done, left = await run_outbox_tasks(database, ring, clock, notifications, stopping=stopping)
         return Progress(made.scheduled + made.stepped_over + done, made.refused, made.remaining + left)
 
     async def news(stopping: Stopping) -> Progress:
@@ -104,13 +107,13 @@ def worker_duties(
         done = Progress()
         for kind, find in NEWS:
             if not stopping():
-                told = await tell_news(database, ring, clock, desk, kind, find)
+                told = await send_notices(database, ring, clock, notifications, kind, find)
                 done = Progress(
                     done.done + told.told, done.failed + told.failed, done.remaining + told.remaining
                 )
         if stopping():
             return done
-        looked, left = await remind(database, ring, clock, desk)
+        looked, left = await remind(database, ring, clock, notifications)
         return Progress(done.done + looked, done.failed, done.remaining + left)
 
     async def connect_accounts(stopping: Stopping) -> Progress:
@@ -125,44 +128,48 @@ def worker_duties(
         Duty("send_mail", "Emails sent", send_mail, priority=-1),
         Duty("expire", "Invitations and idempotency keys expired", end_what_is_over),
         Duty("autopilot", "Steps of Autopilot", autopilot, shared_by=GENERATED_AT_ONCE),
-        _tell_alerts(database, ring, clock, desk),
+        _send_alerts(database, ring, clock, notifications),
         Duty("news", "Pieces of news, and households looked at for reminders", news, cron=_EVERY_TEN_MINUTES),
         Duty("connect_accounts", "Bank accounts connected", connect_accounts),
         Duty(
             "advance_clocks",
             "Steps of sandbox households' clocks",
-            partial(advance_clocks, database, ring, clock, desk),
+            partial(advance_clocks, database, ring, clock, notifications),
             shared_by=1,
             cron=_EVERY_TEN_SECONDS,
         ),
-        _make_packages(database, ring, clock, desk),
+        _make_packages(database, ring, clock, notifications),
         _settle_years(database),
-        _tell_of_awaited_rules(database, ring, clock, desk),
+        _notify_of_provisional_rules(database, ring, clock, notifications),
     )
 
 
 async def _seal_all(database: Database, stopping: Stopping) -> None:
     """Seal what waits, some thousand rows in one transaction; what others hold is left to them."""
-    before, left = None, await seal_waiting(database)
+    before, left = None, await seal_pending(database)
     while left and left != before and not stopping():
-        before, left = left if left < COUNTED_UP_TO else None, await seal_waiting(database)
+        before, left = left if left < COUNTED_UP_TO else None, await seal_pending(database)
 
 
-def _tell_alerts(database: Database, ring: KeyRing, clock: Clock, desk: NoticeDesk) -> Duty:
+def _send_alerts(
+    database: Database, ring: KeyRing, clock: Clock, notifications: NotificationSettings
+) -> Duty:
     async def alerts(stopping: Stopping) -> Progress:
         """Tell what is delicate, an organization's acts at once."""
         if stopping():
             return Progress()
-        round_ = await tell_alerts(database, ring, clock, desk)
+        round_ = await send_alerts(database, ring, clock, notifications)
         return Progress(round_.told, round_.failed, round_.remaining)
 
     return Duty("alerts", "Organizations told of delicate acts", alerts)
 
 
-def _make_packages(database: Database, ring: KeyRing, clock: Clock, desk: NoticeDesk) -> Duty:
+def _make_packages(
+    database: Database, ring: KeyRing, clock: Clock, notifications: NotificationSettings
+) -> Duty:
     async def packages(stopping: Stopping) -> Progress:
         """Draw one package for a while."""
-        made = await make_next(database, ring, clock, desk, stopping)
+        made = await make_next(database, ring, clock, notifications, stopping)
         return Progress(made.papers, made.failed, made.remaining)
 
     return Duty(
@@ -188,11 +195,13 @@ def _settle_years(database: Database) -> Duty:
     )
 
 
-def _tell_of_awaited_rules(database: Database, ring: KeyRing, clock: Clock, desk: NoticeDesk) -> Duty:
+def _notify_of_provisional_rules(
+    database: Database, ring: KeyRing, clock: Clock, notifications: NotificationSettings
+) -> Duty:
     async def awaited_rules(stopping: Stopping) -> Progress:
         if stopping():
             return Progress()
-        return Progress(await tell_of_awaited_rules(database, ring, clock, desk))
+        return Progress(await notify_of_provisional_rules(database, ring, clock, notifications))
 
     return Duty("awaited_rules", "Notices of rules that are not final", awaited_rules, cron=_EVERY_HOUR)
 

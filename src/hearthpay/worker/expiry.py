@@ -10,7 +10,7 @@ from sqlalchemy import text
 from hearthpay.clock import Clock
 from hearthpay.database.session import Database
 from hearthpay.employees.invitations import expire_invitations
-from hearthpay.http.forgotten_keys import forget_keys, forget_short_lived_keys
+from hearthpay.http.idempotency_expiry import forget_keys, forget_short_lived_keys
 from hearthpay.oauth.expiry import forget_agents
 from hearthpay.people.expiry import forget_addresses, forget_sessions, forget_tokens
 from hearthpay.worker.duty import Progress

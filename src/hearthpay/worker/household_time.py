@@ -14,20 +14,20 @@ from uuid import UUID
 
 import structlog
 
-from hearthpay.autopilot.errands import run_errands
 from hearthpay.autopilot.generation import generate_due
+from hearthpay.autopilot.outbox_tasks import run_outbox_tasks
 from hearthpay.banking.account_changes import connect_due
-from hearthpay.banking.account_news import find_new_accounts
+from hearthpay.banking.account_notices import find_new_accounts
 from hearthpay.clock import Clock, FixedClock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
-from hearthpay.documents.news import find_new_papers
+from hearthpay.documents.notices import find_new_papers
 from hearthpay.duties.reminders import remind
 from hearthpay.employees.invitations import expire_invitations
-from hearthpay.mail.news import Find, tell_news
-from hearthpay.mail.notices import NoticeDesk
+from hearthpay.mail.notice_rounds import Find, send_notices
+from hearthpay.mail.notices import NotificationSettings
 from hearthpay.payroll.payday.bank_day import advance as do_bank_day
-from hearthpay.payroll.payday.news import find_debits_ahead, find_paydays
+from hearthpay.payroll.payday.notices import find_debits_ahead, find_paydays
 from hearthpay.sandbox.advancing import (
     Advance,
     advancing_households,
@@ -63,7 +63,7 @@ async def advance_clocks(
     database: Database,
     ring: KeyRing,
     clock: Clock,
-    desk: NoticeDesk,
+    notifications: NotificationSettings,
     stopping: Stopping,
     *,
     slice_seconds: float = SLICE_SECONDS,
@@ -79,7 +79,7 @@ async def advance_clocks(
     done = failed = 0
     for household in households:
         while not stopping():
-            outcome = await _step(database, ring, clock, desk, household)
+            outcome = await _step(database, ring, clock, notifications, household)
             if outcome is None:
                 break
             done, failed = done + outcome, failed + (not outcome)
@@ -94,7 +94,7 @@ async def advance_clocks(
 
 
 async def _step(
-    database: Database, ring: KeyRing, clock: Clock, desk: NoticeDesk, household: UUID
+    database: Database, ring: KeyRing, clock: Clock, notifications: NotificationSettings, household: UUID
 ) -> bool | None:
     """Lead the household to its next instant; return whether that succeeded, None where there is nothing to lead."""
     async with database.transaction(None) as turn:
@@ -102,7 +102,7 @@ async def _step(
         if advance is None:
             return None
         try:
-            at = await _do_next(database.at_clock_of(household), ring, desk, advance)
+            at = await _do_next(database.at_clock_of(household), ring, notifications, advance)
         except DatabaseUnavailable:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, other households are to be led on
@@ -115,25 +115,31 @@ async def _step(
     return True
 
 
-async def _do_next(household: Database, ring: KeyRing, desk: NoticeDesk, advance: Advance) -> datetime:
+async def _do_next(
+    household: Database, ring: KeyRing, notifications: NotificationSettings, advance: Advance
+) -> datetime:
     """Do all that is due at the household's next instant, and return that."""
     async with household.transaction(None) as session:
         at = await next_instant(session, advance)
     for _ in range(_MOST_PASSES):
-        if not await _work_at(household, ring, desk, FixedClock(at)):
+        if not await _work_at(household, ring, notifications, FixedClock(at)):
             break
     for kind, find in NEWS:
-        await tell_news(household, ring, FixedClock(at), desk, kind, find)
-    await remind(household, ring, FixedClock(at), desk)
+        await send_notices(household, ring, FixedClock(at), notifications, kind, find)
+    await remind(household, ring, FixedClock(at), notifications)
     return at
 
 
-async def _work_at(household: Database, ring: KeyRing, desk: NoticeDesk, clock: FixedClock) -> bool:
+async def _work_at(
+    household: Database, ring: KeyRing, notifications: NotificationSettings, clock: FixedClock
+) -> bool:
     """Do what is due; return whether it may have made more to do at the same instant."""
-    await do_bank_day(household, ring, None, clock, desk=desk, of_household=True)
+    await do_bank_day(household, ring, None, clock, notifications=notifications, of_household=True)
     async with household.transaction(None) as session:
         await expire_invitations(session, clock.now(), limit=_INVITATIONS)
-    made = await generate_due(household, clock, offered=False)  # the sandbox has a bank of its own
-    done, _ = await run_errands(household, ring, clock, desk)
+    made = await generate_due(
+        household, clock, direct_deposit_enabled=False
+    )  # the sandbox has a bank of its own
+    done, _ = await run_outbox_tasks(household, ring, clock, notifications)
     connected = await connect_due(household, ring, clock)
     return bool(made.decided or done or connected)

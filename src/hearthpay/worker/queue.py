@@ -21,7 +21,7 @@ from procrastinate.jobs import Job, Status
 from procrastinate.retry import BaseRetryStrategy, RetryDecision
 from procrastinate.tasks import Task
 
-from hearthpay.http.database_trouble import sqlstate_of
+from hearthpay.http.database_failures import sqlstate_of
 from hearthpay.worker.connector import QueueAddress, QueueConnector
 from hearthpay.worker.duty import Duty, Progress, Stopping, perform
 from hearthpay.worker.outage import is_outage

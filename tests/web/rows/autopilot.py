@@ -85,17 +85,19 @@ async def things(world: World) -> dict[str, str]:
             EmployeePay(employee_id=nina, regular_hours=Decimal(40), payment_method="direct_deposit"),
         ),
     )
-    async with world.desk.database.transaction(world.actor.tenant) as session:
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
         run = await run_payroll(
             session,
             world.actor,
-            world.desk.clock,
+            world.people_context.clock,
             week,
             Confirmations(confirm_ach_debit=True),
-            offered=True,
+            direct_deposit_enabled=True,
         )
-    async with world.desk.database.transaction(world.actor.tenant) as session:
-        view = await enroll(session, world.actor, world.desk.clock, wanted, offered=True)
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
+        view = await enroll(
+            session, world.actor, world.people_context.clock, wanted, direct_deposit_enabled=True
+        )
     _hold(world, view.enrollment.id, run.id)
     return {"enrollment_id": str(view.enrollment.id), "held_id": str(run.id)}
 
@@ -105,8 +107,8 @@ async def connect_accounts(world: World, employee_id: UUID) -> None:
     details = AccountDetails(
         parse_number("bank_routing", ROUTING), parse_number("bank_account", "123456789"), "checking"
     )
-    ring, now = world.desk.ring, world.desk.clock.now()
-    async with world.desk.database.transaction(world.actor.tenant) as session:
+    ring, now = world.people_context.ring, world.people_context.clock.now()
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
         household = await session.get_one(Employer, world.household_id)
         employee = await session.get_one(Employee, employee_id)
         await connect_household_account(

@@ -3,7 +3,7 @@
 from datetime import date
 from typing import Final
 
-from hearthpay.duties.service import CalendarWanted, read_calendar
+from hearthpay.duties.service import CalendarQuery, read_calendar
 from tests.web.rows.row import at_household, kept
 from tests.web.rows.world import World
 
@@ -22,7 +22,7 @@ ROWS: Final = {
 
 async def things(world: World) -> dict[str, str]:
     """Something that is due within a year."""
-    wanted = CalendarWanted(world.household_id, date(2026, 11, 1), date(2027, 11, 1))
-    async with world.desk.database.transaction(world.actor.tenant) as session:
-        found = await read_calendar(session, world.actor, world.desk.clock, wanted)
+    wanted = CalendarQuery(world.household_id, date(2026, 11, 1), date(2027, 11, 1))
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
+        found = await read_calendar(session, world.actor, world.people_context.clock, wanted)
     return {"item_id": str(next(each.uid for each in found.items if each.kind == "return"))}

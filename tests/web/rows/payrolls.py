@@ -60,8 +60,8 @@ def week(world: World, *employees: UUID, hours: int = 38) -> Order:
 async def draft_of(world: World, *employees: UUID) -> UUID:
     """A draft of that week."""
     draft_id = uuid4()
-    async with world.desk.database.transaction(world.actor.tenant) as session:
-        await save_draft(session, world.actor, world.desk.clock, draft_id, week(world, *employees))
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
+        await save_draft(session, world.actor, world.people_context.clock, draft_id, week(world, *employees))
     return draft_id
 
 

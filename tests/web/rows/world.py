@@ -17,7 +17,7 @@ from hearthpay.employers.commands import CreateEmployer
 from hearthpay.employers.service import create_employer
 from hearthpay.payroll.commands import EmployeePay, Order
 from hearthpay.payroll.service import run_payroll
-from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.sessions import SignedIn
 
 
@@ -25,7 +25,7 @@ from hearthpay.people.sessions import SignedIn
 class World:
     """The first organization's household, with somebody who works there; `actor` is its owner, without limits."""
 
-    desk: FrontDesk
+    people_context: PeopleContext
     connection: psycopg.Connection
     owner: SignedIn
     actor: Actor
@@ -34,14 +34,16 @@ class World:
 
     @classmethod
     async def make(
-        cls, desk: FrontDesk, connection: psycopg.Connection, owner: SignedIn, **household: str
+        cls, people_context: PeopleContext, connection: psycopg.Connection, owner: SignedIn, **household: str
     ) -> World:
         terms = terms_of("professional", {"employees_per_household": None})
         actor = replace(owner.actor("r"), terms=terms)
         new = {"first_name": "Maria", "last_name": "Lopez", "state": "CA", "email": "maria@example.com"}
-        async with desk.database.transaction(actor.tenant) as session:
-            made = await create_employer(session, actor, desk.clock, CreateEmployer(**(new | household)))
-        world = cls(desk, connection, owner, actor, made.id, made.id)
+        async with people_context.database.transaction(actor.tenant) as session:
+            made = await create_employer(
+                session, actor, people_context.clock, CreateEmployer(**(new | household))
+            )
+        world = cls(people_context, connection, owner, actor, made.id, made.id)
         return replace(world, employee_id=await world.employ("Rosa", "Diaz"))
 
     async def employ(self, first_name: str, last_name: str) -> UUID:
@@ -55,8 +57,8 @@ class World:
             pay_frequency="weekly",
             start_date=date(2026, 1, 5),
         )
-        async with self.desk.database.transaction(self.actor.tenant) as session:
-            noted = await create_employee(session, self.actor, self.desk.clock, new)
+        async with self.people_context.database.transaction(self.actor.tenant) as session:
+            noted = await create_employee(session, self.actor, self.people_context.clock, new)
         return noted.employee.id
 
     async def pay(self, *employees: UUID, weeks_ago: int = 0, hours: int = 40) -> UUID:
@@ -74,6 +76,8 @@ class World:
             ),
             notes="catch-up" if weeks_ago else None,
         )
-        async with self.desk.database.transaction(self.actor.tenant) as session:
-            run = await run_payroll(session, self.actor, self.desk.clock, order, offered=False)
+        async with self.people_context.database.transaction(self.actor.tenant) as session:
+            run = await run_payroll(
+                session, self.actor, self.people_context.clock, order, direct_deposit_enabled=False
+            )
         return run.id

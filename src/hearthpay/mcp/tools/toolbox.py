@@ -6,10 +6,10 @@ from typing import Final
 
 from hearthpay.mcp.tools.agencies import STATE_FILING_STATUS, TAX_CALENDAR
 from hearthpay.mcp.tools.agent_tool import AgentTool
-from hearthpay.mcp.tools.calculating import CALCULATE, CHECK_THRESHOLD
-from hearthpay.mcp.tools.looking_up import EXPLAIN, HOUSEHOLDS
-from hearthpay.mcp.tools.paying import GET_PAYROLL, PREVIEW, RUN
-from hearthpay.mcp.tools.recurring import GET_AUTOPILOT, MANAGE_AUTOPILOT
+from hearthpay.mcp.tools.autopilot import GET_AUTOPILOT, MANAGE_AUTOPILOT
+from hearthpay.mcp.tools.calculations import CALCULATE, CHECK_THRESHOLD
+from hearthpay.mcp.tools.lookups import EXPLAIN, HOUSEHOLDS
+from hearthpay.mcp.tools.payrolls import GET_PAYROLL, PREVIEW, RUN
 
 TOOLBOX: Final[tuple[AgentTool, ...]] = (
     CALCULATE,

@@ -102,24 +102,24 @@ async def read_lines_by_month(
     session: AsyncSession, employer_id: UUID, *, first_year: int, last_year: int
 ) -> list[LineOfMonth]:
     """Return every line of the household's paychecks of these years; those of other payrolls are not among them."""
-    wanted = {"employer": employer_id, "first": first_year, "last": last_year}
-    return [LineOfMonth(*row) for row in await session.execute(_LINES, wanted)]
+    requested = {"employer": employer_id, "first": first_year, "last": last_year}
+    return [LineOfMonth(*row) for row in await session.execute(_LINES, requested)]
 
 
 async def read_lines_by_payday(
     session: AsyncSession, employer_id: UUID, codes: Sequence[str], *, first_year: int, last_year: int
 ) -> list[LineOfPayday]:
     """Return what the lines with these codes come to on each pay date of these years."""
-    wanted = {"employer": employer_id, "first": first_year, "last": last_year, "codes": list(codes)}
-    return [LineOfPayday(*row) for row in await session.execute(_PAYDAYS, wanted)]
+    requested = {"employer": employer_id, "first": first_year, "last": last_year, "codes": list(codes)}
+    return [LineOfPayday(*row) for row in await session.execute(_PAYDAYS, requested)]
 
 
 async def read_wages_by_month(
     session: AsyncSession, employer_id: UUID, *, first_year: int, last_year: int
 ) -> list[WagesOfMonth]:
     """Return what the household paid in these years, without wages of other payrolls."""
-    wanted = {"employer": employer_id, "first": first_year, "last": last_year}
-    return [WagesOfMonth(*row) for row in await session.execute(_WAGES, wanted)]
+    requested = {"employer": employer_id, "first": first_year, "last": last_year}
+    return [WagesOfMonth(*row) for row in await session.execute(_WAGES, requested)]
 
 
 async def read_paid_places(session: AsyncSession, employer_id: UUID) -> list[PaidPlace]:
@@ -131,5 +131,5 @@ async def read_wages_from_before(
     session: AsyncSession, employer_id: UUID, *, first_year: int, last_year: int
 ) -> list[WagesFromBefore]:
     """Return what was entered of other payrolls' wages of these years."""
-    wanted = {"employer": employer_id, "first": first_year, "last": last_year}
-    return [WagesFromBefore(*row) for row in await session.execute(_PRIOR, wanted)]
+    requested = {"employer": employer_id, "first": first_year, "last": last_year}
+    return [WagesFromBefore(*row) for row in await session.execute(_PRIOR, requested)]

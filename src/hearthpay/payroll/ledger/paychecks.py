@@ -85,7 +85,7 @@ async def read_paychecks(session: AsyncSession, payroll_id: UUID) -> list[Posted
             tax_year=row.tax_year,
             period_start=row.period_start,
             period_end=row.period_end,
-            paycheck=_said(row, lines[row.id]),
+            paycheck=_with_messages(row, lines[row.id]),
         )
         for row in paychecks
     ]
@@ -108,13 +108,13 @@ async def read_year(session: AsyncSession, employer_id: UUID, tax_year: int) -> 
             row.period_start,
             row.period_end,
             row.pay_frequency,
-            _said(row, lines[row.id]),
+            _with_messages(row, lines[row.id]),
         )
         for row in paychecks
     ]
 
 
-def _said(row: Any, lines: Sequence[LineRow]) -> PaycheckRow:
+def _with_messages(row: Any, lines: Sequence[LineRow]) -> PaycheckRow:
     """Return what a paycheck says; the row has the columns of `_SAYS`."""
     return PaycheckRow(
         employee_id=row.employee_id,

@@ -46,7 +46,7 @@ _FIXED_BYTES: Final = _EXPIRY_BYTES + 2 * _DIGEST_BYTES
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _PreviewDigest:
     """A preview in brief: digests of the request and of all lines, and cents by paycheck in the order of the ids."""
 
     request: bytes
@@ -63,7 +63,7 @@ def preview_token(
     now: datetime,
 ) -> str:
     """Return the token of a preview, good for `LASTS`; ``accounts`` are those that money leaves and reaches."""
-    seen = _seen(order, record, accounts)
+    seen = _preview_digest(order, record, accounts)
     carried = b"".join(
         (
             int((now + LASTS).timestamp()).to_bytes(_EXPIRY_BYTES),
@@ -98,7 +98,7 @@ def refuse_other_amounts(
     until = datetime.fromtimestamp(int.from_bytes(carried[:_EXPIRY_BYTES]), UTC)
     if now >= until:
         raise invalid(FIELD, "has expired: preview again, and ask again")
-    then, today = _read(carried), _seen(order, record, accounts)
+    then, today = _read(carried), _preview_digest(order, record, accounts)
     if then == today:
         return
     paychecks = _in_order(record)
@@ -147,7 +147,7 @@ def _mac(session: AsyncSession, actor: Actor, record: PayrollRecord, carried: by
     return signature_of(session, _PURPOSE, b"".join(whose) + carried)[:_MAC_BYTES]
 
 
-def _seen(order: SettledOrder, record: PayrollRecord, accounts: Sequence[UUID]) -> _Seen:
+def _preview_digest(order: SettledOrder, record: PayrollRecord, accounts: Sequence[UUID]) -> _PreviewDigest:
     paychecks = _in_order(record)
     lines = [
         [
@@ -158,7 +158,7 @@ def _seen(order: SettledOrder, record: PayrollRecord, accounts: Sequence[UUID]) 
         for paycheck in paychecks
     ]
     amounts = tuple((paycheck.gross_pay, paycheck.net_pay, paycheck.total_cost) for paycheck in paychecks)
-    return _Seen(_digest(bound_of(order, accounts)), _digest(lines), amounts)
+    return _PreviewDigest(_digest(bound_of(order, accounts)), _digest(lines), amounts)
 
 
 def bound_of(order: SettledOrder, accounts: Sequence[UUID]) -> list[object]:
@@ -199,7 +199,7 @@ def _digest(content: object) -> bytes:
     return hashlib.sha256(json.dumps(content).encode("utf-8")).digest()[:_DIGEST_BYTES]
 
 
-def _read(carried: bytes) -> _Seen:
+def _read(carried: bytes) -> _PreviewDigest:
     request_at, lines_at = _EXPIRY_BYTES, _EXPIRY_BYTES + _DIGEST_BYTES
     amounts = tuple(
         tuple(
@@ -208,7 +208,7 @@ def _read(carried: bytes) -> _Seen:
         )
         for start in range(_FIXED_BYTES, len(carried), _PAYCHECK_BYTES)
     )
-    return _Seen(carried[request_at:lines_at], carried[lines_at:_FIXED_BYTES], amounts)
+    return _PreviewDigest(carried[request_at:lines_at], carried[lines_at:_FIXED_BYTES], amounts)
 
 
 def _in_order(record: PayrollRecord) -> Sequence[PaycheckRow]:

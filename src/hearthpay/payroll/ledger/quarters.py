@@ -79,16 +79,16 @@ async def read_quarters(
     session: AsyncSession, employer_id: UUID, *, first_year: int, last_year: int
 ) -> list[QuarterPaid]:
     """Return what the household paid in these years; wages of other payrolls are not among it."""
-    wanted = {"employer": employer_id, "first": first_year, "last": last_year}
-    return [QuarterPaid(*row) for row in await session.execute(_PAID, wanted)]
+    requested = {"employer": employer_id, "first": first_year, "last": last_year}
+    return [QuarterPaid(*row) for row in await session.execute(_PAID, requested)]
 
 
 async def read_taxed_quarters(
     session: AsyncSession, employer_id: UUID, *, state: str, year: int
 ) -> list[QuarterTaxed]:
     """Return what each tax of a state came to in a year, whoever worked wherever: by employee and quarter."""
-    wanted = {"employer": employer_id, "state": state, "year": year}
-    return [QuarterTaxed(*row) for row in await session.execute(_TAXED, wanted)]
+    requested = {"employer": employer_id, "state": state, "year": year}
+    return [QuarterTaxed(*row) for row in await session.execute(_TAXED, requested)]
 
 
 async def read_taxed_months(
@@ -98,8 +98,8 @@ async def read_taxed_months(
 
     A line that came to nothing in a month is not among it.
     """
-    wanted = {"employer": employer_id, "first": first, "last": last}
-    return [MonthTaxed(*row) for row in await session.execute(_BY_MONTH, wanted)]
+    requested = {"employer": employer_id, "first": first, "last": last}
+    return [MonthTaxed(*row) for row in await session.execute(_BY_MONTH, requested)]
 
 
 async def read_prior_gross(session: AsyncSession, employer_id: UUID, year: int) -> dict[UUID, int]:

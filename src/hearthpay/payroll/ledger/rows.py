@@ -237,14 +237,14 @@ class Deposit:
 
 
 @dataclass(frozen=True, slots=True)
-class WaysOut:
+class AvailableActions:
     """What can be done about a payroll, and about its direct deposits by employee."""
 
     actions: tuple[Action, ...] = ()
     deposits: Mapping[UUID, Deposit] = field(default_factory=dict)
 
 
-NO_WAYS_OUT: Final = WaysOut()
+NO_WAYS_OUT: Final = AvailableActions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,4 +269,4 @@ class StoredPayroll:
 
     history: tuple[Transition, ...] = ()
     failure: Mapping[str, Any] | None = None
-    ways_out: WaysOut = NO_WAYS_OUT
+    available_actions: AvailableActions = NO_WAYS_OUT

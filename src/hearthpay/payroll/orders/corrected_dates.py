@@ -13,7 +13,7 @@ from hearthpay.taxes.pay_periods import check_period, regular_days
 from hearthpay.taxes.rulebook import rulebook_of
 
 
-class _Asked(NamedTuple):
+class _RequestedDates(NamedTuple):
     """The dates of an order."""
 
     start: datetime.date
@@ -27,7 +27,7 @@ def settle_dates_of(order: Order, way: Way, *, today: datetime.date, now: dateti
     Raises what `settle_pay_dates` raises, and `validation_error` for a period that does not fit its frequency; the
     refusal's example is the `Corrections` by which it would be taken, where there are such.
     """
-    asked = _Asked(order.pay_period_start, order.pay_period_end, order.pay_date)
+    asked = _RequestedDates(order.pay_period_start, order.pay_period_end, order.pay_date)
     try:
         if is_fica_refund(order.notes):  # of a year, or of what of it was worked
             return _settle_refund(asked, way, today, now)
@@ -37,7 +37,9 @@ def settle_dates_of(order: Order, way: Way, *, today: datetime.date, now: dateti
         raise
 
 
-def _settle_refund(asked: _Asked, way: Way, today: datetime.date, now: datetime.datetime) -> PayDates:
+def _settle_refund(
+    asked: _RequestedDates, way: Way, today: datetime.date, now: datetime.datetime
+) -> PayDates:
     dates = settle_pay_dates(asked.start, asked.end, asked.pay_date, way, today=today, now=now)
     try:
         rulebook_of(dates.period_end.year)
@@ -47,7 +49,7 @@ def _settle_refund(asked: _Asked, way: Way, today: datetime.date, now: datetime.
 
 
 def _settle(
-    asked: _Asked, frequency: str, way: Way, today: datetime.date, now: datetime.datetime
+    asked: _RequestedDates, frequency: str, way: Way, today: datetime.date, now: datetime.datetime
 ) -> PayDates:
     dates = settle_pay_dates(asked.start, asked.end, asked.pay_date, way, today=today, now=now)
     try:
@@ -58,7 +60,7 @@ def _settle(
 
 
 def _corrections(
-    asked: _Asked, frequency: str, way: Way, today: datetime.date, now: datetime.datetime
+    asked: _RequestedDates, frequency: str, way: Way, today: datetime.date, now: datetime.datetime
 ) -> Corrections | None:
     try:
         fitting = _fitting(asked, frequency, way, today, now)
@@ -73,14 +75,16 @@ def _corrections(
     return Corrections({name: day for name, day in changed.items() if day is not None})
 
 
-def _fitting(asked: _Asked, frequency: str, way: Way, today: datetime.date, now: datetime.datetime) -> _Asked:
+def _fitting(
+    asked: _RequestedDates, frequency: str, way: Way, today: datetime.date, now: datetime.datetime
+) -> _RequestedDates:
     """Return the nearest dates that may be taken: what was right stays as it was asked."""
     start, end = sorted((asked.start, asked.end))
     try:
         check_period(start, end, frequency)
     except TaxInputError:
         end = start + datetime.timedelta(days=regular_days(frequency) - 1)
-    fitting = _Asked(start, end, asked.pay_date)
+    fitting = _RequestedDates(start, end, asked.pay_date)
     try:
         settle_pay_dates(*fitting, way, today=today, now=now)
     except Refusal:

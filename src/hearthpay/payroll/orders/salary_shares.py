@@ -112,15 +112,15 @@ def worked_days(
     as_long = check_period(start, end, frequency) is None
     begins = any(start <= first <= end for first, _ in employments)
     regular = period if as_long else _regular_period(period, frequency, ends_with=begins)
-    wanted = frozenset(WEEKDAYS.index(name) for name in weekdays)
-    if not any(day.weekday() in wanted for day in _days(period)):
-        wanted = frozenset(range(len(WEEKDAYS)))
+    requested = frozenset(WEEKDAYS.index(name) for name in weekdays)
+    if not any(day.weekday() in requested for day in _days(period)):
+        requested = frozenset(range(len(WEEKDAYS)))
     employed = sum(
-        day.weekday() in wanted
+        day.weekday() in requested
         and any(first <= day and (last is None or day <= last) for first, last in employments)
         for day in _days(period)
     )
-    return WorkedDays(sum(day.weekday() in wanted for day in _days(regular)), employed)
+    return WorkedDays(sum(day.weekday() in requested for day in _days(regular)), employed)
 
 
 def _days(span: Span) -> Sequence[datetime.date]:

@@ -156,8 +156,8 @@ async def read_payees(session: AsyncSession, employees: Sequence[UUID]) -> dict[
     The first record of each person is locked with them, so that the person's year is theirs alone.
     """
 
-    async def lock(wanted: Sequence[UUID]) -> list[Payee]:
-        return [Payee(*row) for row in await session.execute(_LOCK, {"records": list(wanted)})]
+    async def lock(requested: Sequence[UUID]) -> list[Payee]:
+        return [Payee(*row) for row in await session.execute(_LOCK, {"records": list(requested)})]
 
     return await lock_people(lock, list(employees))
 

@@ -28,7 +28,10 @@ from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.relations import BANK_ENTRIES
 from hearthpay.database.restorations import HELD, is_held
 from hearthpay.database.session import Database
-from hearthpay.mail.notices import NoticeDesk
+from hearthpay.mail.notices import NotificationSettings
+from hearthpay.payroll.issues.notices import find_unreported, notify_of_payrolls, notify_of_problems
+from hearthpay.payroll.issues.problem_log import WorkerProblemKind, note_problems
+from hearthpay.payroll.issues.return_notices import notify_of_returns, unreported_returns
 from hearthpay.payroll.payday.firing import FiringReport, fire_due
 from hearthpay.payroll.payday.outcomes import (
     complete,
@@ -41,9 +44,6 @@ from hearthpay.payroll.payday.outcomes import (
 from hearthpay.payroll.payday.remedies import end_waits
 from hearthpay.payroll.payday.reversed_deposits import note_too_late
 from hearthpay.payroll.payday.year_end import carry_over
-from hearthpay.payroll.trouble.notices import find_untold, tell_of_payrolls, tell_of_problems
-from hearthpay.payroll.trouble.problem_log import WorkerProblemKind, note_problems
-from hearthpay.payroll.trouble.return_notices import tell_of_returns, untold_returns
 from hearthpay.security.key_ring import KeyRing
 
 SETTLED_AT_ONCE: Final = 1_000
@@ -89,7 +89,7 @@ async def advance(
     bank: Bank | None,
     clock: Clock,
     *,
-    desk: NoticeDesk = NoticeDesk(),  # noqa: B008 - frozen
+    notifications: NotificationSettings = NotificationSettings(),  # noqa: B008 - frozen
     stopping: Callable[[], bool] = lambda: False,
     of_household: bool = False,
 ) -> BankDayReport:
@@ -147,7 +147,7 @@ async def advance(
         if waiting:
             outages.append(f"{waiting} payments wait to be sent, but no bank is configured for this worker")
     noted = () if of_household else (problems, outages)
-    await _tell(database, ring, clock, desk, cut_off, *noted)
+    await _send(database, ring, clock, notifications, cut_off, *noted)
     problems += [*outages, *held]
     return BankDayReport(
         fired,
@@ -162,11 +162,11 @@ async def advance(
     )
 
 
-async def _tell(
+async def _send(
     database: Database,
     ring: KeyRing,
     clock: Clock,
-    desk: NoticeDesk,
+    notifications: NotificationSettings,
     cut_off: datetime.date,
     problems: Sequence[str] = (),
     outages: Sequence[str] = (),
@@ -179,11 +179,11 @@ async def _tell(
         kinds: list[tuple[WorkerProblemKind, str]] = [("other", each) for each in problems]
         kinds += [("outage", each) for each in outages]
         noted = await note_problems(session, now, kinds)
-        await tell_of_problems(session, ring, desk, now, noted)
-        untold = await find_untold(session)
-        returned = await untold_returns(session)
-    await tell_of_payrolls(database, ring, clock, desk, untold)
-    await tell_of_returns(database, ring, clock, desk, returned)
+        await notify_of_problems(session, ring, notifications, now, noted)
+        untold = await find_unreported(session)
+        returned = await unreported_returns(session)
+    await notify_of_payrolls(database, ring, clock, notifications, untold)
+    await notify_of_returns(database, ring, clock, notifications, returned)
 
 
 async def _take_in(

@@ -27,9 +27,12 @@ from hearthpay.clock import BUSINESS_TIME, Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.relations import AUTOPILOT_PERIODS
 from hearthpay.database.session import Database
-from hearthpay.database.worker_audit import Deed, record_deeds
+from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audit
 from hearthpay.payroll.approval import debit_of
 from hearthpay.payroll.calculation import calculate_payroll
+from hearthpay.payroll.issues import failures
+from hearthpay.payroll.issues.attempts import most_attempts, pause_after
+from hearthpay.payroll.issues.failures import StoredFailure
 from hearthpay.payroll.ledger.histories import read_histories
 from hearthpay.payroll.ledger.posting import Posting, post_paychecks, postings_of
 from hearthpay.payroll.ledger.rows import Owner, PayrollRecord
@@ -38,9 +41,6 @@ from hearthpay.payroll.lifecycle import Cause, PayrollStatus, move
 from hearthpay.payroll.orders import Payee, SettledOrder, read_entries, read_payees
 from hearthpay.payroll.orders.pay_dates import PayDates
 from hearthpay.payroll.payday.worker_counts import add_to_counts
-from hearthpay.payroll.trouble import failures
-from hearthpay.payroll.trouble.attempts import most_attempts, pause_after
-from hearthpay.payroll.trouble.failures import StoredFailure
 from hearthpay.payroll.years.household_year import HouseholdYear, measure_household
 from hearthpay.payroll.years.households import (
     employees_together,
@@ -411,8 +411,10 @@ async def _save_dates(
             new = {"pay_date": record.dates.pay_date, "asked": record.dates.asked, "year": record.tax_year}
             await session.execute(_DATES, {"id": row.id, **new})
             details = {"before": str(row.pay_date), "after": str(record.dates.pay_date)}
-            deed = Deed(row.organization_id, row.employer_id, row.sandbox, row.id, {"pay_date": details})
-            await record_deeds(session, "payroll.move_pay_date", [deed])
+            deed = WorkerAuditEntry(
+                row.organization_id, row.employer_id, row.sandbox, row.id, {"pay_date": details}
+            )
+            await record_worker_audit(session, "payroll.move_pay_date", [deed])
 
 
 async def _put_off(

@@ -42,12 +42,12 @@ from hearthpay.banking.settlement import RETURN_DAYS
 from hearthpay.clock import BUSINESS_TIME
 from hearthpay.database.audit import ActorKind
 from hearthpay.database.relations import BANK_ENTRIES
+from hearthpay.payroll.issues import failures
+from hearthpay.payroll.issues.failures import FailureKind, StoredFailure
 from hearthpay.payroll.ledger.posting import Posting
 from hearthpay.payroll.lifecycle import Cause, PayrollStatus, move
 from hearthpay.payroll.payday.reversed_deposits import not_taken_back, reversed_for_good
 from hearthpay.payroll.set_asides import escrow
-from hearthpay.payroll.trouble import failures
-from hearthpay.payroll.trouble.failures import FailureKind, StoredFailure
 from hearthpay.payroll.years.reversal import release_periods, reverse_paychecks
 
 DEBIT_WAITS: Final = 5
@@ -235,7 +235,7 @@ async def _credit_returned(
     assert entry.paycheck_id is not None
     payroll = (await session.execute(_LOCK, {"id": entry.payroll_id})).one()
     undone = await reverse_paychecks(session, entry.payroll_id, now, only=[entry.paycheck_id])
-    await give_back(session, entry.payroll_id, undone, day, now)
+    await refund_debit(session, entry.payroll_id, undone, day, now)
     earlier = employees_of(payroll.failure)
     employees = earlier if entry.employee_id is None else (*earlier, entry.employee_id)
     await fail(session, entry.payroll_id, payroll.status, _failure(entry, employees), now)
@@ -279,13 +279,13 @@ async def undo_reversed(
     for reversal in settled:
         payroll = (await session.execute(_LOCK, {"id": reversal.payroll_id})).one()
         undone = await reverse_paychecks(session, reversal.payroll_id, now, only=[reversal.paycheck_id])
-        await give_back(session, reversal.payroll_id, undone, day, now)
+        await refund_debit(session, reversal.payroll_id, undone, day, now)
         earlier = employees_of(payroll.failure)
         failure = reversed_for_good(reversal, earlier)
         await fail(session, reversal.payroll_id, payroll.status, failure, now)
 
 
-async def give_back(
+async def refund_debit(
     session: AsyncSession,
     payroll_id: UUID,
     undone: Sequence[Posting],

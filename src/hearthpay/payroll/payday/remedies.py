@@ -25,14 +25,14 @@ from hearthpay.database.audit import ActorKind
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.relations import BANK_ACCOUNTS, BANK_ENTRIES
 from hearthpay.database.session import Database
-from hearthpay.database.worker_audit import Deed, record_deeds
+from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audit
+from hearthpay.payroll.issues import failures
+from hearthpay.payroll.issues.available_actions import LONGEST_WAIT, remedies_for, with_available_actions
 from hearthpay.payroll.ledger.payrolls import read_payroll
 from hearthpay.payroll.ledger.rows import RemedyAction, StoredPayroll
 from hearthpay.payroll.lifecycle import Cause, PayrollStatus, move
 from hearthpay.payroll.models import EntryRow, FoundPaycheck, Payroll
-from hearthpay.payroll.payday.outcomes import employees_of, fail, give_back, refund_up_to
-from hearthpay.payroll.trouble import failures
-from hearthpay.payroll.trouble.ways_out import LONGEST_WAIT, remedies_for, with_ways_out
+from hearthpay.payroll.payday.outcomes import employees_of, fail, refund_debit, refund_up_to
 from hearthpay.payroll.years.reversal import reverse_paychecks
 from hearthpay.taxes.money import from_cents
 
@@ -132,7 +132,7 @@ async def apply_remedy(
         )
     stored = await read_payroll(session, payroll_id)
     assert stored is not None
-    return await with_ways_out(session, stored, now)
+    return await with_available_actions(session, stored, now)
 
 
 async def end_waits(database: Database, clock: Clock, *, stopping: Callable[[], bool] = lambda: False) -> int:
@@ -172,14 +172,14 @@ async def _end_wait(
     assert employee_id is not None, "paychecks stay"
     await _decide(session, paycheck_id, "refund", None, ("system", None), now)
     await _give_back(session, payroll, paycheck_id, employee_id, credit, ("system", None), now)
-    deed = Deed(
+    deed = WorkerAuditEntry(
         payroll.organization_id,
         payroll.employer_id,
         payroll.sandbox,
         payroll_id,
         {"employee_id": str(employee_id), "action": "refund", "cause": "no account came in time"},
     )
-    await record_deeds(session, "payroll.remedy", [deed])
+    await record_worker_audit(session, "payroll.remedy", [deed])
     return True
 
 
@@ -303,7 +303,7 @@ async def _give_back(
     """The paycheck is undone, its period freed, and all that was collected for it goes back to the household."""
     undone = await reverse_paychecks(session, payroll.id, now, only=[paycheck_id])
     await cancel(session, now, [credit.id])
-    await give_back(session, payroll.id, undone, submission_day(now), now)
+    await refund_debit(session, payroll.id, undone, submission_day(now), now)
     earlier = employees_of(payroll.failure) if payroll.status == "failed" else ()
     failure = failures.deposit_refunded((*(each for each in earlier if each != employee_id), employee_id))
     await fail(session, payroll.id, cast(PayrollStatus, payroll.status), failure, now, by=by)

@@ -24,8 +24,8 @@ from hearthpay.banking.reversals import (
 from hearthpay.banking.settlement import RETURN_DAYS
 from hearthpay.clock import BUSINESS_TIME
 from hearthpay.languages.catalogue import mark
+from hearthpay.payroll.issues.failures import StoredFailure
 from hearthpay.payroll.lifecycle import PayrollStatus
-from hearthpay.payroll.trouble.failures import StoredFailure
 
 _WORDS: Final[dict[ReversalReason, str]] = {
     "duplicate": mark("Paid twice"),

@@ -29,10 +29,11 @@ from hearthpay.banking.readiness import account_blockers
 from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
-from hearthpay.database.worker_audit import Deed, record_deeds
+from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audit
 from hearthpay.employers.assigned_rates import tax_terms
 from hearthpay.payroll.approval import debit_of
 from hearthpay.payroll.calculation import calculate_payroll
+from hearthpay.payroll.issues import failures
 from hearthpay.payroll.ledger.histories import read_histories
 from hearthpay.payroll.ledger.payrolls import NewPayroll, insert_payroll
 from hearthpay.payroll.ledger.posting import post_paychecks, postings_of
@@ -40,8 +41,7 @@ from hearthpay.payroll.ledger.rows import Owner
 from hearthpay.payroll.lifecycle import Cause, PayrollStatus, begin
 from hearthpay.payroll.orders import SettledOrder, read_entries, read_payees
 from hearthpay.payroll.orders.pay_dates import PayDates
-from hearthpay.payroll.payday.outcomes import fail, give_back
-from hearthpay.payroll.trouble import failures
+from hearthpay.payroll.payday.outcomes import fail, refund_debit
 from hearthpay.payroll.years.household_year import lock_household, measure_household, read_household_year
 from hearthpay.payroll.years.reversal import reverse_paychecks
 from hearthpay.taxes import TaxInputError
@@ -104,13 +104,13 @@ async def _make_anew(session: AsyncSession, payroll_id: UUID, year: int, now: da
         return False
     undone = await reverse_paychecks(session, payroll_id, now, only=[credit.paycheck_id for credit in held])
     await cancel(session, now, [credit.entry_id for credit in held])
-    await give_back(session, payroll_id, undone, submission_day(now), now)
+    await refund_debit(session, payroll_id, undone, submission_day(now), now)
     new_payroll = await _pay_in_the_new_year(session, old, held, now)
     employees = tuple(credit.employee_id for credit in held)
     earlier = tuple(UUID(found) for found in (old.failure or {}).get("employees", ()))
     failure = failures.year_passed(old.tax_year, new_payroll, (*earlier, *employees))
     await fail(session, payroll_id, old.status, failure, now)
-    deed = Deed(
+    deed = WorkerAuditEntry(
         old.organization_id,
         old.employer_id,
         old.sandbox,
@@ -121,7 +121,7 @@ async def _make_anew(session: AsyncSession, payroll_id: UUID, year: int, now: da
             "employees": [str(employee) for employee in employees],
         },
     )
-    await record_deeds(session, "payroll.year_passed", [deed])
+    await record_worker_audit(session, "payroll.year_passed", [deed])
     return new_payroll is not None
 
 

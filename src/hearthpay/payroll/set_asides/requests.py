@@ -52,7 +52,7 @@ _END: Final = text(
 
 
 @dataclass(frozen=True, slots=True)
-class AskedSetAside:
+class PendingSetAsideRequest:
     """A request that waits."""
 
     id: UUID
@@ -62,7 +62,7 @@ class AskedSetAside:
     asked_at: datetime
 
 
-async def ask_to_set_aside(
+async def request_set_aside(
     session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID, rule: SetAsideRule
 ) -> bool:
     """Ask the household, in the place of what was asked before; leaves an audit row.
@@ -106,7 +106,7 @@ async def ask_to_set_aside(
     return True
 
 
-async def take_back_request(session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID) -> bool:
+async def withdraw_request(session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID) -> bool:
     """Take the request that waits back; return whether there was one. Raises what `allow_own` raises."""
     allow_own(actor, OWN_RECORD, employee_id)
     employee = await lock_employee(session, actor, employee_id)
@@ -118,13 +118,13 @@ async def take_back_request(session: AsyncSession, actor: Actor, clock: Clock, e
     return True
 
 
-async def pending_request(session: AsyncSession, employee_id: UUID) -> AskedSetAside | None:
+async def pending_request(session: AsyncSession, employee_id: UUID) -> PendingSetAsideRequest | None:
     """Return the employee's request that waits, if there is one."""
     row = (await session.execute(_PENDING_OF, {"employee": employee_id})).one_or_none()
     return None if row is None else _request(row)
 
 
-async def pending_requests(session: AsyncSession, actor: Actor) -> Sequence[AskedSetAside]:
+async def pending_requests(session: AsyncSession, actor: Actor) -> Sequence[PendingSetAsideRequest]:
     """Return every request that waits for the actor's households. Raises what `allow` raises."""
     allow(actor, READ_PAYROLLS)
     return [_request(row) for row in await session.execute(_PENDING)]
@@ -174,9 +174,9 @@ async def _leave_trace(
     )
 
 
-def _request(row: object) -> AskedSetAside:
+def _request(row: object) -> PendingSetAsideRequest:
     found = row._mapping  # type: ignore[attr-defined]
-    return AskedSetAside(
+    return PendingSetAsideRequest(
         found["id"],
         found["employee_id"],
         found["name"],

@@ -176,14 +176,14 @@ def _refund(
             before.employee_taxes - withheld,
             before.employer_taxes - charged,
         ),
-        warnings=(_told(tax_year, repayable),),
+        warnings=(_refund_warning(tax_year, repayable),),
         residence_state=employee.residence_state,
         reciprocity_certificate=None,
         work_state=employee.work_state,
     )
 
 
-def _told(tax_year: int, repayable: Repayable) -> Message:
+def _refund_warning(tax_year: int, repayable: Repayable) -> Message:
     return message(
         "fica_repaid",
         year=tax_year,

@@ -246,5 +246,5 @@ async def read_prior_quarters(
 
     It counts there for thresholds too: nobody says in which quarters before it was paid.
     """
-    wanted = {"employer": employer_id, "first": first_year, "last": last_year}
-    return [QuarterPaid(*row) for row in await session.execute(_QUARTERS, wanted)]
+    requested = {"employer": employer_id, "first": first_year, "last": last_year}
+    return [QuarterPaid(*row) for row in await session.execute(_QUARTERS, requested)]

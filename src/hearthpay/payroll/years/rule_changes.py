@@ -12,7 +12,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.session import Database
-from hearthpay.database.worker_audit import Deed, record_deeds
+from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audit
 from hearthpay.payroll.orders import read_payees
 from hearthpay.payroll.years.household_year import lock_household, measure_household
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
@@ -90,11 +90,11 @@ async def _settle(session: AsyncSession, employer_id: UUID, tax_year: int) -> No
     )
     owner = measured.first()
     assert owner is not None, "its employees are locked"
-    await record_deeds(
+    await record_worker_audit(
         session,
         SETTLED,
         [
-            Deed(
+            WorkerAuditEntry(
                 owner.organization_id,
                 owner.employer_id,
                 owner.sandbox,

@@ -16,7 +16,7 @@ from hearthpay.clock import Clock
 from hearthpay.database import audit
 from hearthpay.employers.commands import ChangeEmployer
 from hearthpay.employers.models import Employer
-from hearthpay.employers.schemas import EmployerDetail, address_of, shown
+from hearthpay.employers.schemas import EmployerDetail, address_of, employer_json
 from hearthpay.employers.service import update_employer
 from hearthpay.employers.threshold_basis import (
     FROM_THE_FIRST,
@@ -90,7 +90,7 @@ async def change_employer(
         told = (await choose_own_basis(session, actor, clock, employer.id, changes.threshold_basis)).told
     employer = await session.get_one(Employer, employer.id, populate_existing=True)
     return ChangedEmployer(
-        **shown(employer), address=address_of(employer), phone=employer.phone, warnings=list(told)
+        **employer_json(employer), address=address_of(employer), phone=employer.phone, warnings=list(told)
     )
 
 

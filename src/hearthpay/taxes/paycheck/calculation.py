@@ -12,14 +12,14 @@ from hearthpay.taxes.money import to_cents
 from hearthpay.taxes.paycheck.contributions import Contributions
 from hearthpay.taxes.paycheck.federal_income_tax import add_federal_income_tax
 from hearthpay.taxes.paycheck.lines import Lines
-from hearthpay.taxes.paycheck.pay_that_is_left import limit_to_pay, settle_arrears
+from hearthpay.taxes.paycheck.remaining_pay import limit_to_pay, settle_arrears
 from hearthpay.taxes.paycheck.request import PaycheckInput
 from hearthpay.taxes.paycheck.result import Paycheck
 from hearthpay.taxes.paycheck.state_income_tax import add_state_and_local_income_tax
 from hearthpay.taxes.rulebook import Rulebook, rulebook_for
 from hearthpay.taxes.state import StateRules
 from hearthpay.taxes.withholding import PeriodPay
-from hearthpay.taxes.year import ToldYear, Year
+from hearthpay.taxes.year import ReportedYear, Year
 
 
 def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Paycheck:
@@ -85,7 +85,7 @@ def _checked(request: PaycheckInput, rulebook: Rulebook, rules: StateRules) -> Y
     year: Year | None = request.year
     if year is None and (request.ytd or request.ytd_tax or request.ytd_subject):
         _check_codes(request, rules)
-        year = ToldYear(request.ytd, request.ytd_subject, request.ytd_tax)
+        year = ReportedYear(request.ytd, request.ytd_subject, request.ytd_tax)
     start, end = request.period_start, request.period_end
     if start is not None and end is not None and end < start:
         raise TaxInputError("period_end", "must not be before period_start")

@@ -23,15 +23,15 @@ from hearthpay.database.session import become_person
 from hearthpay.http.runtime import address_of
 from hearthpay.http.statuses import status_of
 from hearthpay.languages.catalogue import mark
-from hearthpay.oauth import asking
+from hearthpay.oauth import authorization_requests
 from hearthpay.oauth.clients import Client, find_client
-from hearthpay.oauth.offers import OFFERS, RUNNING
 from hearthpay.oauth.redirects import place_of, source_of
 from hearthpay.oauth.refusals import OAuthError
 from hearthpay.oauth.routes import AUTHORIZE_PATH, came_from, resource_of
-from hearthpay.web.household.side_by_side import HouseholdLine, households_as
-from hearthpay.web.kept_form import forget_form, kept_form
-from hearthpay.web.shell import go, message, page_of, problems_of, show
+from hearthpay.oauth.scopes import OFFERS, RUNNING
+from hearthpay.web.framework import go, message, page_of, problems_of, show
+from hearthpay.web.household.comparison import HouseholdLine, households_as
+from hearthpay.web.pending_form import forget_form, pending_form
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)
@@ -66,25 +66,29 @@ async def authorize(visitor: Visitor) -> Response:
     What is wrong is shown, with a way back to the agent that tells it so. Nobody is sent there unasked: anyone can
     make himself known as an agent, and would have an address of ours that leads wherever he likes (RFC 9700, 4.11.2).
     """
-    desk, asked = visitor.desk, dict(visitor.request.query_params)
+    people_context, asked = visitor.people_context, dict(visitor.request.query_params)
     twice = len(visitor.request.query_params.multi_items()) != len(asked)
-    now = desk.clock.now()
-    async with desk.database.transaction(None) as session:
+    now = people_context.clock.now()
+    async with people_context.database.transaction(None) as session:
         client = await find_client(session, now, asked.get("client_id", "").replace("\x00", ""))
         if client is None:
             raise Refusal("validation_error", _UNKNOWN)
         try:
-            redirect_uri, _ = asking.redirect_of(client, asked)
+            redirect_uri, _ = authorization_requests.redirect_of(client, asked)
         except OAuthError as error:
             raise Refusal("validation_error", error.description) from None
         try:
             if twice:
                 raise OAuthError("invalid_request", "A field was sent twice.")
-            question = asking.read_question(client, asked, resource_of(visitor.request))
+            question = authorization_requests.read_authorization_request(
+                client, asked, resource_of(visitor.request)
+            )
         except OAuthError as error:
             return _wrong(visitor, redirect_uri, {**error.body, "state": asked.get("state")})
         try:
-            token = await asking.keep_question(session, now, question, came_from(visitor.request))
+            token = await authorization_requests.store_authorization_request(
+                session, now, question, came_from(visitor.request)
+            )
         except Refusal as error:
             return _later(visitor, error)
     return go(f"/connect/{token.text}")
@@ -97,7 +101,7 @@ async def ask(visitor: Visitor) -> Response:
     Who answered it too long after proving who she is finds what she had chosen, and answers again.
     """
     client, question = await _opened(visitor)
-    kept = kept_form(visitor, visitor.request.url.path)
+    kept = pending_form(visitor, visitor.request.url.path)
     if kept is None or not kept.asked_again:
         return await _ask(visitor, client, question, {}, {})
     return forget_form(await _ask(visitor, client, question, {}, kept.fields))
@@ -110,33 +114,35 @@ async def answer(visitor: Visitor) -> Response:
     What is neither yes nor no is no answer: the question stays, and is asked again.
     """
     client, question = await _opened(visitor)
-    desk, who = visitor.desk, visitor.signed_in
-    now, token = desk.clock.now(), visitor.request.path_params["token"]
+    people_context, who = visitor.people_context, visitor.signed_in
+    now, token = people_context.clock.now(), visitor.request.path_params["token"]
     decision = visitor.form.get("decision")
     if decision not in ("yes", "no"):
         return await _ask(visitor, client, question, {"decision": _CHOOSE}, visitor.form)
     if decision == "no":
-        async with desk.database.transaction(None) as session:
+        async with people_context.database.transaction(None) as session:
             await become_person(session, who.person_id)
-            address = await asking.say_no(session, now, token, who.session_id, question)
+            address = await authorization_requests.deny(session, now, token, who.session_id, question)
         return _sent(visitor, question.redirect_uri, address)
     try:
         chosen, consent = _chosen(visitor, await _reached(visitor))
         actor = _actor(visitor, sandbox=chosen.sandbox)
-        async with desk.database.transaction(actor.tenant) as session:
+        async with people_context.database.transaction(actor.tenant) as session:
             await become_person(session, who.person_id)
-            address = await asking.say_yes(session, actor, now, token, who.session_id, client, consent)
+            address = await authorization_requests.approve(
+                session, actor, now, token, who.session_id, client, consent
+            )
     except Refusal as error:
         return await _ask(visitor, client, question, problems_of(error), visitor.form)
     return _sent(visitor, question.redirect_uri, address)
 
 
-async def _opened(visitor: Visitor) -> tuple[Client, asking.OpenQuestion]:
-    desk, who = visitor.desk, visitor.signed_in
-    now = desk.clock.now()
-    async with desk.database.transaction(None) as session:
+async def _opened(visitor: Visitor) -> tuple[Client, authorization_requests.PendingAuthorization]:
+    people_context, who = visitor.people_context, visitor.signed_in
+    now = people_context.clock.now()
+    async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
-        question = await asking.open_question(
+        question = await authorization_requests.open_authorization_request(
             session, now, visitor.request.path_params["token"], who.session_id
         )
         client = await find_client(session, now, question.client_id)
@@ -148,9 +154,9 @@ async def _opened(visitor: Visitor) -> tuple[Client, asking.OpenQuestion]:
 async def _ask(
     visitor: Visitor,
     client: Client,
-    question: asking.OpenQuestion,
+    question: authorization_requests.PendingAuthorization,
     problems: Mapping[str, str],
-    entered: Mapping[str, str],
+    form_values: Mapping[str, str],
 ) -> Response:
     facts = {
         "client": client,
@@ -161,8 +167,8 @@ async def _ask(
         "until": _UNTIL,
         "usual": _USUAL,
         "problems": problems,
-        "entered": entered,
-        "again": bool(entered) and not problems,
+        "form_values": form_values,
+        "again": bool(form_values) and not problems,
     }
     response = show(visitor, "consent.html", facts, status=422 if problems else 200)
     return _may_go_to(response, question.redirect_uri)
@@ -176,12 +182,12 @@ async def _reached(visitor: Visitor) -> Sequence[_Reached]:
     found: list[_Reached] = []
     for sandbox in modes:
         actor = _actor(visitor, sandbox=sandbox)
-        async with visitor.desk.database.transaction(actor.tenant) as session:
+        async with visitor.people_context.database.transaction(actor.tenant) as session:
             found += [_Reached(each, sandbox) for each in await households_as(session, actor)]
     return found
 
 
-def _chosen(visitor: Visitor, reached: Sequence[_Reached]) -> tuple[_Reached, asking.Consent]:
+def _chosen(visitor: Visitor, reached: Sequence[_Reached]) -> tuple[_Reached, authorization_requests.Consent]:
     form = visitor.form
     chosen = next((each for each in reached if each.value == form.get("household")), None)
     if chosen is None:
@@ -193,7 +199,9 @@ def _chosen(visitor: Visitor, reached: Sequence[_Reached]) -> tuple[_Reached, as
         offer.scope for offer in OFFERS if not offer.changes or form.get(f"scope_{offer.scope}") == "on"
     )
     previews = RUNNING in scopes and form.get("demands_preview") == "on"
-    return chosen, asking.Consent(UUID(str(chosen.household.id)), scopes, previews, timedelta(days=days))
+    return chosen, authorization_requests.Consent(
+        UUID(str(chosen.household.id)), scopes, previews, timedelta(days=days)
+    )
 
 
 def _actor(visitor: Visitor, *, sandbox: bool) -> Actor:
@@ -230,7 +238,9 @@ def _wrong(visitor: Visitor, redirect_uri: str, told: Mapping[str, str | None]) 
     facts = {
         "wrong": told["error_description"],
         "place": _place(visitor, redirect_uri),
-        "back": asking.with_answer(redirect_uri, {**told, "iss": address_of(visitor.request)}),
+        "back": authorization_requests.with_answer(
+            redirect_uri, {**told, "iss": address_of(visitor.request)}
+        ),
     }
     return show(visitor, "wrong_question.html", facts, status=400)
 
@@ -243,7 +253,9 @@ def _place(visitor: Visitor, redirect_uri: str) -> str:
 
 def _sent(visitor: Visitor, redirect_uri: str, address: str) -> Response:
     response = RedirectResponse(
-        asking.with_answer(address, {"iss": address_of(visitor.request)}), 303, {"Cache-Control": "no-store"}
+        authorization_requests.with_answer(address, {"iss": address_of(visitor.request)}),
+        303,
+        {"Cache-Control": "no-store"},
     )
     return _may_go_to(response, redirect_uri)
 

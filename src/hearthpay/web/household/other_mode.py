@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from hearthpay.employers.service import owned_in_the_other_mode
 from hearthpay.languages.catalogue import mark
-from hearthpay.web.shell import show
+from hearthpay.web.framework import show
 from hearthpay.web.visitor import Visitor
 
 _TO_TEST: Final = {
@@ -27,7 +27,7 @@ _TO_LIVE: Final = {
 }
 
 
-async def offer_to_switch(visitor: Visitor, household_id: UUID) -> Response | None:
+async def mode_switch_page(visitor: Visitor, household_id: UUID) -> Response | None:
     """Return the page that offers to switch to the mode of this household; None where that would not open it.
 
     So a household of others is answered as one that is not there. The status is 404: at this address there is nothing
@@ -36,7 +36,7 @@ async def offer_to_switch(visitor: Visitor, household_id: UUID) -> Response | No
     actor = visitor.actor()
     if not actor.sandbox and "test_keys" not in actor.terms.features:
         return None
-    async with visitor.desk.database.transaction(actor.tenant) as session:
+    async with visitor.people_context.database.transaction(actor.tenant) as session:
         hers = actor.reaches(household_id) and await owned_in_the_other_mode(session, actor, household_id)
     if not hers:
         return None

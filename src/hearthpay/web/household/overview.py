@@ -21,7 +21,7 @@ from hearthpay.access.permissions import (
 )
 from hearthpay.autopilot.reading import list_autopilot
 from hearthpay.duties.calendar import CalendarItem
-from hearthpay.duties.service import CalendarWanted, read_calendar
+from hearthpay.duties.service import CalendarQuery, read_calendar
 from hearthpay.employees.models import Employee
 from hearthpay.payroll.ledger.costs import (
     MonthlyCost,
@@ -31,8 +31,8 @@ from hearthpay.payroll.ledger.costs import (
     net_pay_leaving,
 )
 from hearthpay.web.household.charts import BarChart, Month, bar_chart
-from hearthpay.web.household.place import AtHousehold, household_page
-from hearthpay.web.household.waiting import SENTENCES, what_waits
+from hearthpay.web.household.context import HouseholdContext, household_page
+from hearthpay.web.household.to_dos import SENTENCES, find_to_dos
 from hearthpay.web.presentation import day_text
 
 router: Final = APIRouter(include_in_schema=False)
@@ -66,7 +66,7 @@ class CostChart:
 
 
 @household_page(router, "GET", "", permission=READ_HOUSEHOLD)
-async def overview(at: AtHousehold) -> Response:
+async def overview(at: HouseholdContext) -> Response:
     """Where a visit to a household begins."""
     today = at.clock.today()
     first, last = today.replace(day=1), _last_of_month(today)
@@ -83,7 +83,7 @@ async def overview(at: AtHousehold) -> Response:
                 "costs": _chart(at.visitor.language, first, costs),
                 "paychecks": await latest_paychecks(session, at.id, limit=_PAYCHECKS_SHOWN),
                 "wages": await net_pay_leaving(session, at.id, first, last),
-                "waits": (await what_waits(session, [at.id], at.clock.now(), today))[:_WAITS_SHOWN],
+                "waits": (await find_to_dos(session, [at.id], at.clock.now(), today))[:_WAITS_SHOWN],
             }
         if at.may(READ_CALENDAR):
             facts |= _due(await _calendar(at, session, first, today), today, last)
@@ -91,9 +91,9 @@ async def overview(at: AtHousehold) -> Response:
 
 
 async def _calendar(
-    at: AtHousehold, session: AsyncSession, first: date, today: date
+    at: HouseholdContext, session: AsyncSession, first: date, today: date
 ) -> tuple[CalendarItem, ...]:
-    wanted = CalendarWanted(at.id, first, today + _DUE_WITHIN)
+    wanted = CalendarQuery(at.id, first, today + _DUE_WITHIN)
     return (await read_calendar(session, at.actor, at.clock, wanted)).items
 
 
@@ -106,7 +106,7 @@ def _due(items: tuple[CalendarItem, ...], today: date, last: date) -> dict[str, 
     }
 
 
-async def _next_payday(at: AtHousehold, session: AsyncSession) -> NextPayday | None:
+async def _next_payday(at: HouseholdContext, session: AsyncSession) -> NextPayday | None:
     """Return the payroll under way that is paid next, or what Autopilot will make sooner."""
     coming = await coming_payrolls(session, at.id, limit=1)
     known = [

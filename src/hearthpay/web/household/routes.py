@@ -7,13 +7,13 @@ from starlette.routing import BaseRoute
 from hearthpay.web.household.autopilot.routes import AUTOPILOT_ROUTERS
 from hearthpay.web.household.bank import routers as bank
 from hearthpay.web.household.calendar import routers as calendar
-from hearthpay.web.household.doors import router as doors
 from hearthpay.web.household.employees.routes import EMPLOYEE_ROUTERS
+from hearthpay.web.household.entry_points import router as doors
+from hearthpay.web.household.first_steps import router as start
 from hearthpay.web.household.overview import router as overview
 from hearthpay.web.household.payrolls.routes import router as payrolls
 from hearthpay.web.household.sandbox_pages import router as sandbox
 from hearthpay.web.household.settings_pages import router as settings
-from hearthpay.web.household.start import router as start
 from hearthpay.web.household.state_accounts import routers as state_accounts
 from hearthpay.web.household.taxes import routers as taxes
 

@@ -12,15 +12,15 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.employers.schemas import EmployerChanges
 from hearthpay.employers.service import update_employer
 from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.employees.person_form import address_in
-from hearthpay.web.household.entry import Entries, problems_in
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.form_parsing import Entries, problems_in
 
 router: Final = APIRouter(include_in_schema=False)
 
 
 @household_page(router, "GET", "/household", permission=CHANGE_HOUSEHOLD)
-async def ask_for_household_changes(at: AtHousehold) -> Response:
+async def household_form(at: HouseholdContext) -> Response:
     """The household as it stands."""
     household, address = at.household, at.household.address
     held = {
@@ -37,7 +37,7 @@ async def ask_for_household_changes(at: AtHousehold) -> Response:
 
 
 @household_page(router, "POST", "/household", permission=CHANGE_HOUSEHOLD, fresh=True)
-async def change_household(at: AtHousehold) -> Response:
+async def change_household(at: HouseholdContext) -> Response:
     """Save it."""
     entries = Entries(at.form)
     values = {
@@ -69,10 +69,10 @@ async def change_household(at: AtHousehold) -> Response:
     return at.go()
 
 
-def _form(at: AtHousehold, problems: dict[str, str], entered: Mapping[str, str]) -> Response:
+def _form(at: HouseholdContext, problems: dict[str, str], form_values: Mapping[str, str]) -> Response:
     facts = {
         "problems": problems,
-        "entered": entered,
+        "form_values": form_values,
         "states": tuple(sorted(STATES)),
         "may_end": at.may(DELETE_HOUSEHOLD),
     }

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hearthpay.languages.catalogue import mark
-from hearthpay.web.household.place import AtHousehold
+from hearthpay.web.household.context import HouseholdContext
 
 STEPS: Final = (
     ("household", mark("Household")),
@@ -31,7 +31,7 @@ class Setup:
     step: str = ""
 
     @classmethod
-    def of(cls, at: AtHousehold, step: str = "") -> Setup:
+    def of(cls, at: HouseholdContext, step: str = "") -> Setup:
         """Return whether this request is a step of setting up."""
         return cls(at.visitor.request.query_params.get("setup") == "1", step)
 

@@ -7,9 +7,9 @@ from starlette.responses import Response
 
 from hearthpay.access.refusal import Refusal
 from hearthpay.documents.signatures import papers_to_sign, read_paper, sign_paper
+from hearthpay.web.framework import go, page_of, problems_of
 from hearthpay.web.my.record import OwnRecord, record_of
 from hearthpay.web.settings.account import id_in_path
-from hearthpay.web.shell import go, page_of, problems_of
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)
@@ -29,7 +29,7 @@ async def agreement(visitor: Visitor) -> Response:
     async with record.transaction() as session:
         kept = await read_paper(
             session,
-            visitor.desk.keys(),
+            visitor.people_context.keys(),
             record.actor,
             employment.employer_id,
             employment.employee_id,
@@ -54,7 +54,7 @@ async def sign(visitor: Visitor) -> Response:
             await sign_paper(
                 session,
                 record.actor,
-                visitor.desk.clock,
+                visitor.people_context.clock,
                 employment.employer_id,
                 employment.employee_id,
                 document_id,
@@ -75,6 +75,6 @@ async def _page(record: OwnRecord, problems: dict[str, str]) -> Response:
     facts = {
         "issued": [(each, each.signed_by("household"), each.signed_by("employee")) for each in issued],
         "problems": problems,
-        "entered": {"signed_name": record.visitor.form.get("signed_name", "")} if problems else {},
+        "form_values": {"signed_name": record.visitor.form.get("signed_name", "")} if problems else {},
     }
     return record.show("my_agreements.html", facts, status=400 if problems else 200)

@@ -13,12 +13,12 @@ from hearthpay.employees.certificate_sheets import (
     CertificateSheet,
     read_answers,
 )
-from hearthpay.employees.own_notices import tell_of_change
+from hearthpay.employees.own_notices import notify_of_change
 from hearthpay.employees.signing import Signature, certificates_of, find_certificate, sign_certificate
 from hearthpay.web.certificate_form import read_signature, sheets_of
+from hearthpay.web.framework import go, page_of
 from hearthpay.web.my.record import OwnRecord, record_of, today_of
 from hearthpay.web.settings.account import id_in_path
-from hearthpay.web.shell import go, page_of
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)
@@ -62,7 +62,7 @@ async def take_signature(visitor: Visitor) -> Response:
             certificate = await sign_certificate(
                 session,
                 record.actor,
-                visitor.desk.clock,
+                visitor.people_context.clock,
                 record.employment.employee_id,
                 sheet,
                 answers,
@@ -70,7 +70,7 @@ async def take_signature(visitor: Visitor) -> Response:
             )
             what = "w4" if sheet.jurisdiction == FEDERAL else "certificate"
             employee = await record.employee(session)
-            await tell_of_change(visitor.desk, session, employee, record.reader, what)
+            await notify_of_change(visitor.people_context, session, employee, record.reader, what)
     except AnswersError as error:
         return _form(record, sheet, problems | dict(error.problems), visitor.form)
     return go(f"{record.path}/certificates/copies/{certificate.id}")
@@ -118,7 +118,7 @@ def _form(
     facts = {
         "sheet": sheet,
         "problems": problems,
-        "entered": entered | {name: typed.get(name, "") for name in ("signed_name", "signed_on")},
+        "form_values": entered | {name: typed.get(name, "") for name in ("signed_name", "signed_on")},
         "today": today_of(record.visitor).isoformat(),
     }
     return record.show("my_sign.html", facts, status=400 if problems else 200)

@@ -6,15 +6,15 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from hearthpay.access.refusal import Refusal
-from hearthpay.banking.account_changes import WAITS, change_account, take_back_change, waiting_change
+from hearthpay.banking.account_changes import WAITS, change_account, pending_change, withdraw_change
 from hearthpay.banking.accounts import AccountDetails, current_employee_accounts
 from hearthpay.employees.onboarding import save_own_address, save_own_language
-from hearthpay.employees.own_notices import tell_of_account, tell_of_change
+from hearthpay.employees.own_notices import notify_of_account, notify_of_change
 from hearthpay.languages.catalogue import mark
 from hearthpay.people.identity import read_language
+from hearthpay.web.framework import go, page_of, problems_of
 from hearthpay.web.my.record import OwnRecord, record_of
 from hearthpay.web.numbers_form import FormError, read_bank_account, read_postal_address
-from hearthpay.web.shell import go, page_of, problems_of
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)
@@ -40,8 +40,8 @@ async def change_address(visitor: Visitor) -> Response:
         return await _details(record, problems)
     async with record.transaction() as session:
         employee = await record.employee(session)
-        if await save_own_address(session, record.actor, visitor.desk.clock, employee.id, address):
-            await tell_of_change(visitor.desk, session, employee, record.reader, "address")
+        if await save_own_address(session, record.actor, visitor.people_context.clock, employee.id, address):
+            await notify_of_change(visitor.people_context, session, employee, record.reader, "address")
     return await _details(record, {}, notice=_SAVED)
 
 
@@ -55,9 +55,11 @@ async def change_language(visitor: Visitor) -> Response:
         return await _details(record, problems_of(error))
     async with record.transaction() as session:
         employee = await record.employee(session)
-        changed = await save_own_language(session, record.actor, visitor.desk.clock, employee.id, language)
+        changed = await save_own_language(
+            session, record.actor, visitor.people_context.clock, employee.id, language
+        )
         if changed:
-            await tell_of_change(visitor.desk, session, employee, record.reader, "language")
+            await notify_of_change(visitor.people_context, session, employee, record.reader, "language")
     return await _details(record, {}, notice=_SAVED)
 
 
@@ -71,21 +73,21 @@ async def bank(visitor: Visitor) -> Response:
 async def change_bank(visitor: Visitor) -> Response:
     """Let her pay go to another account, after the waiting day."""
     record = await record_of(visitor)
-    desk = visitor.desk
+    people_context = visitor.people_context
     try:
         entry = read_bank_account(visitor.form)
     except FormError as error:
         return await _bank(record, dict(error.problems))
-    ring = desk.keys()
+    ring = people_context.keys()
     account = AccountDetails(entry.routing, entry.account, entry.account_type)
     async with record.transaction() as session:
         asked = await change_account(
-            session, ring, record.actor, desk.clock, record.employment.employee_id, account
+            session, ring, record.actor, people_context.clock, record.employment.employee_id, account
         )
         employee = await record.employee(session)
-        start = desk.clock.now() if asked.waiting is None else asked.waiting.effective_at
-        await tell_of_account(
-            desk,
+        start = people_context.clock.now() if asked.waiting is None else asked.waiting.effective_at
+        await notify_of_account(
+            people_context,
             session,
             employee,
             record.reader,
@@ -102,12 +104,12 @@ async def withdraw_bank(visitor: Visitor) -> Response:
     """Take the change back while it waits."""
     record = await record_of(visitor)
     async with record.transaction() as session:
-        taken_back = await take_back_change(
-            session, record.actor, visitor.desk.clock, record.employment.employee_id
+        taken_back = await withdraw_change(
+            session, record.actor, visitor.people_context.clock, record.employment.employee_id
         )
         if taken_back:
             employee = await record.employee(session)
-            await tell_of_change(visitor.desk, session, employee, record.reader, "bank_withdrawn")
+            await notify_of_change(visitor.people_context, session, employee, record.reader, "bank_withdrawn")
     return go(f"{record.path}/bank")
 
 
@@ -116,12 +118,12 @@ async def _details(record: OwnRecord, problems: dict[str, str], *, notice: str |
         employee = await record.employee(session)
         stored: dict[str, Any] = employee.address or {}
     typed = record.visitor.form if problems else {}
-    entered = {name: value or "" for name, value in stored.items()}
+    form_values = {name: value or "" for name, value in stored.items()}
     facts = {
         "problems": problems,
         "notice": notice,
         "papers": employee.language,
-        "entered": {f"address_{name}": value for name, value in entered.items()} | dict(typed),
+        "form_values": {f"address_{name}": value for name, value in form_values.items()} | dict(typed),
     }
     return record.show("my_details.html", facts, status=400 if problems else 200)
 
@@ -132,7 +134,7 @@ async def _bank(record: OwnRecord, problems: dict[str, str]) -> Response:
         accounts = await current_employee_accounts(session, [employee_id])
         facts = {
             "account": accounts.get(employee_id),
-            "change": await waiting_change(session, employee_id),
+            "change": await pending_change(session, employee_id),
             "problems": problems,
             "account_type": record.visitor.form.get("account_type", ""),
             "hours": int(WAITS.total_seconds()) // 3600,

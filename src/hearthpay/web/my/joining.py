@@ -9,18 +9,18 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.employees.invitations import OpenInvitation
 from hearthpay.employees.links import NO_ACCOUNT_UNDER_IT, account_address, can_have_account
 from hearthpay.employees.own_account import (
-    ask_for_account,
     link_signed_in,
-    look_at_offer,
-    look_at_proof,
     make_own_account,
     may_be_linked,
+    read_account_offer,
+    read_address_proof,
+    request_account,
 )
 from hearthpay.http.runtime import address_in_mail
 from hearthpay.languages.catalogue import mark
 from hearthpay.people.identity import masked
 from hearthpay.people.sign_up import NewPerson
-from hearthpay.web.shell import go, message, page_of, problems_of, show
+from hearthpay.web.framework import go, message, page_of, problems_of, show
 from hearthpay.web.visitor import Visitor, let_in
 
 router: Final = APIRouter(include_in_schema=False)
@@ -31,20 +31,22 @@ _SENT: Final = mark("If we have that address, we'll email you a link. You can cl
 @page_of(router, "GET", "/portal/{token}/account", "anyone")
 async def offer(visitor: Visitor) -> Response:
     """What an account is for; to make one by an address, or to use the one that she is signed in with."""
-    return await _offer(visitor, await look_at_offer(visitor.desk, _part(visitor, "token")), {})
+    return await _offer(
+        visitor, await read_account_offer(visitor.people_context, _part(visitor, "token")), {}
+    )
 
 
 @page_of(router, "POST", "/portal/{token}/account", "anyone")
 async def take_offer(visitor: Visitor) -> Response:
     """Send the link that proves the address; or link the account that she is signed in with."""
     token = _part(visitor, "token")
-    opened = await look_at_offer(visitor.desk, token)
+    opened = await read_account_offer(visitor.people_context, token)
     if visitor.who is not None:
-        employee_id = await link_signed_in(visitor.desk, visitor.who, token, visitor.visit)
+        employee_id = await link_signed_in(visitor.people_context, visitor.who, token, visitor.visit)
         return go(f"/my/{employee_id}")
     try:
-        await ask_for_account(
-            visitor.desk,
+        await request_account(
+            visitor.people_context,
             token,
             visitor.form.get("email", ""),
             visitor.language,
@@ -59,7 +61,9 @@ async def take_offer(visitor: Visitor) -> Response:
 @page_of(router, "GET", "/portal/{token}/account/{proof}", "anyone")
 async def show_making(visitor: Visitor) -> Response:
     """The form for name and password."""
-    opened, email = await look_at_proof(visitor.desk, _part(visitor, "token"), _part(visitor, "proof"))
+    opened, email = await read_address_proof(
+        visitor.people_context, _part(visitor, "token"), _part(visitor, "proof")
+    )
     return _making(visitor, opened, email, {})
 
 
@@ -67,13 +71,13 @@ async def show_making(visitor: Visitor) -> Response:
 async def take_making(visitor: Visitor) -> Response:
     """Make the account and sign in."""
     token, proof = _part(visitor, "token"), _part(visitor, "proof")
-    opened, email = await look_at_proof(visitor.desk, token, proof)
+    opened, email = await read_address_proof(visitor.people_context, token, proof)
     new = NewPerson(visitor.form.get("name", ""), visitor.form.get("password", ""), visitor.language)
     try:
-        entered = await make_own_account(visitor.desk, token, proof, new, visitor.visit)
+        form_values = await make_own_account(visitor.people_context, token, proof, new, visitor.visit)
     except Refusal as error:
         return _making(visitor, opened, email, problems_of(error))
-    return await let_in(visitor, go("/my"), entered)
+    return await let_in(visitor, go("/my"), form_values)
 
 
 def _part(visitor: Visitor, name: str) -> str:
@@ -86,12 +90,12 @@ async def _offer(visitor: Visitor, opened: OpenInvitation, problems: dict[str, s
     facts = {
         "household": opened.household,
         "first_name": opened.first_name,
-        "may_ask": visitor.desk.sends_mail and not opened.sandbox,
+        "may_ask": visitor.people_context.sends_mail and not opened.sandbox,
         "no_account": None if can_have_account(opened.employee) else NO_ACCOUNT_UNDER_IT,
         "problems": problems,
-        "entered": {"email": visitor.form.get("email", "")},
+        "form_values": {"email": visitor.form.get("email", "")},
         "on_record": None if on_record is None else masked(on_record),
-        "may_use": who is not None and await may_be_linked(visitor.desk, who, opened),
+        "may_use": who is not None and await may_be_linked(visitor.people_context, who, opened),
     }
     return show(visitor, "my_offer.html", facts, status=400 if problems else 200)
 
@@ -109,6 +113,6 @@ def _making(visitor: Visitor, opened: OpenInvitation, email: str, problems: dict
         "email": email,
         "button": visitor.say(mark("Make my account")),
         "problems": problems,
-        "entered": {"name": visitor.form.get("name", "") or opened.employee.name},
+        "form_values": {"name": visitor.form.get("name", "") or opened.employee.name},
     }
     return show(visitor, "join.html", facts, status=400 if problems else 200)

@@ -8,19 +8,19 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.responses import Response
 
 from hearthpay.access.refusal import Refusal
-from hearthpay.banking.account_changes import waiting_change
-from hearthpay.documents.commands import WantedPaystub, WantedW2
+from hearthpay.banking.account_changes import pending_change
+from hearthpay.documents.commands import IssuePaystub, IssueW2
 from hearthpay.documents.issuing import issue
 from hearthpay.documents.service import Prepared, prepare_own_paper
 from hearthpay.employees.links import employments_of
-from hearthpay.http.presence import while_asked
+from hearthpay.http.disconnects import until_disconnected
 from hearthpay.http.statuses import status_of
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.own_pay import own_pay
 from hearthpay.payroll.set_asides.requests import pending_request
+from hearthpay.web.framework import go, message, page_of, show
 from hearthpay.web.my.record import OwnRecord, record_of, today_of
 from hearthpay.web.settings.account import id_in_path
-from hearthpay.web.shell import go, message, page_of, show
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)
@@ -33,7 +33,7 @@ _WHY: Final = mark("The household needs to add some information first. Please as
 @page_of(router, "GET", "/my", "signed_in")
 async def employments(visitor: Visitor) -> Response:
     """The households that she works for, or worked for; where there is one, its page."""
-    found = await employments_of(visitor.desk.database, visitor.signed_in.person_id)
+    found = await employments_of(visitor.people_context.database, visitor.signed_in.person_id)
     if len(found) == 1:
         return go(f"/my/{found[0].employee_id}")
     return show(visitor, "my_households.html", {"employments": found})
@@ -45,11 +45,11 @@ async def overview(visitor: Visitor) -> Response:
     record = await record_of(visitor)
     employee_id, actor = record.employment.employee_id, record.actor
     async with record.transaction() as session:
-        pay = await own_pay(session, actor, visitor.desk.clock, employee_id)
+        pay = await own_pay(session, actor, visitor.people_context.clock, employee_id)
         facts = {
             "year": pay.year,
             "stubs": pay.stubs[:_SHOWN_FIRST],
-            "change": await waiting_change(session, employee_id),
+            "change": await pending_change(session, employee_id),
             "request": await pending_request(session, employee_id),
         }
     return record.show("my_overview.html", facts)
@@ -61,7 +61,7 @@ async def pay_of_year(visitor: Visitor) -> Response:
     record, year = await record_of(visitor), _year(visitor)
     employee_id, actor = record.employment.employee_id, record.actor
     async with record.transaction() as session:
-        pay = await own_pay(session, actor, visitor.desk.clock, employee_id, year)
+        pay = await own_pay(session, actor, visitor.people_context.clock, employee_id, year)
     facts = {
         "years": pay.years,
         "year": pay.year,
@@ -75,7 +75,7 @@ async def pay_of_year(visitor: Visitor) -> Response:
 async def stub(visitor: Visitor) -> Response:
     """A pay stub as PDF, in the language of her papers."""
     record = await record_of(visitor)
-    wanted = WantedPaystub(
+    wanted = IssuePaystub(
         payroll_id=id_in_path(visitor, "payroll_id"),
         employer_id=record.employment.employer_id,
         employee_id=record.employment.employee_id,
@@ -90,7 +90,7 @@ async def w2(visitor: Visitor) -> Response:
     year = _year(visitor)
     if year >= today_of(visitor).year:
         raise Refusal("not_found", "The year is not over yet.")
-    wanted = WantedW2(
+    wanted = IssueW2(
         tax_year=year,
         employer_id=record.employment.employer_id,
         employee_id=record.employment.employee_id,
@@ -98,20 +98,20 @@ async def w2(visitor: Visitor) -> Response:
     return await _paper(record, wanted)
 
 
-async def _paper(record: OwnRecord, wanted: WantedPaystub | WantedW2) -> Response:
-    return await while_asked(record.visitor.request, _issued(record, wanted))
+async def _paper(record: OwnRecord, wanted: IssuePaystub | IssueW2) -> Response:
+    return await until_disconnected(record.visitor.request, _issued(record, wanted))
 
 
-async def _issued(record: OwnRecord, wanted: WantedPaystub | WantedW2) -> Response:
+async def _issued(record: OwnRecord, wanted: IssuePaystub | IssueW2) -> Response:
     visitor = record.visitor
-    desk, ring = visitor.desk, visitor.desk.keys()
+    people_context, ring = visitor.people_context, visitor.people_context.keys()
 
     async def prepare(session: AsyncSession) -> Prepared:
-        return await prepare_own_paper(session, ring, record.actor, desk.clock, wanted)
+        return await prepare_own_paper(session, ring, record.actor, people_context.clock, wanted)
 
-    transaction = partial(desk.database.transaction, record.employment.tenant)
+    transaction = partial(people_context.database.transaction, record.employment.tenant)
     try:
-        kept = await issue(transaction, ring, desk.clock, record.actor, prepare)
+        kept = await issue(transaction, ring, people_context.clock, record.actor, prepare)
     except Refusal as error:
         if error.code != "document_not_available":
             raise

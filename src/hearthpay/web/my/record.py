@@ -16,12 +16,12 @@ from hearthpay.database.household_clocks import household_time_of
 from hearthpay.database.types import from_cents
 from hearthpay.employees.links import OwnEmployment, employment_of, own_employee_at, own_transaction
 from hearthpay.employees.models import Employee
-from hearthpay.employees.own_notices import NewsReader
+from hearthpay.employees.own_notices import NoticeRecipient
 from hearthpay.http.envelope import request_id_of
 from hearthpay.http.household_times import refuse_while_advancing
 from hearthpay.languages.catalogue import short_day_in
+from hearthpay.web.framework import show
 from hearthpay.web.settings.account import id_in_path
-from hearthpay.web.shell import show
 from hearthpay.web.visitor import Visitor
 
 
@@ -43,15 +43,15 @@ class OwnRecord:
         return f"/my/{self.employment.employee_id}"
 
     @property
-    def reader(self) -> NewsReader:
+    def reader(self) -> NoticeRecipient:
         """Where she is told of what she changes."""
         who = self.visitor.signed_in
-        return NewsReader(who.email, who.language, who.person_id)
+        return NoticeRecipient(who.email, who.language, who.person_id)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:
         """One transaction in which of the household only this record is seen."""
-        database = self.visitor.desk.database
+        database = self.visitor.people_context.database
         async with own_transaction(database, self.visitor.signed_in.person_id, self.employment) as session:
             yield session
 
@@ -76,7 +76,7 @@ async def record_of(visitor: Visitor) -> OwnRecord:
     """Return the record that the path names. Raises `not_found` for one that is not hers, or is none."""
     employee_id = id_in_path(visitor, "employee_id")
     person_id = visitor.signed_in.person_id
-    record = OwnRecord(visitor, await employment_of(visitor.desk.database, person_id, employee_id))
+    record = OwnRecord(visitor, await employment_of(visitor.people_context.database, person_id, employee_id))
     if record.employment.sandbox:
         async with record.transaction() as session:
             set_household_time(await household_time_of(session, record.employment.employer_id))
@@ -98,4 +98,4 @@ def hours(count: Decimal) -> str:
 
 def today_of(visitor: Visitor) -> date:
     """Return the day that it is where pay is reckoned."""
-    return visitor.desk.clock.today()
+    return visitor.people_context.clock.today()

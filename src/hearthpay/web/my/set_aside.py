@@ -6,13 +6,13 @@ from typing import Final
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from hearthpay.employees.own_notices import tell_of_change
+from hearthpay.employees.own_notices import notify_of_change
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.set_asides.escrow import list_movements, read_account, stop_own_rule
-from hearthpay.payroll.set_asides.requests import ask_to_set_aside, pending_request, take_back_request
+from hearthpay.payroll.set_asides.requests import pending_request, request_set_aside, withdraw_request
 from hearthpay.payroll.set_asides.rules import SetAsideRule
+from hearthpay.web.framework import go, page_of
 from hearthpay.web.my.record import OwnRecord, record_of
-from hearthpay.web.shell import go, page_of
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)
@@ -39,8 +39,10 @@ async def ask(visitor: Visitor) -> Response:
         return await _page(record, problems)
     async with record.transaction() as session:
         employee = await record.employee(session)
-        if await ask_to_set_aside(session, record.actor, visitor.desk.clock, employee.id, rule):
-            await tell_of_change(visitor.desk, session, employee, record.reader, "set_aside_asked")
+        if await request_set_aside(session, record.actor, visitor.people_context.clock, employee.id, rule):
+            await notify_of_change(
+                visitor.people_context, session, employee, record.reader, "set_aside_asked"
+            )
     return go(f"{record.path}/set-aside")
 
 
@@ -49,7 +51,9 @@ async def withdraw(visitor: Visitor) -> Response:
     """Take the request back."""
     record = await record_of(visitor)
     async with record.transaction() as session:
-        await take_back_request(session, record.actor, visitor.desk.clock, record.employment.employee_id)
+        await withdraw_request(
+            session, record.actor, visitor.people_context.clock, record.employment.employee_id
+        )
     return go(f"{record.path}/set-aside")
 
 
@@ -60,7 +64,9 @@ async def stop(visitor: Visitor) -> Response:
     async with record.transaction() as session:
         employee = await record.employee(session)
         if await stop_own_rule(session, record.actor, employee):
-            await tell_of_change(visitor.desk, session, employee, record.reader, "set_aside_stopped")
+            await notify_of_change(
+                visitor.people_context, session, employee, record.reader, "set_aside_stopped"
+            )
     return go(f"{record.path}/set-aside")
 
 
@@ -94,6 +100,6 @@ async def _page(record: OwnRecord, problems: dict[str, str]) -> Response:
             "request": await pending_request(session, employee_id),
             "movements": await list_movements(session, employee_id, limit=_SHOWN),
             "problems": problems,
-            "entered": dict(record.visitor.form) if problems else {},
+            "form_values": dict(record.visitor.form) if problems else {},
         }
     return record.show("my_set_aside.html", facts, status=400 if problems else 200)

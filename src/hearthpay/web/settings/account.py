@@ -13,9 +13,9 @@ from hearthpay.http.runtime import address_in_mail
 from hearthpay.languages.catalogue import mark
 from hearthpay.people import credentials, passkeys, sessions
 from hearthpay.people.events import recent_events
-from hearthpay.people.second_factor import codes_left, enrollment_under_way, second_factor_of
+from hearthpay.people.second_factor import codes_left, second_factor_of, setup_in_progress
 from hearthpay.web.device_names import device_name
-from hearthpay.web.shell import go, message, page_of, problems_of, show
+from hearthpay.web.framework import go, message, page_of, problems_of, show
 from hearthpay.web.visitor import Visitor, let_out
 
 router: Final = APIRouter(include_in_schema=False)
@@ -77,7 +77,7 @@ async def switch(visitor: Visitor) -> Response:
     except ValueError:
         raise Refusal("not_found", "You are not in this organization.") from None
     await sessions.choose(
-        visitor.desk, visitor.signed_in, organization_id, sandbox=visitor.form.get("mode") == "test"
+        visitor.people_context, visitor.signed_in, organization_id, sandbox=visitor.form.get("mode") == "test"
     )
     return go(visitor.next_page())
 
@@ -94,7 +94,11 @@ async def change_profile(visitor: Visitor) -> Response:
     form = visitor.form
     try:
         await credentials.change_profile(
-            visitor.desk, visitor.signed_in, form.get("name", ""), form.get("language", ""), visitor.visit
+            visitor.people_context,
+            visitor.signed_in,
+            form.get("name", ""),
+            form.get("language", ""),
+            visitor.visit,
         )
     except Refusal as error:
         return await _profile(visitor, problems_of(error))
@@ -106,7 +110,7 @@ async def change_email(visitor: Visitor) -> Response:
     """Send a link to the new address."""
     try:
         await credentials.ask_for_new_email(
-            visitor.desk,
+            visitor.people_context,
             visitor.signed_in,
             visitor.form.get("email", ""),
             address_in_mail(visitor.request),
@@ -130,7 +134,7 @@ async def change_password(visitor: Visitor) -> Response:
     """Save a new password."""
     try:
         await credentials.change_password(
-            visitor.desk, visitor.signed_in, visitor.form.get("password", ""), visitor.visit
+            visitor.people_context, visitor.signed_in, visitor.form.get("password", ""), visitor.visit
         )
     except Refusal as error:
         return await _security(visitor, problems_of(error))
@@ -140,7 +144,7 @@ async def change_password(visitor: Visitor) -> Response:
 @page_of(router, "POST", "/settings/security/second-factor", "signed_in", fresh=True)
 async def set_up_second_factor(visitor: Visitor) -> Response:
     """Show the secret for the app."""
-    enrollment = await credentials.set_up_second_factor(visitor.desk, visitor.signed_in)
+    enrollment = await credentials.set_up_second_factor(visitor.people_context, visitor.signed_in)
     return show(visitor, "second_factor_setup.html", {"enrollment": enrollment}, extra="picture")
 
 
@@ -150,13 +154,15 @@ async def confirm_second_factor(visitor: Visitor) -> Response:
     who = visitor.signed_in
     try:
         codes = await credentials.confirm_second_factor(
-            visitor.desk, who, visitor.form.get("code", ""), visitor.visit
+            visitor.people_context, who, visitor.form.get("code", ""), visitor.visit
         )
     except Refusal as error:
         problems = problems_of(error)
-        async with visitor.desk.database.transaction(None) as session:
+        async with visitor.people_context.database.transaction(None) as session:
             await become_person(session, who.person_id)
-            enrollment = await enrollment_under_way(session, visitor.desk.keys(), who.person_id, who.email)
+            enrollment = await setup_in_progress(
+                session, visitor.people_context.keys(), who.person_id, who.email
+            )
         facts = {"enrollment": enrollment, "problems": problems}
         return show(visitor, "second_factor_setup.html", facts, status=400, extra="picture")
     return show(visitor, "codes.html", {"codes": codes})
@@ -166,13 +172,13 @@ async def confirm_second_factor(visitor: Visitor) -> Response:
 async def renew_codes(visitor: Visitor) -> Response:
     """Show new recovery codes."""
     codes: Sequence[str] = await credentials.new_recovery_codes(
-        visitor.desk, visitor.signed_in, visitor.visit
+        visitor.people_context, visitor.signed_in, visitor.visit
     )
     return show(visitor, "codes.html", {"codes": codes})
 
 
 @page_of(router, "GET", "/settings/security/second-factor/remove", "signed_in", fresh=True)
-async def ask_to_remove_second_factor(visitor: Visitor) -> Response:
+async def confirm_second_factor_removal(visitor: Visitor) -> Response:
     """The question whether the second factor is to go."""
     facts = {
         "title": visitor.say(mark("Remove the second factor?")),
@@ -188,14 +194,14 @@ async def ask_to_remove_second_factor(visitor: Visitor) -> Response:
 @page_of(router, "POST", "/settings/security/second-factor/remove", "signed_in", fresh=True)
 async def remove_second_factor(visitor: Visitor) -> Response:
     """Do without a second factor."""
-    await credentials.do_without_second_factor(visitor.desk, visitor.signed_in, visitor.visit)
+    await credentials.do_without_second_factor(visitor.people_context, visitor.signed_in, visitor.visit)
     return go("/settings/security")
 
 
 @page_of(router, "GET", "/settings/passkeys", "signed_in", fresh=True)
 async def list_passkeys(visitor: Visitor) -> Response:
     """The passkeys, and the button for another."""
-    facts = {"passkeys": await passkeys.list_passkeys(visitor.desk, visitor.signed_in)}
+    facts = {"passkeys": await passkeys.list_passkeys(visitor.people_context, visitor.signed_in)}
     return show(visitor, "passkeys.html", facts, extra="script")
 
 
@@ -203,7 +209,7 @@ async def list_passkeys(visitor: Visitor) -> Response:
 async def passkey_options(visitor: Visitor) -> Response:
     """What the browser needs to make a passkey, as JSON."""
     options = await passkeys.registration_options(
-        visitor.desk, visitor.signed_in, visitor.site, visitor.cookie
+        visitor.people_context, visitor.signed_in, visitor.site, visitor.cookie
     )
     return Response(options, media_type="application/json")
 
@@ -213,7 +219,7 @@ async def add_passkey(visitor: Visitor) -> Response:
     """Keep the passkey that the browser has made."""
     form = visitor.form
     await passkeys.add_passkey(
-        visitor.desk,
+        visitor.people_context,
         visitor.signed_in,
         visitor.site,
         visitor.cookie,
@@ -225,10 +231,10 @@ async def add_passkey(visitor: Visitor) -> Response:
 
 
 @page_of(router, "GET", "/settings/passkeys/{passkey_id}/remove", "signed_in", fresh=True)
-async def ask_to_remove_passkey(visitor: Visitor) -> Response:
+async def confirm_passkey_removal(visitor: Visitor) -> Response:
     """The question whether the passkey is to go."""
     wanted = id_in_path(visitor, "passkey_id")
-    there = await passkeys.list_passkeys(visitor.desk, visitor.signed_in)
+    there = await passkeys.list_passkeys(visitor.people_context, visitor.signed_in)
     named = next((each.name for each in there if each.id == wanted), None)
     if named is None:
         raise Refusal("not_found", "There is no such passkey.")
@@ -245,7 +251,7 @@ async def ask_to_remove_passkey(visitor: Visitor) -> Response:
 async def remove_passkey(visitor: Visitor) -> Response:
     """Take the passkey out of force."""
     wanted = id_in_path(visitor, "passkey_id")
-    await passkeys.remove_passkey(visitor.desk, visitor.signed_in, wanted, visitor.visit)
+    await passkeys.remove_passkey(visitor.people_context, visitor.signed_in, wanted, visitor.visit)
     return go("/settings/passkeys")
 
 
@@ -253,7 +259,7 @@ async def remove_passkey(visitor: Visitor) -> Response:
 async def list_sessions(visitor: Visitor) -> Response:
     """Where one is signed in."""
     facts = {
-        "sessions": await sessions.list_sessions(visitor.desk, visitor.signed_in),
+        "sessions": await sessions.list_sessions(visitor.people_context, visitor.signed_in),
         "device_name": device_name,
     }
     return show(visitor, "sessions.html", facts)
@@ -264,27 +270,27 @@ async def end_session(visitor: Visitor) -> Response:
     """End one session."""
     wanted = id_in_path(visitor, "session_id")
     who = visitor.signed_in
-    await sessions.end_session(visitor.desk, who, wanted, visitor.visit)
+    await sessions.end_session(visitor.people_context, who, wanted, visitor.visit)
     return let_out(go("/sign-in")) if wanted == who.session_id else go("/settings/sessions")
 
 
 @page_of(router, "POST", "/settings/sessions/end-others", "signed_in")
 async def end_other_sessions(visitor: Visitor) -> Response:
     """End all sessions but this one."""
-    await sessions.end_other_sessions(visitor.desk, visitor.signed_in, visitor.visit)
+    await sessions.end_other_sessions(visitor.people_context, visitor.signed_in, visitor.visit)
     return go("/settings/sessions")
 
 
 async def _profile(visitor: Visitor, problems: dict[str, str]) -> Response:
-    async with visitor.desk.database.transaction(None) as session:
+    async with visitor.people_context.database.transaction(None) as session:
         events = await recent_events(session, visitor.signed_in.person_id, limit=20)
-    facts = {"events": events, "event_names": EVENTS, "problems": problems, "entered": visitor.form}
+    facts = {"events": events, "event_names": EVENTS, "problems": problems, "form_values": visitor.form}
     return show(visitor, "profile.html", facts, status=400 if problems else 200)
 
 
 async def _security(visitor: Visitor, problems: dict[str, str], *, notice: str | None = None) -> Response:
     who = visitor.signed_in
-    async with visitor.desk.database.transaction(None) as session:
+    async with visitor.people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         facts = {
             "factor": await second_factor_of(session, who.person_id),

@@ -8,11 +8,11 @@ from starlette.responses import Response
 from hearthpay.access.permissions import CHANGE_EMPLOYEES, READ_EMPLOYEES, RUN_PAYROLL, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.employees.links import employees_with_accounts, end_link
-from hearthpay.employees.own_notices import tell_employee
+from hearthpay.employees.own_notices import notify_employee
 from hearthpay.payroll.set_asides.requests import RequestDecision, decide_request, pending_requests
+from hearthpay.web.framework import go, page_of, show
 from hearthpay.web.my.record import money
 from hearthpay.web.settings.account import id_in_path
-from hearthpay.web.shell import go, page_of, show
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)
@@ -25,7 +25,7 @@ _DECISIONS: Final = ("approved", "declined")
 async def employees(visitor: Visitor) -> Response:
     """Employees with accounts, and what they ask for."""
     actor = visitor.actor()
-    async with visitor.desk.database.transaction(actor.tenant) as session:
+    async with visitor.people_context.database.transaction(actor.tenant) as session:
         facts = {
             "requests": await pending_requests(session, actor),
             "accounts": await employees_with_accounts(session, actor),
@@ -40,17 +40,21 @@ async def employees(visitor: Visitor) -> Response:
 )
 async def decide(visitor: Visitor) -> Response:
     """Agree to what an employee asks to set aside, or do not."""
-    actor, desk = visitor.actor(), visitor.desk
+    actor, people_context = visitor.actor(), visitor.people_context
     decision = visitor.request.path_params["decision"]
     if decision not in _DECISIONS:
         raise Refusal("not_found", "Page not found. Check the address.")
-    async with desk.database.transaction(actor.tenant) as session:
+    async with people_context.database.transaction(actor.tenant) as session:
         employee = await decide_request(
-            session, actor, desk.clock, id_in_path(visitor, "request_id"), cast(RequestDecision, decision)
+            session,
+            actor,
+            people_context.clock,
+            id_in_path(visitor, "request_id"),
+            cast(RequestDecision, decision),
         )
         accounts = await employees_with_accounts(session, actor)
         address = next((each.email for each in accounts if each.employee_id == employee.id), employee.email)
-        await tell_employee(desk, session, employee, f"set_aside_{decision}", address)
+        await notify_employee(people_context, session, employee, f"set_aside_{decision}", address)
     return go(_HERE)
 
 
@@ -65,8 +69,8 @@ async def decide(visitor: Visitor) -> Response:
 async def end_access(visitor: Visitor) -> Response:
     """Let an account see the employee's record no more."""
     actor = visitor.actor()
-    async with visitor.desk.database.transaction(actor.tenant) as session:
-        await end_link(session, actor, visitor.desk.clock, id_in_path(visitor, "link_id"))
+    async with visitor.people_context.database.transaction(actor.tenant) as session:
+        await end_link(session, actor, visitor.people_context.clock, id_in_path(visitor, "link_id"))
     return go(_HERE)
 
 

@@ -8,11 +8,17 @@ from starlette.responses import Response
 
 from hearthpay.database.session import become_person
 from hearthpay.languages.catalogue import say_in
-from hearthpay.payroll.awaited.pay_dates import read_awaited_rules_for_operator
-from hearthpay.payroll.awaited.telling import LIST_COMMAND, UPDATE_COMMAND, headline, pieces_in, standing
+from hearthpay.payroll.provisional_law.notices import (
+    LIST_COMMAND,
+    UPDATE_COMMAND,
+    headline,
+    pieces_in,
+    standing,
+)
+from hearthpay.payroll.provisional_law.pay_dates import read_provisional_rules_for_operator
 from hearthpay.people.health import Vital, vitals
 from hearthpay.taxes.rules_in_use import rules_in_use
-from hearthpay.web.shell import page_of, show
+from hearthpay.web.framework import page_of, show
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)
@@ -24,12 +30,12 @@ _DOCTOR_EVERY: Final = timedelta(days=7)
 @page_of(router, "GET", "/operator", "signed_in")
 async def health(visitor: Visitor) -> Response:
     """Worker, mail, bank files, exposed money, tax rules, and the doctor's last word; 404 for everybody else."""
-    found = await vitals(visitor.desk, visitor.signed_in)
+    found = await vitals(visitor.people_context, visitor.signed_in)
     told = {name: found.get(name, _NOTHING) for name in _NAMES}
     doctor = found.get("doctor_differing")
-    async with visitor.desk.database.transaction(None) as session:
+    async with visitor.people_context.database.transaction(None) as session:
         await become_person(session, visitor.signed_in.person_id)
-        awaited = await read_awaited_rules_for_operator(session, visitor.desk.clock.today())
+        awaited = await read_provisional_rules_for_operator(session, visitor.people_context.clock.today())
     say = say_in(visitor.language)
     facts = {
         "vitals": told,
@@ -45,8 +51,8 @@ async def health(visitor: Visitor) -> Response:
         "awaited_list": LIST_COMMAND,
         "doctor_is_old": doctor is None
         or doctor.moment is None
-        or visitor.desk.clock.now() - doctor.moment > _DOCTOR_EVERY,
-        "rules": rules_in_use(visitor.desk.clock.today()),
+        or visitor.people_context.clock.now() - doctor.moment > _DOCTOR_EVERY,
+        "rules": rules_in_use(visitor.people_context.clock.today()),
     }
     return show(visitor, "health.html", facts, folder="household")
 

@@ -11,12 +11,12 @@ from starlette.responses import Response
 from hearthpay.access.permissions import READ_AUDIT
 from hearthpay.database import audit
 from hearthpay.database.audit import AuditEntry
-from hearthpay.database.delicate_acts import is_delicate
+from hearthpay.database.sensitive_actions import is_delicate
 from hearthpay.languages.catalogue import Say, mark
 from hearthpay.people import members
 from hearthpay.people.identity import masked
-from hearthpay.web.settings.deeds import ACTORS, DEEDS, SETTINGS
-from hearthpay.web.shell import page_of, show
+from hearthpay.web.framework import page_of, show
+from hearthpay.web.settings.audit_entries import ACTORS, SERVICE_CALLS, SETTINGS
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)
@@ -54,9 +54,9 @@ class HistoryItem:
 async def show_history(visitor: Visitor) -> Response:
     """Who did what: of one kind of act, where the address says which, and from one act on."""
     actor, query, say = visitor.actor(), visitor.request.query_params, visitor.say
-    wanted = query.get("what") if query.get("what") in DEEDS else None
+    wanted = query.get("what") if query.get("what") in SERVICE_CALLS else None
     older_than = _id(query.get("before"))
-    async with visitor.desk.database.transaction(actor.tenant) as session:
+    async with visitor.people_context.database.transaction(actor.tenant) as session:
         entries = await audit.entries(
             session,
             organization_id=actor.organization_id,
@@ -68,7 +68,9 @@ async def show_history(visitor: Visitor) -> Response:
     items = [_item(say, entry, names) for entry in entries[:SHOWN]]
     facts = {
         "items": items,
-        "kinds": sorted(((name, say(words)) for name, words in DEEDS.items()), key=lambda each: each[1]),
+        "kinds": sorted(
+            ((name, say(words)) for name, words in SERVICE_CALLS.items()), key=lambda each: each[1]
+        ),
         "wanted": wanted,
         "older": entries[SHOWN - 1].id if len(entries) > SHOWN else None,
         "newest": older_than is None,
@@ -89,7 +91,7 @@ def _item(say: Say, entry: AuditEntry, names: Mapping[UUID, str]) -> HistoryItem
             )
             for name in sorted(before.keys() | after.keys())
         )
-    deed = say(DEEDS[entry.action]) if entry.action in DEEDS else entry.action
+    deed = say(SERVICE_CALLS[entry.action]) if entry.action in SERVICE_CALLS else entry.action
     return HistoryItem(
         entry,
         deed,

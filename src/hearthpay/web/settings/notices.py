@@ -13,8 +13,8 @@ from hearthpay.http.envelope import request_id_of
 from hearthpay.languages.catalogue import mark
 from hearthpay.people.notice_choices import choose_notices, notice_choices
 from hearthpay.people.operators import mails_not_sent
-from hearthpay.people.readers import TOPICS, Topic
-from hearthpay.web.shell import page_of, show
+from hearthpay.people.recipients import TOPICS, Topic
+from hearthpay.web.framework import page_of, show
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)
@@ -69,7 +69,7 @@ REASONS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class LimitShown:
+class LimitLine:
     """A limit of the plan: what it counts, how much of it there may be (None: any number), and how much there is."""
 
     name: str
@@ -87,7 +87,7 @@ async def notifications(visitor: Visitor) -> Response:
 async def choose(visitor: Visitor) -> Response:
     """Save which notices come by mail."""
     wanted = [topic for topic in TOPICS if visitor.form.get(f"topic_{topic}")]
-    await choose_notices(visitor.desk, visitor.signed_in, wanted, visitor.visit)
+    await choose_notices(visitor.people_context, visitor.signed_in, wanted, visitor.visit)
     return await _notifications(visitor, notice=mark("Saved."))
 
 
@@ -99,12 +99,12 @@ async def plan(visitor: Visitor) -> Response:
     uses = []
     for sandbox in (False, True):
         actor = replace(visitor.signed_in, sandbox=sandbox).actor(request_id_of(visitor.request))
-        async with visitor.desk.database.transaction(actor.tenant) as session:
+        async with visitor.people_context.database.transaction(actor.tenant) as session:
             uses.append(await plan_use(session, actor))
     facts = {
         "plan": here.terms.plan,
         "features": [(FEATURE_NAMES[each], each in here.terms.features) for each in FEATURES],
-        "limits": limits_shown(here.terms.limits, *uses),
+        "limits": limit_lines(here.terms.limits, *uses),
     }
     return show(visitor, "plan.html", facts)
 
@@ -112,30 +112,35 @@ async def plan(visitor: Visitor) -> Response:
 @page_of(router, "GET", "/operator/mail", "signed_in")
 async def mail_not_sent(visitor: Visitor) -> Response:
     """For operators: mail that was refused, given up, or lies in the folder."""
-    found = await mails_not_sent(visitor.desk, visitor.signed_in)
-    facts = {"mails": found, "sends_mail": visitor.desk.sends_mail, "kinds": KINDS, "reasons": REASONS}
+    found = await mails_not_sent(visitor.people_context, visitor.signed_in)
+    facts = {
+        "mails": found,
+        "sends_mail": visitor.people_context.sends_mail,
+        "kinds": KINDS,
+        "reasons": REASONS,
+    }
     return show(visitor, "mail_not_sent.html", facts)
 
 
-def limits_shown(limits: Limits, live: PlanUse, sandbox: PlanUse) -> list[LimitShown]:
+def limit_lines(limits: Limits, live: PlanUse, sandbox: PlanUse) -> list[LimitLine]:
     """Return the limits beside what is used of them; of requests, which each key counts for itself, the limit alone."""
     most = max(live.most_employees, sandbox.most_employees)
     return [
-        LimitShown(mark("Households"), limits.households, live.households),
-        LimitShown(mark("Employees in the household that has most"), limits.employees_per_household, most),
-        LimitShown(mark("API keys"), limits.keys, live.keys),
-        LimitShown(mark("Test households"), limits.sandbox_households, sandbox.households),
-        LimitShown(mark("Requests of one API key in a day"), limits.requests_per_day, None),
+        LimitLine(mark("Households"), limits.households, live.households),
+        LimitLine(mark("Employees in the household that has most"), limits.employees_per_household, most),
+        LimitLine(mark("API keys"), limits.keys, live.keys),
+        LimitLine(mark("Test households"), limits.sandbox_households, sandbox.households),
+        LimitLine(mark("Requests of one API key in a day"), limits.requests_per_day, None),
     ]
 
 
 async def _notifications(visitor: Visitor, notice: str | None = None) -> Response:
-    chosen = await notice_choices(visitor.desk, visitor.signed_in)
+    chosen = await notice_choices(visitor.people_context, visitor.signed_in)
     facts = {
         "topics": [(topic, *words, topic in chosen.wanted) for topic, words in _TOPICS.items()],
         "always": _ALWAYS,
         "bounced_at": chosen.bounced_at,
-        "sends_mail": visitor.desk.sends_mail,
+        "sends_mail": visitor.people_context.sends_mail,
         "notice": notice,
     }
     return show(visitor, "notifications.html", facts)

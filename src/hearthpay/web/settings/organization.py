@@ -31,8 +31,8 @@ from hearthpay.languages.catalogue import mark
 from hearthpay.mail.bounces import bounced
 from hearthpay.people import members
 from hearthpay.people.mails import person_mail
+from hearthpay.web.framework import go, page_of, problems_of, show
 from hearthpay.web.settings.account import id_in_path
-from hearthpay.web.shell import go, page_of, problems_of, show
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)
@@ -64,16 +64,20 @@ async def list_members(visitor: Visitor) -> Response:
 @page_of(router, "POST", "/settings/members", "member", permission=KEEP_MEMBERS, fresh=True)
 async def invite(visitor: Visitor) -> Response:
     """Invite somebody by mail; without a mail server the owner is shown the link."""
-    desk, who, actor = visitor.desk, visitor.signed_in, visitor.actor(of_both_modes=True)
+    people_context, who, actor = visitor.people_context, visitor.signed_in, visitor.actor(of_both_modes=True)
     assert who.here is not None
     try:
-        async with desk.database.transaction(actor.tenant) as session:
+        async with people_context.database.transaction(actor.tenant) as session:
             sent = await members.invite_member(
-                session, actor, desk.clock, visitor.form.get("email", ""), visitor.form.get("role", "")
+                session,
+                actor,
+                people_context.clock,
+                visitor.form.get("email", ""),
+                visitor.form.get("role", ""),
             )
             link = f"{address_in_mail(visitor.request)}/join/{sent.token.text}"
-            if desk.sends_mail:
-                desk.throttle.account_asked_for(visitor.visit.address, sent.email)
+            if people_context.sends_mail:
+                people_context.throttle.account_asked_for(visitor.visit.address, sent.email)
                 mail = person_mail(
                     "invitation",
                     sent.email,
@@ -82,11 +86,11 @@ async def invite(visitor: Visitor) -> Response:
                     inviter=who.name,
                     organization=who.here.organization,
                 )
-                now = desk.clock.now()
-                await desk.queue_mail(session, now, "invitation", mail, now + members.INVITED_FOR)
+                now = people_context.clock.now()
+                await people_context.queue_mail(session, now, "invitation", mail, now + members.INVITED_FOR)
     except Refusal as error:
         return await _members(visitor, problems_of(error))
-    if desk.sends_mail:
+    if people_context.sends_mail:
         return await _members(visitor, {}, notice=_INVITED)
     return await _members(visitor, {}, link=link, link_for=sent.email)
 
@@ -101,8 +105,8 @@ async def invite(visitor: Visitor) -> Response:
 async def withdraw(visitor: Visitor) -> Response:
     """Take an invitation back."""
     actor, wanted = visitor.actor(of_both_modes=True), id_in_path(visitor, "invitation_id")
-    async with visitor.desk.database.transaction(actor.tenant) as session:
-        await members.withdraw_member_invitation(session, actor, visitor.desk.clock, wanted)
+    async with visitor.people_context.database.transaction(actor.tenant) as session:
+        await members.withdraw_member_invitation(session, actor, visitor.people_context.clock, wanted)
     return go("/settings/members")
 
 
@@ -117,19 +121,19 @@ async def withdraw(visitor: Visitor) -> Response:
 async def change_role(visitor: Visitor) -> Response:
     """Give a member another role."""
     actor, wanted = visitor.actor(of_both_modes=True), id_in_path(visitor, "membership_id")
-    async with visitor.desk.database.transaction(actor.tenant) as session:
+    async with visitor.people_context.database.transaction(actor.tenant) as session:
         role = visitor.form.get("role", "")
-        changed = await members.change_role(session, actor, visitor.desk.clock, wanted, role)
+        changed = await members.change_role(session, actor, visitor.people_context.clock, wanted, role)
     return go("/settings/members") if changed == "done" else await _members(visitor, {}, notice=_ASKED)
 
 
 @page_of(
     router, "GET", "/settings/members/{membership_id}/remove", "member", permission=KEEP_MEMBERS, fresh=True
 )
-async def ask_to_remove(visitor: Visitor) -> Response:
+async def confirm_removal(visitor: Visitor) -> Response:
     """The question whether somebody is to go."""
     actor, wanted = visitor.actor(of_both_modes=True), id_in_path(visitor, "membership_id")
-    async with visitor.desk.database.transaction(actor.tenant) as session:
+    async with visitor.people_context.database.transaction(actor.tenant) as session:
         there = await members.list_members(session, actor)
         member = next((each for each in there if each.membership_id == wanted), None)
         if member is None:
@@ -145,14 +149,14 @@ async def ask_to_remove(visitor: Visitor) -> Response:
 async def remove(visitor: Visitor) -> Response:
     """End somebody's membership."""
     actor, wanted = visitor.actor(of_both_modes=True), id_in_path(visitor, "membership_id")
-    async with visitor.desk.database.transaction(actor.tenant) as session:
+    async with visitor.people_context.database.transaction(actor.tenant) as session:
         keep = [
             key_id
             for name, value in visitor.form.items()
             if value and (key_id := _kept_key(name)) is not None
         ]
         removed = await members.remove_member(
-            session, actor, visitor.desk.clock, wanted, keep_keys=frozenset(keep)
+            session, actor, visitor.people_context.clock, wanted, keep_keys=frozenset(keep)
         )
     return go("/settings/members") if removed == "done" else await _members(visitor, {}, notice=_ASKED)
 
@@ -161,7 +165,7 @@ async def remove(visitor: Visitor) -> Response:
 async def keep(visitor: Visitor) -> Response:
     """Let an owner stay whom another one asked to remove or to make less."""
     actor, wanted = visitor.actor(of_both_modes=True), id_in_path(visitor, "membership_id")
-    async with visitor.desk.database.transaction(actor.tenant) as session:
+    async with visitor.people_context.database.transaction(actor.tenant) as session:
         there = await members.list_members(session, actor)
         member = next((each for each in there if each.membership_id == wanted), None)
         if member is None:
@@ -171,7 +175,7 @@ async def keep(visitor: Visitor) -> Response:
 
 
 @page_of(router, "GET", "/settings/members/leave", "member", permission=LEAVE)
-async def ask_to_leave(visitor: Visitor) -> Response:
+async def confirm_leaving(visitor: Visitor) -> Response:
     """The question whether one is to leave."""
     here = visitor.signed_in.here
     assert here is not None
@@ -188,8 +192,8 @@ async def ask_to_leave(visitor: Visitor) -> Response:
 async def leave(visitor: Visitor) -> Response:
     """End one's own membership."""
     actor = visitor.actor(of_both_modes=True)
-    async with visitor.desk.database.transaction(actor.tenant) as session:
-        await members.leave(session, actor, visitor.desk.clock)
+    async with visitor.people_context.database.transaction(actor.tenant) as session:
+        await members.leave(session, actor, visitor.people_context.clock)
     return go("/home")
 
 
@@ -205,18 +209,18 @@ async def make_key(visitor: Visitor) -> Response:
     actor = visitor.actor()
     try:
         new = _new_key(visitor)
-        async with visitor.desk.database.transaction(actor.tenant) as session:
-            issued = await create_own_key(session, actor, visitor.desk.clock, new)
+        async with visitor.people_context.database.transaction(actor.tenant) as session:
+            issued = await create_own_key(session, actor, visitor.people_context.clock, new)
     except Refusal as error:
         return await _keys(visitor, problems_of(error))
     return show(visitor, "key_made.html", {"key": issued.text})
 
 
 @page_of(router, "GET", "/settings/keys/{key_id}/revoke", "member", permission=KEEP_KEYS, fresh=True)
-async def ask_to_revoke(visitor: Visitor) -> Response:
+async def confirm_revocation(visitor: Visitor) -> Response:
     """The question whether a key is to go."""
     actor, wanted = visitor.actor(), id_in_path(visitor, "key_id")
-    async with visitor.desk.database.transaction(actor.tenant) as session:
+    async with visitor.people_context.database.transaction(actor.tenant) as session:
         there = await list_own_keys(session, actor)
     ending = next((each.last_four for each in there if each.id == wanted), None)
     if ending is None:
@@ -236,16 +240,16 @@ async def ask_to_revoke(visitor: Visitor) -> Response:
 async def revoke_key(visitor: Visitor) -> Response:
     """Take a key out of force."""
     actor, wanted = visitor.actor(), id_in_path(visitor, "key_id")
-    async with visitor.desk.database.transaction(actor.tenant) as session:
-        await revoke_own_key(session, actor, visitor.desk.clock, wanted)
+    async with visitor.people_context.database.transaction(actor.tenant) as session:
+        await revoke_own_key(session, actor, visitor.people_context.clock, wanted)
     return go("/settings/keys")
 
 
 async def _members(visitor: Visitor, problems: dict[str, str], **more: str) -> Response:
     actor = visitor.actor(of_both_modes=True)
-    async with visitor.desk.database.transaction(actor.tenant) as session:
+    async with visitor.people_context.database.transaction(actor.tenant) as session:
         there = await members.list_members(session, actor)
-        invited = await members.list_member_invitations(session, actor, visitor.desk.clock)
+        invited = await members.list_member_invitations(session, actor, visitor.people_context.clock)
         facts = {
             "members": there,
             "invitations": invited,
@@ -254,7 +258,7 @@ async def _members(visitor: Visitor, problems: dict[str, str], **more: str) -> R
             ),
             "may_keep": actor.role == "owner",
             "problems": problems,
-            "entered": visitor.form if problems else {},
+            "form_values": visitor.form if problems else {},
             "link": None,
         }
     return show(visitor, "members.html", facts | more, status=400 if problems else 200)
@@ -262,7 +266,7 @@ async def _members(visitor: Visitor, problems: dict[str, str], **more: str) -> R
 
 async def _keys(visitor: Visitor, problems: dict[str, str]) -> Response:
     actor = visitor.actor()
-    async with visitor.desk.database.transaction(actor.tenant) as session:
+    async with visitor.people_context.database.transaction(actor.tenant) as session:
         keys = await list_own_keys(session, actor)
         households = await households_for_keys(session, actor)
         makers = {each.person_id: each.name for each in await members.list_members(session, actor)}
@@ -274,10 +278,10 @@ async def _keys(visitor: Visitor, problems: dict[str, str]) -> Response:
         "scopes": SCOPES,
         "scope_words": _SCOPE_WORDS,
         "scope_features": FEATURE_OF_SCOPE,
-        "now": visitor.desk.clock.now(),
+        "now": visitor.people_context.clock.now(),
         "may_keep": actor.role == "owner",
         "problems": problems,
-        "entered": visitor.form,
+        "form_values": visitor.form,
     }
     return show(visitor, "keys.html", facts, status=400 if problems else 200)
 

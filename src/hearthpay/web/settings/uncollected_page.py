@@ -13,11 +13,11 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.database.session import Tenant
 from hearthpay.http.envelope import request_id_of
 from hearthpay.languages.catalogue import mark
-from hearthpay.payroll.payday.settling import settle_wages
+from hearthpay.payroll.payday.settlements import settle_wages
 from hearthpay.people.operators import UncollectedWages, wages_not_collected
-from hearthpay.web.household.entry import Entries
+from hearthpay.web.framework import go, page_of, problems_of, show
+from hearthpay.web.household.form_parsing import Entries
 from hearthpay.web.settings.account import id_in_path
-from hearthpay.web.shell import go, page_of, problems_of, show
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)
@@ -35,15 +35,15 @@ _NOT_OPEN: Final = mark("The household owes nothing more of this payroll.")
 @page_of(router, "GET", UNCOLLECTED_PATH, "signed_in")
 async def uncollected(visitor: Visitor) -> Response:
     """What households owe; 404 for everybody else."""
-    return _shown(visitor, await wages_not_collected(visitor.desk, visitor.signed_in))
+    return _shown(visitor, await wages_not_collected(visitor.people_context, visitor.signed_in))
 
 
 @page_of(router, "POST", UNCOLLECTED_PATH + "/{payroll_id}", "signed_in", fresh=True)
 async def settle(visitor: Visitor) -> Response:
     """Note what a household paid by other means."""
-    who, clock = visitor.signed_in, visitor.desk.clock
+    who, clock = visitor.signed_in, visitor.people_context.clock
     payroll_id = id_in_path(visitor, "payroll_id")
-    cases = await wages_not_collected(visitor.desk, who)
+    cases = await wages_not_collected(visitor.people_context, who)
     case = next((each for each in cases if each.payroll_id == payroll_id), None)
     if case is None:
         return _shown(visitor, cases, payroll_id, {"": _NOT_OPEN})
@@ -59,7 +59,9 @@ async def settle(visitor: Visitor) -> Response:
         case.organization_id, sandbox=False, request_id=request_id_of(visitor.request), person=who.person_id
     )
     try:
-        async with visitor.desk.database.transaction(Tenant(case.organization_id, sandbox=False)) as session:
+        async with visitor.people_context.database.transaction(
+            Tenant(case.organization_id, sandbox=False)
+        ) as session:
             await settle_wages(
                 session,
                 actor,
@@ -88,7 +90,7 @@ def _shown(
         "cases": cases,
         "at": at,
         "problems": problems or {},
-        "entered": dict(visitor.form) if problems else {},
-        "today": visitor.desk.clock.today(),
+        "form_values": dict(visitor.form) if problems else {},
+        "today": visitor.people_context.clock.today(),
     }
     return show(visitor, "uncollected.html", facts, status=400 if problems else 200)

@@ -10,9 +10,9 @@ from hearthpay.http.runtime import address_in_mail
 from hearthpay.languages.catalogue import mark
 from hearthpay.people import credentials, first_owner, sessions, sign_up
 from hearthpay.people.members import OpenMemberInvitation
-from hearthpay.people.sign_in import Entered
+from hearthpay.people.sign_in import SignInResult
 from hearthpay.people.sign_up import NewPerson
-from hearthpay.web.shell import go, message, page_of, problems_of, show
+from hearthpay.web.framework import go, message, page_of, problems_of, show
 from hearthpay.web.visitor import Visitor, let_in
 
 router: Final = APIRouter(include_in_schema=False)
@@ -24,7 +24,7 @@ _ROLE_NAMES: Final = {"viewer": mark("viewer"), "admin": mark("admin"), "owner":
 @page_of(router, "GET", "/sign-up", "anyone")
 async def show_sign_up(visitor: Visitor) -> Response:
     """The form for an address."""
-    if not visitor.desk.takes_sign_ups:
+    if not visitor.people_context.takes_sign_ups:
         raise Refusal("not_found", "Accounts are made by invitation here.")
     return _sign_up_form(visitor, {})
 
@@ -34,7 +34,7 @@ async def take_sign_up(visitor: Visitor) -> Response:
     """Send the link."""
     try:
         await sign_up.ask_to_sign_up(
-            visitor.desk,
+            visitor.people_context,
             visitor.form.get("email", ""),
             visitor.language,
             address_in_mail(visitor.request),
@@ -48,28 +48,30 @@ async def take_sign_up(visitor: Visitor) -> Response:
 @page_of(router, "GET", "/sign-up/{token}", "anyone")
 async def show_finish(visitor: Visitor) -> Response:
     """The form for name, household and password."""
-    email = await sign_up.look_at_sign_up(visitor.desk, _token(visitor))
+    email = await sign_up.look_at_sign_up(visitor.people_context, _token(visitor))
     return _finish_form(visitor, email, {})
 
 
 @page_of(router, "POST", "/sign-up/{token}", "anyone")
 async def take_finish(visitor: Visitor) -> Response:
     """Make the account."""
-    email = await sign_up.look_at_sign_up(visitor.desk, _token(visitor))
+    email = await sign_up.look_at_sign_up(visitor.people_context, _token(visitor))
     organization = visitor.form.get("organization", "")
     try:
-        entered = await sign_up.finish_sign_up(
-            visitor.desk, _token(visitor), _new_person(visitor), organization, visitor.visit
+        form_values = await sign_up.finish_sign_up(
+            visitor.people_context, _token(visitor), _new_person(visitor), organization, visitor.visit
         )
     except Refusal as error:
         return _finish_form(visitor, email, problems_of(error))
-    return await let_in(visitor, go("/home"), entered)
+    return await let_in(visitor, go("/home"), form_values)
 
 
 @page_of(router, "GET", "/welcome/{token}", "anyone")
 async def show_welcome(visitor: Visitor) -> Response:
     """The form for the first owner of a fresh installation."""
-    return _welcome_form(visitor, {}, await first_owner.organization_to_join(visitor.desk, _token(visitor)))
+    return _welcome_form(
+        visitor, {}, await first_owner.organization_to_join(visitor.people_context, _token(visitor))
+    )
 
 
 @page_of(router, "POST", "/welcome/{token}", "anyone")
@@ -77,8 +79,8 @@ async def take_welcome(visitor: Visitor) -> Response:
     """Make the first owner's account."""
     form = visitor.form
     try:
-        entered = await first_owner.become_first_owner(
-            visitor.desk,
+        form_values = await first_owner.become_first_owner(
+            visitor.people_context,
             _token(visitor),
             form.get("email", ""),
             _new_person(visitor),
@@ -87,15 +89,15 @@ async def take_welcome(visitor: Visitor) -> Response:
         )
     except Refusal as error:
         problems = problems_of(error)
-        joins = await first_owner.organization_to_join(visitor.desk, _token(visitor))
+        joins = await first_owner.organization_to_join(visitor.people_context, _token(visitor))
         return _welcome_form(visitor, problems, joins)
-    return await let_in(visitor, go("/settings/security"), entered)
+    return await let_in(visitor, go("/settings/security"), form_values)
 
 
 @page_of(router, "GET", "/join/{token}", "anyone")
 async def show_invitation(visitor: Visitor) -> Response:
     """What one is invited to: to accept, or to make an account for it."""
-    invitation, has_account = await sign_up.look_at_invitation(visitor.desk, _token(visitor))
+    invitation, has_account = await sign_up.look_at_invitation(visitor.people_context, _token(visitor))
     if has_account or visitor.who is not None:
         return _accept_form(visitor, invitation)
     return _join_form(visitor, invitation, {})
@@ -106,20 +108,20 @@ async def take_invitation(visitor: Visitor) -> Response:
     """Accept, as who is signed in or as somebody new."""
     if visitor.who is not None:
         organization_id = await sign_up.join_signed_in(
-            visitor.desk, visitor.who, _token(visitor), visitor.visit
+            visitor.people_context, visitor.who, _token(visitor), visitor.visit
         )
-        who = await sessions.find_session(visitor.desk, visitor.cookie)
+        who = await sessions.find_session(visitor.people_context, visitor.cookie)
         if who is not None:
-            await sessions.choose(visitor.desk, who, organization_id, sandbox=False)
+            await sessions.choose(visitor.people_context, who, organization_id, sandbox=False)
         return go("/home")
-    invitation, _ = await sign_up.look_at_invitation(visitor.desk, _token(visitor))
+    invitation, _ = await sign_up.look_at_invitation(visitor.people_context, _token(visitor))
     try:
-        entered = await sign_up.join_as_new_person(
-            visitor.desk, _token(visitor), _new_person(visitor), visitor.visit
+        form_values = await sign_up.join_as_new_person(
+            visitor.people_context, _token(visitor), _new_person(visitor), visitor.visit
         )
     except Refusal as error:
         return _join_form(visitor, invitation, problems_of(error))
-    return await let_in(visitor, go("/home"), entered)
+    return await let_in(visitor, go("/home"), form_values)
 
 
 @page_of(router, "GET", "/reset", "anyone")
@@ -133,7 +135,10 @@ async def take_reset(visitor: Visitor) -> Response:
     """Send the link, if there is such an account."""
     try:
         await credentials.ask_for_reset(
-            visitor.desk, visitor.form.get("email", ""), address_in_mail(visitor.request), visitor.visit
+            visitor.people_context,
+            visitor.form.get("email", ""),
+            address_in_mail(visitor.request),
+            visitor.visit,
         )
     except Refusal as error:
         return _reset_form(visitor, problems_of(error))
@@ -143,7 +148,7 @@ async def take_reset(visitor: Visitor) -> Response:
 @page_of(router, "GET", "/reset/{token}", "anyone")
 async def show_new_password(visitor: Visitor) -> Response:
     """The form for a new password."""
-    await credentials.look_at_reset(visitor.desk, _token(visitor))
+    await credentials.look_at_reset(visitor.people_context, _token(visitor))
     return _new_password_form(visitor, {})
 
 
@@ -151,12 +156,12 @@ async def show_new_password(visitor: Visitor) -> Response:
 async def take_new_password(visitor: Visitor) -> Response:
     """Set the new password and end all sessions."""
     try:
-        entered = await credentials.reset_password(
-            visitor.desk, _token(visitor), visitor.form.get("password", ""), visitor.visit
+        form_values = await credentials.reset_password(
+            visitor.people_context, _token(visitor), visitor.form.get("password", ""), visitor.visit
         )
     except Refusal as error:
         return _new_password_form(visitor, problems_of(error))
-    return await _onward(visitor, entered, "/settings/secure")
+    return await _onward(visitor, form_values, "/settings/secure")
 
 
 @page_of(router, "GET", "/new-email/{token}", "signed_in")
@@ -175,7 +180,9 @@ async def show_new_email(visitor: Visitor) -> Response:
 @page_of(router, "POST", "/new-email/{token}", "signed_in")
 async def take_new_email(visitor: Visitor) -> Response:
     """Use the new address."""
-    await credentials.confirm_new_email(visitor.desk, visitor.signed_in, _token(visitor), visitor.visit)
+    await credentials.confirm_new_email(
+        visitor.people_context, visitor.signed_in, _token(visitor), visitor.visit
+    )
     return go("/settings/profile")
 
 
@@ -187,9 +194,13 @@ def _new_person(visitor: Visitor) -> NewPerson:
     return NewPerson(visitor.form.get("name", ""), visitor.form.get("password", ""), visitor.language)
 
 
-async def _onward(visitor: Visitor, entered: Entered, page: str) -> Response:
+async def _onward(visitor: Visitor, form_values: SignInResult, page: str) -> Response:
     """Let him in, to the page; where there is a second factor, it is asked for first."""
-    return await let_in(visitor, go(f"/sign-in/second-factor?next={page}" if entered.half else page), entered)
+    return await let_in(
+        visitor,
+        go(f"/sign-in/second-factor?next={page}" if form_values.needs_second_factor else page),
+        form_values,
+    )
 
 
 def _sign_up_form(visitor: Visitor, problems: dict[str, str]) -> Response:
@@ -199,7 +210,7 @@ def _sign_up_form(visitor: Visitor, problems: dict[str, str]) -> Response:
         "text": say(mark("We send you a link, so that nobody can use your address but you.")),
         "action": "/sign-up",
     }
-    return _asked(visitor, "address.html", facts, problems)
+    return _requested_account(visitor, "address.html", facts, problems)
 
 
 def _reset_form(visitor: Visitor, problems: dict[str, str]) -> Response:
@@ -209,7 +220,7 @@ def _reset_form(visitor: Visitor, problems: dict[str, str]) -> Response:
         "text": say(mark("We send a link to the address of your account.")),
         "action": "/reset",
     }
-    return _asked(visitor, "address.html", facts, problems)
+    return _requested_account(visitor, "address.html", facts, problems)
 
 
 def _finish_form(visitor: Visitor, email: str, problems: dict[str, str]) -> Response:
@@ -276,15 +287,17 @@ def _joining(visitor: Visitor, facts: dict[str, Any], problems: dict[str, str]) 
         "email": None,
         "button": visitor.say(mark("Make my account")),
     }
-    return _asked(visitor, "join.html", usual | facts, problems)
+    return _requested_account(visitor, "join.html", usual | facts, problems)
 
 
-def _asked(visitor: Visitor, template: str, facts: dict[str, Any], problems: dict[str, str]) -> Response:
+def _requested_account(
+    visitor: Visitor, template: str, facts: dict[str, Any], problems: dict[str, str]
+) -> Response:
     """Return a form; with problems, what was typed stands in it again, but no password."""
-    entered = {name: value for name, value in visitor.form.items() if name != "password"}
+    form_values = {name: value for name, value in visitor.form.items() if name != "password"}
     return show(
         visitor,
         template,
-        facts | {"problems": problems, "entered": entered},
+        facts | {"problems": problems, "form_values": form_values},
         status=400 if problems else 200,
     )

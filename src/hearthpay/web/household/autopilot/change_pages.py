@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from hearthpay.access.permissions import ENROLL_AUTOPILOT
 from hearthpay.access.refusal import Refusal
-from hearthpay.autopilot.agreeing import agree_anew
+from hearthpay.autopilot.agreeing import renew_agreement
 from hearthpay.autopilot.changing import change_enrollment
 from hearthpay.autopilot.commands import FURTHEST_CHANGE, ChangeEnrollment
 from hearthpay.autopilot.records import stages_of, versions_of
@@ -22,16 +22,16 @@ from hearthpay.web.household.autopilot.enroll_pages import (
     problems_of_agreement,
     text_of_agreement,
 )
-from hearthpay.web.household.autopilot.standing import AutopilotStanding, find_live
+from hearthpay.web.household.autopilot.status import AutopilotStatus, find_live
 from hearthpay.web.household.autopilot.terms_form import (
     has_too_many_hours,
     pay_day_choices,
     read_hours,
     read_rhythm,
 )
+from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.employees.words import FREQUENCIES
-from hearthpay.web.household.entry import ROOT, Entries, problems_in
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.form_parsing import ROOT, Entries, problems_in
 from hearthpay.web.presentation import day_text
 
 router: Final = APIRouter(include_in_schema=False)
@@ -48,13 +48,13 @@ _CANNOT: Final = mark("Autopilot can't pay with these settings. Check the employ
 
 
 @household_page(router, "GET", "/autopilot/{enrollment_id}/change", permission=ENROLL_AUTOPILOT, fresh=True)
-async def ask_for_terms(at: AtHousehold) -> Response:
+async def edit_terms(at: HouseholdContext) -> Response:
     """The terms as they are, and from which period on others may hold."""
     return await _form(at, {})
 
 
 @household_page(router, "POST", "/autopilot/{enrollment_id}/change", permission=ENROLL_AUTOPILOT, fresh=True)
-async def change_terms(at: AtHousehold) -> Response:
+async def change_terms(at: HouseholdContext) -> Response:
     """Enroll other hours or another schedule from a period on."""
     entries = Entries(at.form)
     hours, rhythm, start = read_hours(entries), read_rhythm(entries), entries.day("from_period")
@@ -67,15 +67,15 @@ async def change_terms(at: AtHousehold) -> Response:
     frequency, days = rhythm
     try:
         async with at.transaction() as session:
-            standing = await find_live(at, session)
-            fitting = await _fitting(session, standing, start, frequency)
+            status = await find_live(at, session)
+            fitting = await _fitting(session, status, start, frequency)
             if start not in fitting:
                 return await _form(at, _unfitting(at, fitting))
             if has_too_many_hours(entries, hours, Schedule(frequency, start, days).period(start)):
                 return await _form(at, entries.problems)
             wanted = ChangeEnrollment(
                 employer_id=at.id,
-                employee_id=standing.employee.id,
+                employee_id=status.employee.id,
                 from_period=start,
                 standard_hours=hours,
                 frequency=frequency,
@@ -87,77 +87,77 @@ async def change_terms(at: AtHousehold) -> Response:
         if isinstance(error.details, dict) and "reasons" in error.details:
             problems = {ROOT: _CANNOT}
         return await _form(at, problems)
-    return at.go(standing.path)
+    return at.go(status.path)
 
 
 @household_page(router, "GET", "/autopilot/{enrollment_id}/agree", permission=ENROLL_AUTOPILOT, fresh=True)
-async def ask_to_agree(at: AtHousehold) -> Response:
+async def confirm_terms(at: HouseholdContext) -> Response:
     """The text of the authorization, to be agreed to for the account that is connected now."""
     return await _agreement(at, {})
 
 
 @household_page(router, "POST", "/autopilot/{enrollment_id}/agree", permission=ENROLL_AUTOPILOT, fresh=True)
-async def agree(at: AtHousehold) -> Response:
+async def agree(at: HouseholdContext) -> Response:
     """Agree to the debits of the account that is connected now."""
     problems = problems_of_agreement(at)
     if problems:
         return await _agreement(at, problems)
     try:
         async with at.transaction() as session:
-            standing = await find_live(at, session)
-            await agree_anew(session, at.actor, at.clock, at.id, standing.employee.id, agreement_of(at))
+            status = await find_live(at, session)
+            await renew_agreement(session, at.actor, at.clock, at.id, status.employee.id, agreement_of(at))
     except Refusal as error:
         return await _agreement(at, problems_in(error, at.form))
-    return at.go(standing.path)
+    return at.go(status.path)
 
 
-async def _stages(session: AsyncSession, standing: AutopilotStanding) -> tuple[Stage, ...]:
-    enrollment = standing.enrollment
+async def _stages(session: AsyncSession, status: AutopilotStatus) -> tuple[Stage, ...]:
+    enrollment = status.enrollment
     return stages_of((await versions_of(session, [enrollment.id]))[enrollment.id])
 
 
-async def _starts(session: AsyncSession, standing: AutopilotStanding) -> list[date]:
+async def _starts(session: AsyncSession, status: AutopilotStatus) -> list[date]:
     """Return the first days of the periods about which nothing is decided."""
-    coming = periods_of(await _stages(session, standing), standing.enrollment.next_start)
+    coming = periods_of(await _stages(session, status), status.enrollment.next_start)
     return [each.start for each in islice(coming, _SHOWN)]
 
 
 async def _fitting(
-    session: AsyncSession, standing: AutopilotStanding, wanted: date, frequency: PayFrequency
+    session: AsyncSession, status: AutopilotStatus, wanted: date, frequency: PayFrequency
 ) -> list[date]:
     """Return days, from the wanted one on, on which the schedule that holds then and the new begin a period."""
-    day = max(wanted, standing.enrollment.next_start)
-    return list(islice(common_starts(await _stages(session, standing), frequency, day), _FITTING))
+    day = max(wanted, status.enrollment.next_start)
+    return list(islice(common_starts(await _stages(session, status), frequency, day), _FITTING))
 
 
-def _unfitting(at: AtHousehold, fitting: list[date]) -> dict[str, str]:
+def _unfitting(at: HouseholdContext, fitting: list[date]) -> dict[str, str]:
     if not fitting:
         return {ROOT: _NONE_FITS}
     days = ", ".join(day_text(at.visitor.language, "date", each) for each in fitting)
     return {"from_period": at.say(_NOT_FITTING, days=days)}
 
 
-async def _form(at: AtHousehold, problems: dict[str, str]) -> Response:
+async def _form(at: HouseholdContext, problems: dict[str, str]) -> Response:
     async with at.transaction() as session:
-        standing = await find_live(at, session)
-        starts = await _starts(session, standing)
+        status = await find_live(at, session)
+        starts = await _starts(session, status)
     facts = {
-        "standing": standing,
+        "autopilot_status": status,
         "frequencies": FREQUENCIES,
         "pay_days": pay_day_choices(at.say),
         "starts": [(each.isoformat(), day_text(at.visitor.language, "date", each)) for each in starts],
         "problems": problems,
-        "entered": at.form if problems else {},
+        "form_values": at.form if problems else {},
     }
     return at.show("autopilot/change.html", facts, status=400 if problems else 200)
 
 
-async def _agreement(at: AtHousehold, problems: dict[str, str]) -> Response:
+async def _agreement(at: HouseholdContext, problems: dict[str, str]) -> Response:
     async with at.transaction() as session:
-        standing = await find_live(at, session)
+        status = await find_live(at, session)
     facts = text_of_agreement(at) | {
-        "standing": standing,
+        "autopilot_status": status,
         "problems": problems,
-        "entered": at.form if problems else {},
+        "form_values": at.form if problems else {},
     }
     return at.show("autopilot/agree_anew.html", facts, status=400 if problems else 200)

@@ -17,13 +17,13 @@ from hearthpay.autopilot.proposals import usual_schedule
 from hearthpay.autopilot.records import STANDING_TEXT_VERSION, standing_text
 from hearthpay.employees.models import Employee
 from hearthpay.languages.catalogue import mark
-from hearthpay.web.household.autopilot.outlook import look_ahead
-from hearthpay.web.household.autopilot.terms_form import entered_terms, pay_day_choices, read_terms
+from hearthpay.web.household.autopilot.forecast import forecast
+from hearthpay.web.household.autopilot.terms_form import form_values_of_terms, pay_day_choices, read_terms
 from hearthpay.web.household.autopilot.words import AUTHORIZATION, REASONS
+from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.employees.detail_page import find_here
 from hearthpay.web.household.employees.words import FREQUENCIES
-from hearthpay.web.household.entry import ROOT, Entries, problems_in
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.form_parsing import ROOT, Entries, problems_in
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -33,7 +33,7 @@ _CANNOT: Final = mark("Autopilot may not pay this employee yet. Below you see wh
 
 
 @household_page(router, "GET", "/autopilot/enroll/{employee_id}", permission=ENROLL_AUTOPILOT, fresh=True)
-async def ask_to_enroll(at: AtHousehold) -> Response:
+async def enroll_form(at: HouseholdContext) -> Response:
     """What is to be paid and when; once that is told, what it leads to, and what is to be agreed to."""
     asked = dict(at.visitor.request.query_params)
     if "standard_hours" not in asked or "change" in asked:
@@ -46,7 +46,7 @@ async def ask_to_enroll(at: AtHousehold) -> Response:
 
 
 @household_page(router, "POST", "/autopilot/enroll/{employee_id}", permission=ENROLL_AUTOPILOT, fresh=True)
-async def enroll_employee(at: AtHousehold) -> Response:
+async def enroll_employee(at: HouseholdContext) -> Response:
     """Enroll, with the agreement to the debits as it was read."""
     entries = Entries(at.form)
     terms = read_terms(entries, at.clock)
@@ -61,7 +61,9 @@ async def enroll_employee(at: AtHousehold) -> Response:
             wanted = EnrollEmployee(
                 employer_id=at.id, employee_id=employee.id, terms=terms, agreement=agreement_of(at)
             )
-            view = await enroll(session, at.actor, at.clock, wanted, offered=at.runtime.direct_deposit)
+            view = await enroll(
+                session, at.actor, at.clock, wanted, direct_deposit_enabled=at.runtime.direct_deposit
+            )
     except Refusal as error:
         problems = problems_in(error, at.form)
         if isinstance(error.details, dict) and "reasons" in error.details:
@@ -70,7 +72,7 @@ async def enroll_employee(at: AtHousehold) -> Response:
     return at.go(f"/autopilot/{view.enrollment.id}")
 
 
-def problems_of_agreement(at: AtHousehold) -> dict[str, str]:
+def problems_of_agreement(at: HouseholdContext) -> dict[str, str]:
     """Return what is wrong with the tick: it is not there, or it was for another text than holds now."""
     if not at.form.get("agree"):
         return {"agree": MUST_AGREE}
@@ -79,7 +81,7 @@ def problems_of_agreement(at: AtHousehold) -> dict[str, str]:
     return {}
 
 
-def agreement_of(at: AtHousehold) -> Agreement:
+def agreement_of(at: HouseholdContext) -> Agreement:
     """Return that the visitor agrees, with the version of the text and the address he comes from."""
     return Agreement(
         text_version=at.form["text_version"],
@@ -88,7 +90,7 @@ def agreement_of(at: AtHousehold) -> Agreement:
     )
 
 
-def text_of_agreement(at: AtHousehold) -> dict[str, object]:
+def text_of_agreement(at: HouseholdContext) -> dict[str, object]:
     """Return the text as it is recorded, its numbered sentences, and how they read in the visitor's language."""
     recorded = standing_text().partition("\n1. ")[2]
     sentences = [" ".join(part.split()) for part in _numbered(recorded)]
@@ -108,7 +110,7 @@ def _numbered(text: str) -> list[str]:
     return [*parts, text]
 
 
-async def _terms(at: AtHousehold, problems: dict[str, str], asked: Mapping[str, str]) -> Response:
+async def _terms(at: HouseholdContext, problems: dict[str, str], asked: Mapping[str, str]) -> Response:
     async with at.transaction() as session:
         employee = await find_here(at, session)
         usual = await usual_schedule(session, employee, at.clock.today())
@@ -118,25 +120,25 @@ async def _terms(at: AtHousehold, problems: dict[str, str], asked: Mapping[str, 
         "pay_days": pay_day_choices(at.say),
         "usual": {"anchor": usual.anchor.isoformat(), "pay_days_after": str(usual.pay_days_after)},
         "problems": problems,
-        "entered": asked if "standard_hours" in asked else {},
+        "form_values": asked if "standard_hours" in asked else {},
     }
     return at.show("autopilot/terms.html", facts, status=400 if problems else 200)
 
 
-async def _agreement(at: AtHousehold, terms: EnrolledTerms, problems: dict[str, str]) -> Response:
+async def _agreement(at: HouseholdContext, terms: EnrolledTerms, problems: dict[str, str]) -> Response:
     async with at.transaction() as session:
         employee: Employee = await find_here(at, session)
-        outlook = await look_ahead(
-            session, employee, terms, at.clock.now(), offered=at.runtime.direct_deposit
+        outlook = await forecast(
+            session, employee, terms, at.clock.now(), direct_deposit_enabled=at.runtime.direct_deposit
         )
     facts = text_of_agreement(at) | {
         "employee": employee,
         "terms": terms,
-        "typed": entered_terms(terms),
+        "typed": form_values_of_terms(terms),
         "frequencies": FREQUENCIES,
         "outlook": outlook,
         "reasons_in_words": REASONS,
         "problems": problems,
-        "entered": at.form if problems else {},
+        "form_values": at.form if problems else {},
     }
     return at.show("autopilot/agree.html", facts, status=400 if problems else 200)

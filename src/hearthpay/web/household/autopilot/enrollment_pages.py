@@ -7,21 +7,21 @@ from starlette.responses import Response
 
 from hearthpay.access.permissions import ENROLL_AUTOPILOT, MANAGE_AUTOPILOT, READ_AUTOPILOT
 from hearthpay.access.refusal import Refusal
-from hearthpay.autopilot.commands import AutopilotAction, HistoryWanted, Manage
+from hearthpay.autopilot.commands import AutopilotAction, HistoryQuery, Manage
 from hearthpay.autopilot.managing import manage
 from hearthpay.autopilot.reading import read_history
 from hearthpay.languages.catalogue import mark
-from hearthpay.web.household.autopilot.chronicle import lines_of
-from hearthpay.web.household.autopilot.standing import (
+from hearthpay.web.household.autopilot.status import (
     find_live,
-    find_standing,
+    find_status,
     require_same,
     what_it_costs,
 )
+from hearthpay.web.household.autopilot.timeline import lines_of
 from hearthpay.web.household.autopilot.words import REASONS
+from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.employees.words import FREQUENCIES
-from hearthpay.web.household.entry import ROOT, problems_in
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.form_parsing import ROOT, problems_in
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -30,67 +30,69 @@ _CANNOT: Final = mark("Autopilot can't continue yet. See why below.")
 
 
 @household_page(router, "GET", "/autopilot/{enrollment_id}", permission=READ_AUTOPILOT)
-async def enrollment(at: AtHousehold) -> Response:
+async def enrollment(at: HouseholdContext) -> Response:
     """How the enrollment stands."""
     return await _page(at, {})
 
 
 @household_page(router, "POST", "/autopilot/{enrollment_id}/pause", permission=MANAGE_AUTOPILOT)
-async def pause(at: AtHousehold) -> Response:
+async def pause(at: HouseholdContext) -> Response:
     """Make nothing more; what is scheduled is still paid."""
     return await _managed(at, "pause")
 
 
 @household_page(router, "POST", "/autopilot/{enrollment_id}/resume", permission=MANAGE_AUTOPILOT)
-async def resume(at: AtHousehold) -> Response:
+async def resume(at: HouseholdContext) -> Response:
     """Go on with the first period that can still be sent."""
     return await _managed(at, "resume")
 
 
 @household_page(router, "GET", "/autopilot/{enrollment_id}/stop", permission=MANAGE_AUTOPILOT)
-async def ask_to_end(at: AtHousehold) -> Response:
+async def confirm_end(at: HouseholdContext) -> Response:
     """What ends with it."""
     async with at.transaction() as session:
-        standing = await find_live(at, session)
-    return at.show("autopilot/stop.html", {"standing": standing})
+        status = await find_live(at, session)
+    return at.show("autopilot/stop.html", {"autopilot_status": status})
 
 
 @household_page(router, "POST", "/autopilot/{enrollment_id}/stop", permission=MANAGE_AUTOPILOT)
-async def end(at: AtHousehold) -> Response:
+async def end(at: HouseholdContext) -> Response:
     """End it for good."""
     return await _managed(at, "disable")
 
 
-async def _managed(at: AtHousehold, action: AutopilotAction) -> Response:
+async def _managed(at: HouseholdContext, action: AutopilotAction) -> Response:
     try:
         async with at.transaction() as session:
-            standing = await find_standing(at, session)
-            if standing.live:
-                wanted = Manage(employer_id=at.id, employee_id=standing.employee.id, action=action)
-                done = await manage(session, at.actor, at.clock, wanted, offered=at.runtime.direct_deposit)
-                require_same(standing, done.view.enrollment.id)
+            status = await find_status(at, session)
+            if status.live:
+                wanted = Manage(employer_id=at.id, employee_id=status.employee.id, action=action)
+                done = await manage(
+                    session, at.actor, at.clock, wanted, direct_deposit_enabled=at.runtime.direct_deposit
+                )
+                require_same(status, done.view.enrollment.id)
     except Refusal as error:
         problems = problems_in(error, at.form)
         if isinstance(error.details, dict) and "reasons" in error.details:
             problems = {ROOT: _CANNOT}
         return await _page(at, problems)
-    return at.go(standing.path)
+    return at.go(status.path)
 
 
-async def _page(at: AtHousehold, problems: dict[str, str]) -> Response:
+async def _page(at: HouseholdContext, problems: dict[str, str]) -> Response:
     async with at.transaction() as session:
-        standing = await find_standing(at, session)
-        cost, reasons = await what_it_costs(at, session, standing) if standing.live else (None, ())
-        wanted = HistoryWanted(employer_id=at.id, employee_id=standing.employee.id, limit=_LATEST)
+        status = await find_status(at, session)
+        cost, reasons = await what_it_costs(at, session, status) if status.live else (None, ())
+        wanted = HistoryQuery(employer_id=at.id, employee_id=status.employee.id, limit=_LATEST)
         events, _ = await read_history(session, at.actor, wanted)
     facts = {
-        "standing": standing,
+        "autopilot_status": status,
         "cost": cost,
         "reasons": reasons,
         "reasons_in_words": REASONS,
         "frequencies": FREQUENCIES,
         "lines": lines_of(events, at.visitor.language),
-        "may_manage": standing.live and at.may(MANAGE_AUTOPILOT),
+        "may_manage": status.live and at.may(MANAGE_AUTOPILOT),
         "may_enroll": at.may(ENROLL_AUTOPILOT),
         "problems": problems,
     }

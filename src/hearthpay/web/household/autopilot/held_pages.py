@@ -10,15 +10,15 @@ from starlette.responses import Response
 
 from hearthpay.access.permissions import ENROLL_AUTOPILOT
 from hearthpay.access.refusal import Refusal
-from hearthpay.autopilot.confirming import confirm_payroll, let_go
+from hearthpay.autopilot.confirming import confirm_payroll, release_payroll
 from hearthpay.autopilot.models import DecidedPeriod, EnrollmentVersion
 from hearthpay.banking.authorizations import HIGHEST_PERCENT, LARGE_NET_PAY
 from hearthpay.employees.models import Employee
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.approval import LARGE_TOTAL
 from hearthpay.web.household.autopilot.words import HELD
-from hearthpay.web.household.entry import ROOT, problems_in
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.context import HouseholdContext, household_page
+from hearthpay.web.household.form_parsing import ROOT, problems_in
 from hearthpay.web.settings.account import id_in_path
 
 router: Final = APIRouter(include_in_schema=False)
@@ -60,13 +60,13 @@ class HeldPayroll:
 
 
 @household_page(router, "GET", "/autopilot/held/{held_id}", permission=ENROLL_AUTOPILOT, fresh=True)
-async def held(at: AtHousehold) -> Response:
+async def held(at: HouseholdContext) -> Response:
     """Why it is held, and what either answer leads to."""
     return await _page(at, {})
 
 
 @household_page(router, "POST", "/autopilot/held/{held_id}", permission=ENROLL_AUTOPILOT, fresh=True)
-async def answer_held(at: AtHousehold) -> Response:
+async def answer_held(at: HouseholdContext) -> Response:
     """Let it be sent, or void it: as long as it waits for that."""
     decision = at.form.get("decision")
     if decision not in ("approve", "let_go"):
@@ -78,13 +78,13 @@ async def answer_held(at: AtHousehold) -> Response:
             if decision == "approve":
                 await confirm_payroll(session, at.actor, at.clock, payroll_id)
             else:
-                await let_go(session, at.actor, at.clock, payroll_id)
+                await release_payroll(session, at.actor, at.clock, payroll_id)
     except Refusal as error:
         return await _page(at, problems_in(error, at.form))
     return at.go(f"/autopilot/{found.period.enrollment_id}")
 
 
-async def _find(at: AtHousehold, session: AsyncSession) -> HeldPayroll:
+async def _find(at: HouseholdContext, session: AsyncSession) -> HeldPayroll:
     here = select(DecidedPeriod).where(
         DecidedPeriod.payroll_id == id_in_path(at.visitor, "held_id"), DecidedPeriod.employer_id == at.id
     )
@@ -98,7 +98,7 @@ async def _find(at: AtHousehold, session: AsyncSession) -> HeldPayroll:
     return HeldPayroll(period, await session.get_one(Employee, period.employee_id), net)
 
 
-async def _page(at: AtHousehold, problems: dict[str, str]) -> Response:
+async def _page(at: HouseholdContext, problems: dict[str, str]) -> Response:
     async with at.transaction() as session:
         found = await _find(at, session)
     if problems and not found.waits:

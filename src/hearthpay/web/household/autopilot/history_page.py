@@ -7,11 +7,11 @@ from sqlalchemy import select
 from starlette.responses import Response
 
 from hearthpay.access.permissions import READ_AUTOPILOT
-from hearthpay.autopilot.commands import HistoryWanted
+from hearthpay.autopilot.commands import HistoryQuery
 from hearthpay.autopilot.reading import read_history
 from hearthpay.employees.models import Employee
-from hearthpay.web.household.autopilot.chronicle import lines_of
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.autopilot.timeline import lines_of
+from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.queries import cursor_in
 
 router: Final = APIRouter(include_in_schema=False)
@@ -20,9 +20,9 @@ _SHOWN: Final = 30
 
 
 @household_page(router, "GET", "/autopilot/history", permission=READ_AUTOPILOT)
-async def history(at: AtHousehold) -> Response:
+async def history(at: HouseholdContext) -> Response:
     """A page of the household's ledger of Autopilot."""
-    wanted = HistoryWanted(employer_id=at.id, cursor=cursor_in(at.visitor), limit=_SHOWN)
+    wanted = HistoryQuery(employer_id=at.id, cursor=cursor_in(at.visitor), limit=_SHOWN)
     async with at.transaction() as session:
         events, next_cursor = await read_history(session, at.actor, wanted)
         people = await session.scalars(

@@ -15,7 +15,7 @@ from hearthpay.autopilot.reading import list_autopilot
 from hearthpay.banking.calendar import earliest_pay_date
 from hearthpay.employees.models import Employee
 from hearthpay.web.household.autopilot.words import REASONS
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.context import HouseholdContext, household_page
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -29,7 +29,7 @@ class Candidate:
 
 
 @household_page(router, "GET", "/autopilot", permission=READ_AUTOPILOT)
-async def autopilot(at: AtHousehold) -> Response:
+async def autopilot(at: HouseholdContext) -> Response:
     """Who is paid by Autopilot, when next, and what waits."""
     async with at.transaction() as session:
         views = await list_autopilot(session, at.actor, at.clock, at.id)
@@ -54,7 +54,7 @@ async def autopilot(at: AtHousehold) -> Response:
     return at.show("autopilot/list.html", facts)
 
 
-async def _held(at: AtHousehold, session: AsyncSession) -> list[DecidedPeriod]:
+async def _held(at: HouseholdContext, session: AsyncSession) -> list[DecidedPeriod]:
     waiting = select(DecidedPeriod).where(
         DecidedPeriod.employer_id == at.id,
         DecidedPeriod.outcome == "scheduled",
@@ -63,9 +63,11 @@ async def _held(at: AtHousehold, session: AsyncSession) -> list[DecidedPeriod]:
     return [each for each in await session.scalars(waiting.order_by(DecidedPeriod.send_at)) if each.held]
 
 
-async def _candidates(at: AtHousehold, session: AsyncSession, others: list[Employee]) -> list[Candidate]:
+async def _candidates(at: HouseholdContext, session: AsyncSession, others: list[Employee]) -> list[Candidate]:
     day = earliest_pay_date(at.clock.now())
-    facts = await read_facts(session, [each.id for each in others], offered=at.runtime.direct_deposit)
+    facts = await read_facts(
+        session, [each.id for each in others], direct_deposit_enabled=at.runtime.direct_deposit
+    )
     return [
         Candidate(each, reasons_against(facts[each.id], authorized=True, period_end=day, pay_date=day))
         for each in others

@@ -17,9 +17,9 @@ from hearthpay.autopilot.models import DecidedPeriod
 from hearthpay.autopilot.records import stages_of, versions_of
 from hearthpay.autopilot.schedule import first_still_sent, is_skipped, periods_of
 from hearthpay.languages.catalogue import mark
-from hearthpay.web.household.autopilot.standing import AutopilotStanding, find_live, require_same
-from hearthpay.web.household.entry import Entries, problems_in
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.autopilot.status import AutopilotStatus, find_live, require_same
+from hearthpay.web.household.context import HouseholdContext, household_page
+from hearthpay.web.household.form_parsing import Entries, problems_in
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -43,13 +43,13 @@ class Coming:
 
 
 @household_page(router, "GET", "/autopilot/{enrollment_id}/skip", permission=MANAGE_AUTOPILOT)
-async def ask_what_to_skip(at: AtHousehold) -> Response:
+async def skip_form(at: HouseholdContext) -> Response:
     """The periods that come, to choose from."""
     return await _form(at, {})
 
 
 @household_page(router, "POST", "/autopilot/{enrollment_id}/skip", permission=MANAGE_AUTOPILOT)
-async def skip_periods(at: AtHousehold) -> Response:
+async def skip_periods(at: HouseholdContext) -> Response:
     """Skip the next period, as the page has named it, or all that begin by a day."""
     entries = Entries(at.form)
     through = _through(at, entries)
@@ -58,16 +58,18 @@ async def skip_periods(at: AtHousehold) -> Response:
         return await _form(at, entries.problems)
     try:
         async with at.transaction() as session:
-            standing = await find_live(at, session)
+            status = await find_live(at, session)
             wanted = Manage(
                 employer_id=at.id,
-                employee_id=standing.employee.id,
+                employee_id=status.employee.id,
                 action="skip",
                 through_date=through,
                 period_start=start,
             )
-            done = await manage(session, at.actor, at.clock, wanted, offered=at.runtime.direct_deposit)
-            require_same(standing, done.view.enrollment.id)
+            done = await manage(
+                session, at.actor, at.clock, wanted, direct_deposit_enabled=at.runtime.direct_deposit
+            )
+            require_same(status, done.view.enrollment.id)
     except Refusal as error:
         if (
             error.code == "invalid_state"
@@ -76,7 +78,7 @@ async def skip_periods(at: AtHousehold) -> Response:
         ):
             return await _form(at, {"what": _ANOTHER})
         return await _form(at, problems_in(error, at.form))
-    return at.go(standing.path)
+    return at.go(status.path)
 
 
 def _start(entries: Entries) -> date | None:
@@ -88,7 +90,7 @@ def _start(entries: Entries) -> date | None:
     return start
 
 
-def _through(at: AtHousehold, entries: Entries) -> date | None:
+def _through(at: HouseholdContext, entries: Entries) -> date | None:
     """Return the day through which is skipped; None for the next period alone, or where something is wrong."""
     chosen = entries.text("what")
     if chosen == "next":
@@ -106,25 +108,25 @@ def _through(at: AtHousehold, entries: Entries) -> date | None:
     return day
 
 
-async def _form(at: AtHousehold, problems: dict[str, str]) -> Response:
+async def _form(at: HouseholdContext, problems: dict[str, str]) -> Response:
     async with at.transaction() as session:
-        standing = await find_live(at, session)
-        coming = await _coming(at, session, standing)
+        status = await find_live(at, session)
+        coming = await _coming(at, session, status)
     facts = {
-        "standing": standing,
+        "autopilot_status": status,
         "coming": coming,
         "next": next((each for each in coming if not each.skipped), None),
         "today": at.clock.today(),
         "latest": at.clock.today() + LONGEST_SKIP,
         "problems": problems,
-        "entered": at.form if problems else {},
+        "form_values": at.form if problems else {},
     }
     return at.show("autopilot/skip.html", facts, status=400 if problems else 200)
 
 
-async def _coming(at: AtHousehold, session: AsyncSession, standing: AutopilotStanding) -> list[Coming]:
+async def _coming(at: HouseholdContext, session: AsyncSession, status: AutopilotStatus) -> list[Coming]:
     """Return what is scheduled and the periods after it, the earliest first."""
-    enrollment = standing.enrollment
+    enrollment = status.enrollment
     stages = stages_of((await versions_of(session, [enrollment.id]))[enrollment.id])
     first = first_still_sent(stages, enrollment.next_start, at.clock.now())
     later = [
@@ -133,6 +135,6 @@ async def _coming(at: AtHousehold, session: AsyncSession, standing: AutopilotSta
     ]
     scheduled = [
         Coming(each.period_start, each.period_end, each.pay_date, skipped=False, payroll=each)
-        for each in standing.waiting
+        for each in status.waiting
     ]
     return scheduled + later

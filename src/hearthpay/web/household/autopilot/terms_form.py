@@ -13,7 +13,7 @@ from hearthpay.clock import Clock
 from hearthpay.employees.commands import PayFrequency
 from hearthpay.languages.catalogue import Say, mark
 from hearthpay.web.household.employees.words import FREQUENCIES
-from hearthpay.web.household.entry import Entries
+from hearthpay.web.household.form_parsing import Entries
 
 _REQUIRED: Final = mark("Fill in this field.")
 _HOURS: Final = mark("must be more than 0 hours, with at most 3 decimals")
@@ -89,7 +89,7 @@ def has_too_many_hours(entries: Entries, hours: Decimal, period: AutopilotPeriod
     return False
 
 
-def entered_terms(terms: EnrolledTerms) -> Mapping[str, str]:
+def form_values_of_terms(terms: EnrolledTerms) -> Mapping[str, str]:
     """Return the terms as the form's fields hold them."""
     return {
         "standard_hours": f"{terms.standard_hours:f}",

@@ -9,7 +9,7 @@ from hearthpay.languages.catalogue import mark
 
 
 @dataclass(frozen=True, slots=True)
-class ReasonWord:
+class ReasonText:
     """Why Autopilot may not pay, and what can be done about it; `way`, below the household's address, leads there."""
 
     why: str
@@ -17,60 +17,60 @@ class ReasonWord:
     way: str | None = None
 
 
-REASONS: Final[Mapping[Reason, ReasonWord]] = {
-    "not_plus": ReasonWord(
+REASONS: Final[Mapping[Reason, ReasonText]] = {
+    "not_plus": ReasonText(
         mark("Your plan does not include Autopilot."),
         mark("Ask your administrator for the Plus or Professional plan."),
     ),
-    "employee_inactive": ReasonWord(
+    "employee_inactive": ReasonText(
         mark("The employment has ended."),
         mark("Employ the person again, or end Autopilot."),
         "/employees/{employee_id}",
     ),
-    "employment_ended_in_period": ReasonWord(
+    "employment_ended_in_period": ReasonText(
         mark("The employment ended during the pay period."),
         mark("Run the last payroll yourself, with the hours worked until then."),
         "/payrolls/new",
     ),
-    "employee_not_started": ReasonWord(
+    "employee_not_started": ReasonText(
         mark("The employment has not begun by the period's last day."), mark("Begin with a later period.")
     ),
-    "employee_incomplete": ReasonWord(
+    "employee_incomplete": ReasonText(
         mark("No pay rate yet."), mark("Enter the hourly pay."), "/employees/{employee_id}"
     ),
-    "insufficient_history": ReasonWord(
+    "insufficient_history": ReasonText(
         mark("Run one payroll for this employee first."),
         mark("Run and check one payroll first. Autopilot repeats it."),
         "/payrolls/new",
     ),
-    "direct_deposit_unavailable": ReasonWord(
+    "direct_deposit_unavailable": ReasonText(
         mark("Direct deposit is not possible yet."),
         mark("Connect and verify both your bank account and your employee's."),
         "/bank",
     ),
-    "direct_deposit_not_offered": ReasonWord(
+    "direct_deposit_not_offered": ReasonText(
         mark("Direct deposit is switched off on this service at the moment."),
         mark("No action needed. Your administrator can switch it on."),
     ),
-    "authorization_missing": ReasonWord(
+    "authorization_missing": ReasonText(
         mark("Debits from the connected bank account aren't authorized."),
         mark("Agree again."),
         "/autopilot/{enrollment_id}/agree",
     ),
-    "tax_year_not_final": ReasonWord(
+    "tax_year_not_final": ReasonText(
         mark("Tax figures for this payday aren't published yet, or aren't in this version of Hearthpay."),
         mark("No action needed. Autopilot keeps trying and pays on the first possible date."),
     ),
-    "unsupported_jurisdiction": ReasonWord(
+    "unsupported_jurisdiction": ReasonText(
         mark("Hearthpay has no tax rules for the state of work yet."),
         mark("No action needed. Autopilot keeps trying and pays on the first possible date."),
     ),
-    "not_calculable": ReasonWord(
+    "not_calculable": ReasonText(
         mark("The payroll cannot be calculated."),
         mark("Check the employee's page."),
         "/employees/{employee_id}",
     ),
-    "internal_error": ReasonWord(
+    "internal_error": ReasonText(
         mark("Something went wrong on our side."),
         mark("No action needed. Autopilot keeps trying and pays on the first possible date."),
     ),

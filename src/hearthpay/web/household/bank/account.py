@@ -16,8 +16,8 @@ from hearthpay.banking.accounts import (
 )
 from hearthpay.employers.service import find_employer
 from hearthpay.languages.catalogue import mark
-from hearthpay.web.household.entered import beside
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.context import HouseholdContext, household_page
+from hearthpay.web.household.form_values import field_errors
 from hearthpay.web.numbers_form import FormError, read_bank_account
 
 router: Final = APIRouter(include_in_schema=False)
@@ -31,19 +31,19 @@ _ON_ITS_WAY: Final = mark(
 
 
 @household_page(router, "GET", "/bank/connect", permission=MANAGE_ACCOUNTS, fresh=True)
-async def ask_for_account(at: AtHousehold) -> Response:
+async def connect_form(at: HouseholdContext) -> Response:
     """The form for the account's numbers."""
     return await _form(at)
 
 
 @household_page(router, "POST", "/bank/connect", permission=MANAGE_ACCOUNTS, fresh=True)
-async def connect(at: AtHousehold) -> Response:
+async def connect(at: HouseholdContext) -> Response:
     """Keeps the numbers in the vault, in the place of an earlier account."""
     try:
         details = _read(at.form)
     except FormError as error:
         return await _form(at, error.problems)
-    ring, now = at.visitor.desk.keys(), at.clock.now()
+    ring, now = at.visitor.people_context.keys(), at.clock.now()
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
         await connect_household_account(session, ring, at.actor, employer, details, now)
@@ -51,13 +51,13 @@ async def connect(at: AtHousehold) -> Response:
 
 
 @household_page(router, "GET", "/bank/disconnect", permission=MANAGE_ACCOUNTS, fresh=True)
-async def ask_to_disconnect(at: AtHousehold) -> Response:
+async def confirm_disconnect(at: HouseholdContext) -> Response:
     """What it means to use the account no more."""
     return await _question(at)
 
 
 @household_page(router, "POST", "/bank/disconnect", permission=MANAGE_ACCOUNTS, fresh=True)
-async def disconnect_account(at: AtHousehold) -> Response:
+async def disconnect_account(at: HouseholdContext) -> Response:
     """Ends the account, and what was agreed to for it."""
     try:
         async with at.transaction() as session:
@@ -87,22 +87,22 @@ def _read(form: Mapping[str, str]) -> AccountDetails:
     return AccountDetails(typed.routing, typed.account, typed.account_type, name or None)
 
 
-async def _form(at: AtHousehold, problems: Mapping[str, str] | None = None) -> Response:
+async def _form(at: HouseholdContext, problems: Mapping[str, str] | None = None) -> Response:
     """Return the form; of what was typed only what is no number."""
     async with at.transaction() as session:
         account = await current_household_account(session, at.id)
-    entered = {}
+    form_values = {}
     if problems is not None and at.form.get("account_type") in ("checking", "savings"):
-        entered = {"account_type": at.form["account_type"]}
+        form_values = {"account_type": at.form["account_type"]}
     return at.show(
         "bank/connect.html",
-        {"account": account, "problems": beside(problems or {}), "entered": entered},
+        {"account": account, "problems": field_errors(problems or {}), "form_values": form_values},
         status=400 if problems else 200,
     )
 
 
-async def _question(at: AtHousehold, trouble: str = "") -> Response:
+async def _question(at: HouseholdContext, issue: str = "") -> Response:
     async with at.transaction() as session:
         account = await current_household_account(session, at.id)
-    facts = {"account": account, "problems": {"": trouble} if trouble else {}}
-    return at.show("bank/disconnect.html", facts, status=400 if trouble else 200)
+    facts = {"account": account, "problems": {"": issue} if issue else {}}
+    return at.show("bank/disconnect.html", facts, status=400 if issue else 200)

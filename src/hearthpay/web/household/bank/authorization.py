@@ -16,7 +16,7 @@ from hearthpay.banking.authorizations import (
 from hearthpay.banking.household_money import read_household_money
 from hearthpay.employers.service import find_employer
 from hearthpay.languages.catalogue import mark
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.context import HouseholdContext, household_page
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -25,13 +25,13 @@ _NO_ACCOUNT: Final = mark("Connect a bank account first.")
 
 
 @household_page(router, "GET", "/bank/authorization", permission=READ_PAYROLLS)
-async def authorization(at: AtHousehold) -> Response:
+async def authorization(at: HouseholdContext) -> Response:
     """The text, how long it holds, and what was agreed to for Autopilot."""
     return await _page(at)
 
 
 @household_page(router, "POST", "/bank/authorization", permission=RUN_PAYROLL, fresh=True)
-async def agree(at: AtHousehold) -> Response:
+async def agree(at: HouseholdContext) -> Response:
     """Records that the household agreed, from now on."""
     if at.form.get("agreed") != "on":
         return await _page(at, {"agreed": _AGREE})
@@ -46,11 +46,11 @@ async def agree(at: AtHousehold) -> Response:
     return at.go("/bank/authorization")
 
 
-async def _page(at: AtHousehold, problems: dict[str, str] | None = None) -> Response:
+async def _page(at: HouseholdContext, problems: dict[str, str] | None = None) -> Response:
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
         money = await read_household_money(
-            session, at.actor, employer, at.clock.now(), offered=at.runtime.direct_deposit
+            session, at.actor, employer, at.clock.now(), direct_deposit_enabled=at.runtime.direct_deposit
         )
     facts = {
         "money": money,

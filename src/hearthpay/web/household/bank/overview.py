@@ -12,7 +12,7 @@ from hearthpay.employers.service import find_employer
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.approval import LARGE_TOTAL
 from hearthpay.payroll.set_asides.escrow import accounts_of_household
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.context import HouseholdContext, household_page
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -26,12 +26,12 @@ _BLOCKERS: Final = {
 
 
 @household_page(router, "GET", "/bank", permission=READ_PAYROLLS)
-async def bank(at: AtHousehold) -> Response:
+async def bank(at: HouseholdContext) -> Response:
     """The account that wages are collected from, what is on its way, and what comes next."""
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
         money = await read_household_money(
-            session, at.actor, employer, at.clock.now(), offered=at.runtime.direct_deposit
+            session, at.actor, employer, at.clock.now(), direct_deposit_enabled=at.runtime.direct_deposit
         )
         set_aside = await accounts_of_household(session, at.actor, employer)
     return at.show(

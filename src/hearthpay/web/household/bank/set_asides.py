@@ -20,11 +20,11 @@ from hearthpay.payroll.set_asides.escrow import (
     payout,
     read_account,
 )
-from hearthpay.web.household.booked_once import book_once, new_form_id
-from hearthpay.web.household.entered import beside, id_in
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.framework import problems_of
+from hearthpay.web.household.context import HouseholdContext, household_page
+from hearthpay.web.household.form_values import field_errors, id_in
+from hearthpay.web.household.idempotent_forms import new_form_id, submit_once
 from hearthpay.web.presentation import dollars_text
-from hearthpay.web.shell import problems_of
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -36,7 +36,7 @@ _MOST_MOVEMENTS: Final = 100
 
 
 @household_page(router, "GET", "/bank/set-asides", permission=READ_PAYROLLS)
-async def set_asides(at: AtHousehold) -> Response:
+async def set_asides(at: HouseholdContext) -> Response:
     """Who has how much."""
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
@@ -45,13 +45,13 @@ async def set_asides(at: AtHousehold) -> Response:
 
 
 @household_page(router, "GET", "/bank/set-asides/{employee_id}", permission=READ_PAYROLLS)
-async def set_aside(at: AtHousehold) -> Response:
+async def set_aside(at: HouseholdContext) -> Response:
     """One employee's balance, what changed it, and the form to pay out."""
     return await _page(at)
 
 
 @household_page(router, "POST", "/bank/set-asides/{employee_id}", permission=RUN_PAYROLL, fresh=True)
-async def pay_out(at: AtHousehold) -> Response:
+async def pay_out(at: HouseholdContext) -> Response:
     """Pays money out of the balance; the same form again pays nothing more."""
     try:
         amount, method = _amount(at.form.get("amount", "")), at.form.get("method", "")
@@ -64,18 +64,18 @@ async def pay_out(at: AtHousehold) -> Response:
             await payout(session, at.actor, at.clock, employee, amount=amount, method=method, note=note)
             return f"/bank/set-asides/{employee.id}"
 
-        return await book_once(at, {"amount": str(amount), "method": method, "note": note}, book)
+        return await submit_once(at, {"amount": str(amount), "method": method, "note": note}, book)
     except Refusal as error:
         return await _page(at, _problems(at, error))
 
 
-def _problems(at: AtHousehold, error: Refusal) -> dict[str, str]:
+def _problems(at: HouseholdContext, error: Refusal) -> dict[str, str]:
     """Return what is in the way, beside its field; raises the error itself where it is about no field."""
     if error.code == "direct_deposit_unavailable":
         return {"method": _NO_ACCOUNT}
     if error.code == "invalid_state" and isinstance(error.details, dict) and "available" in error.details:
         return {"amount": at.say(_TOO_MUCH, available=dollars_text(error.details["available"]))}
-    return beside(problems_of(error))
+    return field_errors(problems_of(error))
 
 
 def _amount(typed: str) -> Decimal:
@@ -88,14 +88,14 @@ def _amount(typed: str) -> Decimal:
     return amount
 
 
-async def _employee(at: AtHousehold, session: AsyncSession) -> Employee:
+async def _employee(at: HouseholdContext, session: AsyncSession) -> Employee:
     employee = await find_employee(session, at.actor, id_in(at.visitor, "employee_id"))
     if employee.employer_id != at.id:
         raise Refusal("not_found", mark("Nothing found with this name."))
     return employee
 
 
-async def _page(at: AtHousehold, problems: dict[str, str] | None = None) -> Response:
+async def _page(at: HouseholdContext, problems: dict[str, str] | None = None) -> Response:
     async with at.transaction() as session:
         employee = await _employee(at, session)
         account = await read_account(session, employee.id)
@@ -106,7 +106,7 @@ async def _page(at: AtHousehold, problems: dict[str, str] | None = None) -> Resp
         "movements": movements,
         "form_id": new_form_id(),
         "problems": problems or {},
-        "entered": dict(at.form) if problems else {},
+        "form_values": dict(at.form) if problems else {},
         "may_pay": at.may(RUN_PAYROLL),
         "fresh": at.visitor.signed_in.is_fresh(at.clock.now()),
     }

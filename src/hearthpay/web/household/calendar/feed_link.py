@@ -9,13 +9,13 @@ from hearthpay.access.permissions import KEEP_CALENDAR
 from hearthpay.duties.feed import FEED_PATH, link_in_force, make_link, revoke_link
 from hearthpay.employers.service import find_employer
 from hearthpay.http.runtime import address_of
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.context import HouseholdContext, household_page
 
 router: Final = APIRouter(include_in_schema=False)
 
 
 @household_page(router, "GET", "/calendar/link", permission=KEEP_CALENDAR, fresh=True)
-async def link(at: AtHousehold) -> Response:
+async def link(at: HouseholdContext) -> Response:
     """Whether there is a link, and what can be done about it."""
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
@@ -24,7 +24,7 @@ async def link(at: AtHousehold) -> Response:
 
 
 @household_page(router, "POST", "/calendar/link", permission=KEEP_CALENDAR, fresh=True)
-async def make(at: AtHousehold) -> Response:
+async def make(at: HouseholdContext) -> Response:
     """Makes a link, in the place of an earlier one, and shows it this once."""
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
@@ -34,7 +34,7 @@ async def make(at: AtHousehold) -> Response:
 
 
 @household_page(router, "POST", "/calendar/link/revoke", permission=KEEP_CALENDAR, fresh=True)
-async def revoke(at: AtHousehold) -> Response:
+async def revoke(at: HouseholdContext) -> Response:
     """Ends the link."""
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)

@@ -17,12 +17,12 @@ from hearthpay.languages.catalogue import mark
 from hearthpay.reports.commands import AskTaxLiability
 from hearthpay.reports.service import tax_liability_of_household
 from hearthpay.reports.tax_liability import LineLiability
+from hearthpay.web.framework import problems_of
 from hearthpay.web.household.calendar.span import is_overdue, items_at
-from hearthpay.web.household.entered import beside, day_entered, id_in
-from hearthpay.web.household.place import AtHousehold, household_page
-from hearthpay.web.household.state_accounts.words import FREQUENCY_WORDS, reason_said
+from hearthpay.web.household.context import HouseholdContext, household_page
+from hearthpay.web.household.form_values import day_field, field_errors, id_in
+from hearthpay.web.household.state_accounts.words import FREQUENCY_WORDS, reason_text
 from hearthpay.web.presentation import money_text
-from hearthpay.web.shell import problems_of
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -30,16 +30,16 @@ _FUTURE: Final = mark("Enter today's date or an earlier one.")
 
 
 @household_page(router, "GET", "/calendar/{item_id}", permission=READ_CALENDAR)
-async def item(at: AtHousehold) -> Response:
+async def item(at: HouseholdContext) -> Response:
     """What is to be done, and all that is known of it."""
     return await _page(at)
 
 
 @household_page(router, "POST", "/calendar/{item_id}/done", permission=KEEP_CALENDAR)
-async def done(at: AtHousehold) -> Response:
+async def done(at: HouseholdContext) -> Response:
     """Marks it as done on a day."""
     try:
-        day = day_entered(at.form, "done_on")
+        day = day_field(at.form, "done_on")
         if day > at.clock.today():
             raise invalid("done_on", _FUTURE)
         async with at.transaction() as session:
@@ -47,12 +47,12 @@ async def done(at: AtHousehold) -> Response:
             employer = await find_employer(session, at.actor, at.id)
             await mark_duty(session, at.actor, at.clock, employer, key=found.key, done_on=day)
     except Refusal as error:
-        return await _page(at, beside(problems_of(error)))
+        return await _page(at, field_errors(problems_of(error)))
     return at.go("/calendar")
 
 
 @household_page(router, "POST", "/calendar/{item_id}/undo", permission=KEEP_CALENDAR)
-async def undo(at: AtHousehold) -> Response:
+async def undo(at: HouseholdContext) -> Response:
     """Takes it back that it was done."""
     async with at.transaction() as session:
         found = await _item(at, session)
@@ -62,7 +62,7 @@ async def undo(at: AtHousehold) -> Response:
     return at.go(f"/calendar/{found.uid}")
 
 
-async def _item(at: AtHousehold, session: AsyncSession) -> CalendarItem:
+async def _item(at: HouseholdContext, session: AsyncSession) -> CalendarItem:
     """Return the item that the address names. Raises `not_found` for one that this household does not have."""
     wanted = id_in(at.visitor, "item_id")
     for each in await items_at(at, session):
@@ -71,7 +71,7 @@ async def _item(at: AtHousehold, session: AsyncSession) -> CalendarItem:
     raise Refusal("not_found", mark("Nothing found with this name."))
 
 
-async def _page(at: AtHousehold, problems: dict[str, str] | None = None) -> Response:
+async def _page(at: HouseholdContext, problems: dict[str, str] | None = None) -> Response:
     async with at.transaction() as session:
         found = await _item(at, session)
         lines: tuple[LineLiability, ...] = ()
@@ -79,7 +79,7 @@ async def _page(at: AtHousehold, problems: dict[str, str] | None = None) -> Resp
             lines = await _lines(at, session, found)
     why = near = None
     if found.reason is not None:
-        why, near = reason_said(found.reason, at.say, money_text)
+        why, near = reason_text(found.reason, at.say, money_text)
     facts = {
         "item": found,
         "why": why,
@@ -89,13 +89,15 @@ async def _page(at: AtHousehold, problems: dict[str, str] | None = None) -> Resp
         "overdue": is_overdue(found, at.clock.today()),
         "today": at.clock.today(),
         "problems": problems or {},
-        "entered": {"done_on": at.form.get("done_on", "")} if problems else {},
+        "form_values": {"done_on": at.form.get("done_on", "")} if problems else {},
         "may_keep": at.may(KEEP_CALENDAR),
     }
     return at.show("calendar/item.html", facts, status=400 if problems else 200)
 
 
-async def _lines(at: AtHousehold, session: AsyncSession, found: CalendarItem) -> tuple[LineLiability, ...]:
+async def _lines(
+    at: HouseholdContext, session: AsyncSession, found: CalendarItem
+) -> tuple[LineLiability, ...]:
     """Return the lines that make up the amount: those of the duty, over the months of its period."""
     employer = await find_employer(session, at.actor, at.id)
     asked = AskTaxLiability(found.period_start, found.period_end)

@@ -15,7 +15,7 @@ from hearthpay.employers.service import find_employer
 from hearthpay.languages.catalogue import mark
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.web.household.calendar.span import is_overdue, items_at
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.context import HouseholdContext, household_page
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -24,7 +24,7 @@ _FEDERAL: Final = mark("Federal")
 
 
 @household_page(router, "GET", "/calendar", permission=READ_CALENDAR)
-async def calendar(at: AtHousehold) -> Response:
+async def calendar(at: HouseholdContext) -> Response:
     """Everything that is due within a year; the address may name a state and an agency."""
     today = at.clock.today()
     async with at.transaction() as session:
@@ -42,7 +42,7 @@ async def calendar(at: AtHousehold) -> Response:
         "done": done[:_MOST_DONE],
         "state_names": [(code, at.say(_FEDERAL) if code == FEDERAL else STATES[code]) for code in codes],
         "agency_names": [(each, each) for each in sorted({item.agency for item in found})],
-        "entered": {"state": state, "agency": agency},
+        "form_values": {"state": state, "agency": agency},
         "filtered": bool(state or agency),
         "linked_since": linked_since,
         "may_keep": at.may(KEEP_CALENDAR),

@@ -6,18 +6,18 @@ from typing import Final
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.duties.calendar import CalendarItem
-from hearthpay.duties.service import CalendarWanted, read_calendar
-from hearthpay.web.household.place import AtHousehold
+from hearthpay.duties.service import CalendarQuery, read_calendar
+from hearthpay.web.household.context import HouseholdContext
 
 _BACK: Final = datetime.timedelta(days=365)
 _FREE: Final = frozenset({"election", "notice"})
 """What need not be done, or leaves nothing to be marked: it is never overdue."""
 
 
-async def items_at(at: AtHousehold, session: AsyncSession) -> tuple[CalendarItem, ...]:
+async def items_at(at: HouseholdContext, session: AsyncSession) -> tuple[CalendarItem, ...]:
     """Return what is due at the household from a year ago to a year from now."""
     today = at.clock.today()
-    wanted = CalendarWanted(at.id, today - _BACK, today + _BACK)
+    wanted = CalendarQuery(at.id, today - _BACK, today + _BACK)
     return (await read_calendar(session, at.actor, at.clock, wanted)).items
 
 

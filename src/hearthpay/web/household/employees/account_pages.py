@@ -6,41 +6,43 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from hearthpay.access.permissions import GIVE_WORD, STOP_ACCOUNT_CHANGE
-from hearthpay.banking.account_changes import give_word, take_back_change, waiting_change
-from hearthpay.employees.own_notices import reader_of, tell_of_change
+from hearthpay.banking.account_changes import approve_change, pending_change, withdraw_change
+from hearthpay.employees.own_notices import notify_of_change, reader_of
+from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.employees.detail_page import employee_in_path, find_here
-from hearthpay.web.household.place import AtHousehold, household_page
 
 router: Final = APIRouter(include_in_schema=False)
 
 
 @household_page(router, "GET", "/employees/{employee_id}/account", permission=GIVE_WORD, fresh=True)
-async def ask_for_word(at: AtHousehold) -> Response:
+async def confirm_account_change(at: HouseholdContext) -> Response:
     """The account that waits, and the question whether the employee has asked for it."""
     async with at.transaction() as session:
         record = await find_here(at, session)
-        facts = {"employee": record, "change": await waiting_change(session, record.id)}
+        facts = {"employee": record, "change": await pending_change(session, record.id)}
     return at.show("employees/account.html", facts)
 
 
 @household_page(router, "POST", "/employees/{employee_id}/account/agree", permission=GIVE_WORD, fresh=True)
-async def agree(at: AtHousehold) -> Response:
+async def agree(at: HouseholdContext) -> Response:
     """Agree: it is used once its waiting day is over."""
     async with at.transaction() as session:
         record = await find_here(at, session)
-        await give_word(session, at.actor, at.clock, record.id)
+        await approve_change(session, at.actor, at.clock, record.id)
     return at.go(f"/employees/{employee_in_path(at)}")
 
 
 @household_page(
     router, "POST", "/employees/{employee_id}/account/refuse", permission=STOP_ACCOUNT_CHANGE, fresh=True
 )
-async def refuse(at: AtHousehold) -> Response:
+async def refuse(at: HouseholdContext) -> Response:
     """Let the account go that waits; the employee is told."""
-    desk = at.visitor.desk
+    people_context = at.visitor.people_context
     async with at.transaction() as session:
         record = await find_here(at, session)
-        if await take_back_change(session, at.actor, at.clock, record.id):
+        if await withdraw_change(session, at.actor, at.clock, record.id):
             reader = await reader_of(session, record.id)
-            await tell_of_change(desk, session, record, reader, "bank_withdrawn", kind="household_decided")
+            await notify_of_change(
+                people_context, session, record, reader, "bank_withdrawn", kind="household_decided"
+            )
     return at.go(f"/employees/{employee_in_path(at)}")

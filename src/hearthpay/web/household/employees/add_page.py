@@ -8,28 +8,28 @@ from starlette.responses import Response
 from hearthpay.access.permissions import CHANGE_EMPLOYEES
 from hearthpay.access.refusal import Refusal
 from hearthpay.employees.service import create_employee
+from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.employees.person_form import CHOICES, read_new
-from hearthpay.web.household.entry import Entries, problems_in
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.form_parsing import Entries, problems_in
 from hearthpay.web.household.setup import Setup
 
 router: Final = APIRouter(include_in_schema=False)
 
 
 @household_page(router, "GET", "/employees/new", permission=CHANGE_EMPLOYEES)
-async def ask_for_employee(at: AtHousehold) -> Response:
+async def add_form(at: HouseholdContext) -> Response:
     """The form about a person and the job."""
-    entered = {
+    form_values = {
         "start_date": at.clock.today().isoformat(),
         "work_state": at.household.state,
         "address_state": at.household.state,
         "pay_frequency": "biweekly",
     }
-    return _form(at, {}, entered)
+    return _form(at, {}, form_values)
 
 
 @household_page(router, "POST", "/employees/new", permission=CHANGE_EMPLOYEES)
-async def add_employee(at: AtHousehold) -> Response:
+async def add_employee(at: HouseholdContext) -> Response:
     """Add the person, and go on to what is withheld."""
     entries = Entries(at.form)
     new = read_new(at, entries)
@@ -45,6 +45,11 @@ async def add_employee(at: AtHousehold) -> Response:
     return at.go(setup.link(f"{path}/withholding") if setup.under_way else path)
 
 
-def _form(at: AtHousehold, problems: dict[str, str], entered: object) -> Response:
-    facts = {"problems": problems, "entered": entered, "choices": CHOICES, "setup": Setup.of(at, "employee")}
+def _form(at: HouseholdContext, problems: dict[str, str], form_values: object) -> Response:
+    facts = {
+        "problems": problems,
+        "form_values": form_values,
+        "choices": CHOICES,
+        "setup": Setup.of(at, "employee"),
+    }
     return at.show("employees/new.html", facts, status=400 if problems else 200)

@@ -16,24 +16,24 @@ from hearthpay.employees.salaries import PaidBy, regular_rate
 from hearthpay.employees.schemas import EmployeeChanges, EmployeeDetail
 from hearthpay.employees.service import lock_employee, rate_changes, update_employee
 from hearthpay.unchanged import UNCHANGED
+from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.employees.detail_page import described, employee_in_path, find_here
-from hearthpay.web.household.employees.person_form import CHOICES, entered_of, pay_in, read_changes
-from hearthpay.web.household.employees.shown import CHANGED_SINCE, SHOWN, digest_of, is_stale
-from hearthpay.web.household.entry import ROOT, Entries, problems_in
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.employees.employee_view import CHANGED_SINCE, SHOWN, digest_of, is_stale
+from hearthpay.web.household.employees.person_form import CHOICES, form_values_of, pay_in, read_changes
+from hearthpay.web.household.form_parsing import ROOT, Entries, problems_in
 from hearthpay.web.household.setup import Setup
 
 router: Final = APIRouter(include_in_schema=False)
 
 
 @household_page(router, "GET", "/employees/{employee_id}/change", permission=CHANGE_EMPLOYEES)
-async def ask_for_changes(at: AtHousehold) -> Response:
+async def change_form(at: HouseholdContext) -> Response:
     """The form about the person and the job, as it stands."""
     return await _person(at, {}, None)
 
 
 @household_page(router, "POST", "/employees/{employee_id}/change", permission=CHANGE_EMPLOYEES, fresh=True)
-async def change_employee(at: AtHousehold) -> Response:
+async def change_employee(at: HouseholdContext) -> Response:
     """Save the person and the job."""
     entries = Entries(at.form)
     changes = read_changes(entries)
@@ -41,7 +41,7 @@ async def change_employee(at: AtHousehold) -> Response:
         async with at.transaction() as session:
             record = await lock_employee(session, at.actor, employee_in_path(at))
             found = await described(at, session, await find_here(at, session))
-            stale = is_stale(at.form, digest_of(entered_of(found)))
+            stale = is_stale(at.form, digest_of(form_values_of(found)))
             if changes is not None and not stale:
                 await update_employee(session, at.actor, at.clock, record.id, changes)
     except Refusal as error:
@@ -54,13 +54,13 @@ async def change_employee(at: AtHousehold) -> Response:
 
 
 @household_page(router, "GET", "/employees/{employee_id}/rate", permission=CHANGE_EMPLOYEES)
-async def ask_for_rate(at: AtHousehold) -> Response:
+async def rate_form(at: HouseholdContext) -> Response:
     """The rate as it is, and the rates that there were."""
     return await _rate(at, {}, None)
 
 
 @household_page(router, "POST", "/employees/{employee_id}/rate", permission=CHANGE_EMPLOYEES)
-async def change_rate(at: AtHousehold) -> Response:
+async def change_rate(at: HouseholdContext) -> Response:
     """Pay another rate from the next payroll on."""
     entries = Entries(at.form)
     values = pay_in(entries)
@@ -84,13 +84,13 @@ async def change_rate(at: AtHousehold) -> Response:
 
 
 @household_page(router, "GET", "/employees/{employee_id}/method", permission=CHANGE_EMPLOYEES)
-async def ask_for_method(at: AtHousehold) -> Response:
+async def method_form(at: HouseholdContext) -> Response:
     """How the pay is handed over."""
     return await _method(at, {}, None)
 
 
 @household_page(router, "POST", "/employees/{employee_id}/method", permission=CHANGE_EMPLOYEES)
-async def change_method(at: AtHousehold) -> Response:
+async def change_method(at: HouseholdContext) -> Response:
     """Hand the pay over another way from the next payroll on."""
     entries = Entries(at.form)
     changes = entries.checked(EmployeeChanges, {"payment_method": entries.text("payment_method") or "?"})
@@ -102,7 +102,7 @@ async def change_method(at: AtHousehold) -> Response:
     return at.go(f"/employees/{employee_in_path(at)}")
 
 
-async def _saved(at: AtHousehold, changes: ChangeEmployee) -> dict[str, str]:
+async def _saved(at: HouseholdContext, changes: ChangeEmployee) -> dict[str, str]:
     """Save the changes; return what is wrong with them, by field."""
     try:
         async with at.transaction() as session:
@@ -141,18 +141,22 @@ def _own_overtime_rate(employee: EmployeeDetail) -> Decimal | None:
 
 
 async def _person(
-    at: AtHousehold, problems: dict[str, str], entered: Mapping[str, str] | None, *, status: int = 400
+    at: HouseholdContext,
+    problems: dict[str, str],
+    form_values: Mapping[str, str] | None,
+    *,
+    status: int = 400,
 ) -> Response:
     async with at.transaction() as session:
         found = await described(at, session, await find_here(at, session))
-    held = entered_of(found)
+    held = form_values_of(found)
     facts = {
         "employee": found,
         "choices": CHOICES,
         "problems": problems,
-        "entered": held if entered is None else entered,
+        "form_values": held if form_values is None else form_values,
         # What was typed was typed over what was shown then.
-        "shown": digest_of(held) if entered is None else entered.get(SHOWN, ""),
+        "shown": digest_of(held) if form_values is None else form_values.get(SHOWN, ""),
     }
     return at.show("employees/change.html", facts, status=status if problems else 200)
 
@@ -171,7 +175,11 @@ def _pay_digest(employee: EmployeeDetail) -> str:
 
 
 async def _rate(
-    at: AtHousehold, problems: dict[str, str], entered: Mapping[str, str] | None, *, status: int = 400
+    at: HouseholdContext,
+    problems: dict[str, str],
+    form_values: Mapping[str, str] | None,
+    *,
+    status: int = 400,
 ) -> Response:
     async with at.transaction() as session:
         found = await described(at, session, await find_here(at, session))
@@ -182,19 +190,21 @@ async def _rate(
         "choices": CHOICES,
         "history": history,
         "problems": problems,
-        "entered": entered or {},
-        "shown": _pay_digest(found) if entered is None else entered.get(SHOWN, ""),
+        "form_values": form_values or {},
+        "shown": _pay_digest(found) if form_values is None else form_values.get(SHOWN, ""),
     }
     return at.show("employees/rate.html", facts, status=status if problems else 200)
 
 
-async def _method(at: AtHousehold, problems: dict[str, str], entered: Mapping[str, str] | None) -> Response:
+async def _method(
+    at: HouseholdContext, problems: dict[str, str], form_values: Mapping[str, str] | None
+) -> Response:
     async with at.transaction() as session:
         found = await described(at, session, await find_here(at, session))
     facts = {
         "employee": found,
         "problems": problems,
-        "entered": entered or {},
+        "form_values": form_values or {},
         "setup": Setup.of(at, "method"),
     }
     return at.show("employees/method.html", facts, status=400 if problems else 200)

@@ -9,32 +9,32 @@ from starlette.responses import Response
 
 from hearthpay.access.permissions import CHANGE_EMPLOYEES, GIVE_WORD, READ_EMPLOYEES, RUN_PAYROLL
 from hearthpay.access.refusal import Refusal
-from hearthpay.banking.account_changes import waiting_change
+from hearthpay.banking.account_changes import pending_change
 from hearthpay.banking.accounts import current_employee_accounts
 from hearthpay.employees.models import Employee
 from hearthpay.employees.onboarding import onboarding_of
-from hearthpay.employees.same_person import other_records, told_of_other_record
+from hearthpay.employees.same_person import other_record_warning, other_records
 from hearthpay.employees.schemas import EmployeeDetail, detail_of
 from hearthpay.employees.service import find_employee
 from hearthpay.payroll.set_asides.escrow import read_account
+from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.employees.person_form import CHOICES
 from hearthpay.web.household.employees.withholding_form import Withheld
 from hearthpay.web.household.employees.words import ENTRY_NAMES, FILING_STATUSES, OLD_STATUSES
-from hearthpay.web.household.place import AtHousehold, household_page
 from hearthpay.web.settings.account import id_in_path
 
 router: Final = APIRouter(include_in_schema=False)
 
 
 @household_page(router, "GET", "/employees/{employee_id}", permission=READ_EMPLOYEES)
-async def employee(at: AtHousehold) -> Response:
+async def employee(at: HouseholdContext) -> Response:
     """What the books have of the person and the job."""
     async with at.transaction() as session:
         record = await find_here(at, session)
         found = await described(at, session, record)
         account = await read_account(session, record.id)
         banks = await current_employee_accounts(session, [record.id])
-        change = await waiting_change(session, record.id)
+        change = await pending_change(session, record.id)
     withheld = Withheld.of(record, found, at.clock.today())
     facts = {
         "employee": found,
@@ -54,12 +54,12 @@ async def employee(at: AtHousehold) -> Response:
     return at.show("employees/one.html", facts)
 
 
-def employee_in_path(at: AtHousehold) -> UUID:
+def employee_in_path(at: HouseholdContext) -> UUID:
     """Return the id of the employee that the address names. Raises `not_found` for what is none."""
     return id_in_path(at.visitor, "employee_id")
 
 
-async def find_here(at: AtHousehold, session: AsyncSession) -> Employee:
+async def find_here(at: HouseholdContext, session: AsyncSession) -> Employee:
     """Return the employee that the address names. Raises `not_found` for one of another household."""
     found = await find_employee(session, at.actor, employee_in_path(at))
     if found.employer_id != at.id:
@@ -67,8 +67,8 @@ async def find_here(at: AtHousehold, session: AsyncSession) -> Employee:
     return found
 
 
-async def described(at: AtHousehold, session: AsyncSession, record: Employee) -> EmployeeDetail:
+async def described(at: HouseholdContext, session: AsyncSession, record: Employee) -> EmployeeDetail:
     """Return the employee as the API tells of one."""
     onboarding = await onboarding_of(session, at.clock, [record])
     others = await other_records(session, [record])
-    return detail_of(record, onboarding[record.id], map(told_of_other_record, others.get(record.id, ())))
+    return detail_of(record, onboarding[record.id], map(other_record_warning, others.get(record.id, ())))

@@ -21,10 +21,10 @@ from hearthpay.employees.invitations import (
 from hearthpay.employees.models import Invitation
 from hearthpay.http.runtime import address_in_mail
 from hearthpay.mail.postman import Postman
+from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.employees.detail_page import described, employee_in_path, find_here
 from hearthpay.web.household.employees.words import EMAIL_REASONS, INVITATIONS, OTHER_REASON
-from hearthpay.web.household.entry import Entries, problems_in
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.form_parsing import Entries, problems_in
 from hearthpay.web.household.setup import Setup
 
 router: Final = APIRouter(include_in_schema=False)
@@ -40,7 +40,7 @@ class SentLink:
 
 
 @household_page(router, "GET", "/employees/{employee_id}/invitations", permission=READ_EMPLOYEES)
-async def invitations(at: AtHousehold) -> Response:
+async def invitations(at: HouseholdContext) -> Response:
     """What was asked of the employee, and what came of it."""
     return await _page(at, {}, None)
 
@@ -48,7 +48,7 @@ async def invitations(at: AtHousehold) -> Response:
 @household_page(
     router, "POST", "/employees/{employee_id}/invitations", permission=CHANGE_EMPLOYEES, fresh=True
 )
-async def send_invitation(at: AtHousehold) -> Response:
+async def send_invitation(at: HouseholdContext) -> Response:
     """Open a link, and send it where there is an address and a mail server; it is shown in any case."""
     entries = Entries(at.form)
     wanted = _type(entries.text("type"))
@@ -70,7 +70,7 @@ async def send_invitation(at: AtHousehold) -> Response:
                 sending,
                 record.id,
                 Invite(wanted, entries.ticked("send_email")),
-                offered=runtime.direct_deposit,
+                direct_deposit_enabled=runtime.direct_deposit,
             )
     except Refusal as error:
         return await _page(at, problems_in(error, at.form), None)
@@ -87,7 +87,7 @@ async def send_invitation(at: AtHousehold) -> Response:
 @household_page(
     router, "POST", "/employees/{employee_id}/invitations/{kind}/withdraw", permission=CHANGE_EMPLOYEES
 )
-async def withdraw(at: AtHousehold) -> Response:
+async def withdraw(at: HouseholdContext) -> Response:
     """Close the link that is open."""
     wanted = _type(at.visitor.request.path_params["kind"])
     async with at.transaction() as session:
@@ -102,7 +102,7 @@ def _type(text: str | None) -> InvitationType:
     return cast(InvitationType, text)
 
 
-async def _page(at: AtHousehold, problems: dict[str, str], sent: SentLink | None) -> Response:
+async def _page(at: HouseholdContext, problems: dict[str, str], sent: SentLink | None) -> Response:
     async with at.transaction() as session:
         record = await find_here(at, session)
         found = await described(at, session, record)
@@ -118,12 +118,12 @@ async def _page(at: AtHousehold, problems: dict[str, str], sent: SentLink | None
         "may_change": at.may(CHANGE_EMPLOYEES),
         "setup": Setup.of(at, "invitation"),
         "problems": problems,
-        "entered": at.form if problems else {},
+        "form_values": at.form if problems else {},
     }
     return at.show("employees/invitations.html", facts, status=400 if problems else 200)
 
 
-def _states(links: Sequence[Invitation], at: AtHousehold) -> list[tuple[Invitation, str]]:
+def _states(links: Sequence[Invitation], at: HouseholdContext) -> list[tuple[Invitation, str]]:
     """Return the links with their states as of now: one whose time is over has expired, whoever has noticed."""
     now = at.clock.now()
     return [

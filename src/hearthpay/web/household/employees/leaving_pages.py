@@ -8,21 +8,21 @@ from starlette.responses import Response
 from hearthpay.access.permissions import CHANGE_EMPLOYEES
 from hearthpay.access.refusal import Refusal
 from hearthpay.employees.service import reinstate_employee, terminate_employee
+from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.employees.detail_page import described, employee_in_path, find_here
-from hearthpay.web.household.entry import Entries, problems_in
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.form_parsing import Entries, problems_in
 
 router: Final = APIRouter(include_in_schema=False)
 
 
 @household_page(router, "GET", "/employees/{employee_id}/leave", permission=CHANGE_EMPLOYEES)
-async def ask_to_terminate(at: AtHousehold) -> Response:
+async def terminate_form(at: HouseholdContext) -> Response:
     """Which day was the last."""
     return await _form(at, "employees/leave.html", {})
 
 
 @household_page(router, "POST", "/employees/{employee_id}/leave", permission=CHANGE_EMPLOYEES)
-async def terminate(at: AtHousehold) -> Response:
+async def terminate(at: HouseholdContext) -> Response:
     """End the employment."""
     entries = Entries(at.form)
     last_day = entries.day("end_date")
@@ -40,13 +40,13 @@ async def terminate(at: AtHousehold) -> Response:
 
 
 @household_page(router, "GET", "/employees/{employee_id}/return", permission=CHANGE_EMPLOYEES)
-async def ask_to_reinstate(at: AtHousehold) -> Response:
+async def reinstate_form(at: HouseholdContext) -> Response:
     """Whether it begins anew, or goes on as if it had never ended."""
     return await _form(at, "employees/return.html", {})
 
 
 @household_page(router, "POST", "/employees/{employee_id}/return", permission=CHANGE_EMPLOYEES)
-async def reinstate(at: AtHousehold) -> Response:
+async def reinstate(at: HouseholdContext) -> Response:
     """Employ the person again."""
     entries = Entries(at.form)
     first_day = None
@@ -65,13 +65,13 @@ async def reinstate(at: AtHousehold) -> Response:
     return at.go(f"/employees/{employee_in_path(at)}")
 
 
-async def _form(at: AtHousehold, template: str, problems: dict[str, str]) -> Response:
+async def _form(at: HouseholdContext, template: str, problems: dict[str, str]) -> Response:
     async with at.transaction() as session:
         found = await described(at, session, await find_here(at, session))
     facts = {
         "employee": found,
         "today": at.clock.today(),
         "problems": problems,
-        "entered": at.form if problems else {},
+        "form_values": at.form if problems else {},
     }
     return at.show(template, facts, status=400 if problems else 200)

@@ -9,8 +9,8 @@ from hearthpay.access.permissions import CHANGE_EMPLOYEES, READ_EMPLOYEES
 from hearthpay.employees.onboarding import onboarding_of
 from hearthpay.employees.schemas import EmployeeQuery, item_of
 from hearthpay.employees.service import list_employees
+from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.employees.words import FREQUENCIES
-from hearthpay.web.household.place import AtHousehold, household_page
 from hearthpay.web.household.queries import cursor_in
 
 router: Final = APIRouter(include_in_schema=False)
@@ -19,7 +19,7 @@ _SHOWN: Final = 50
 
 
 @household_page(router, "GET", "/employees", permission=READ_EMPLOYEES)
-async def employees(at: AtHousehold) -> Response:
+async def employees(at: HouseholdContext) -> Response:
     """Everybody, who has left as well, the newest first."""
     wanted = EmployeeQuery(employer_id=at.id, limit=_SHOWN).model_copy(
         update={"cursor": cursor_in(at.visitor)}

@@ -8,6 +8,7 @@ from hearthpay.employees.commands import AddEmployee, ChangeEmployee
 from hearthpay.employees.schemas import EmployeeChanges, EmployeeDetail, NewEmployee
 from hearthpay.languages.catalogue import mark
 from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.web.household.context import HouseholdContext
 from hearthpay.web.household.employees.words import (
     FREQUENCIES,
     LANGUAGES,
@@ -16,8 +17,7 @@ from hearthpay.web.household.employees.words import (
     RELATIONS,
     SALARY_SPANS,
 )
-from hearthpay.web.household.entry import Entries
-from hearthpay.web.household.place import AtHousehold
+from hearthpay.web.household.form_parsing import Entries
 
 _ADDRESS: Final = ("line1", "line2", "city", "state", "zip")
 _LARGEST_SALARY: Final = Decimal("9999999.99")
@@ -36,7 +36,7 @@ CHOICES: Final = {
 """What the form's lists have."""
 
 
-def read_new(at: AtHousehold, entries: Entries) -> AddEmployee | None:
+def read_new(at: HouseholdContext, entries: Entries) -> AddEmployee | None:
     """Return who is to be added; None where something is wrong, which the entries tell."""
     values = _person(entries) | {"employer_id": at.id, "payment_method": entries.text("payment_method")}
     values |= pay_in(entries)
@@ -81,7 +81,7 @@ def pay_in(entries: Entries) -> dict[str, object]:
     }
 
 
-def entered_of(employee: EmployeeDetail) -> dict[str, str]:
+def form_values_of(employee: EmployeeDetail) -> dict[str, str]:
     """Return what the form holds before anything was typed."""
     address = employee.address
     held = {

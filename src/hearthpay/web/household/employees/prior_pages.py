@@ -8,13 +8,13 @@ from starlette.responses import Response
 
 from hearthpay.access.permissions import CHANGE_EMPLOYEES, READ_EMPLOYEES
 from hearthpay.access.refusal import Refusal
-from hearthpay.jurisdictions.reading import jurisdiction_on
+from hearthpay.jurisdictions.requirements import jurisdiction_on
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.years.prior_schemas import NewPriorWages
 from hearthpay.payroll.years.prior_wages import enter_prior_wages, list_prior_wages
+from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.employees.detail_page import described, find_here
-from hearthpay.web.household.entry import Entries, problems_in
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.form_parsing import Entries, problems_in
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -31,13 +31,13 @@ _NO_LINES: Final = mark("Please fill in at least one line.")
 
 
 @household_page(router, "GET", "/employees/{employee_id}/prior-wages", permission=READ_EMPLOYEES)
-async def prior_wages(at: AtHousehold) -> Response:
+async def prior_wages(at: HouseholdContext) -> Response:
     """What was entered, and the form for more."""
     return await _page(at, {}, ())
 
 
 @household_page(router, "POST", "/employees/{employee_id}/prior-wages", permission=CHANGE_EMPLOYEES)
-async def enter(at: AtHousehold) -> Response:
+async def enter(at: HouseholdContext) -> Response:
     """Count them; what differs from the law is told."""
     entries = Entries(at.form)
     async with at.transaction() as session:
@@ -86,7 +86,7 @@ def _line(entries: Entries, code: str) -> dict[str, object] | None:
     return {"code": code, **parts}
 
 
-def _lines(at: AtHousehold, state: str) -> list[tuple[str, str]]:
+def _lines(at: HouseholdContext, state: str) -> list[tuple[str, str]]:
     """Return the taxes that a form asks for: the federal ones, and those of the state of work; by code and name."""
     law = jurisdiction_on(state, at.clock.today())
     names = [(code, at.say(name)) for code, name in _FEDERAL]
@@ -94,7 +94,7 @@ def _lines(at: AtHousehold, state: str) -> list[tuple[str, str]]:
 
 
 async def _page(
-    at: AtHousehold, problems: dict[str, str], warnings: tuple[str, ...], *, saved: bool = False
+    at: HouseholdContext, problems: dict[str, str], warnings: tuple[str, ...], *, saved: bool = False
 ) -> Response:
     async with at.transaction() as session:
         record = await find_here(at, session)
@@ -108,6 +108,6 @@ async def _page(
         "warnings": warnings,
         "notice": mark("Saved.") if saved else None,
         "problems": problems,
-        "entered": at.form if problems else {},
+        "form_values": at.form if problems else {},
     }
     return at.show("employees/prior_wages.html", facts, status=400 if problems else 200)

@@ -12,10 +12,10 @@ from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.set_asides.escrow import list_movements, read_account, set_rule
 from hearthpay.payroll.set_asides.rules import LARGEST_SET_ASIDE, MOST_DECIMALS, SetAsideRule
 from hearthpay.taxes.money import from_cents
+from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.employees.detail_page import described, employee_in_path, find_here
-from hearthpay.web.household.employees.shown import CHANGED_SINCE, SHOWN, digest_of, is_stale
-from hearthpay.web.household.entry import ROOT, Entries, problems_in
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.employees.employee_view import CHANGED_SINCE, SHOWN, digest_of, is_stale
+from hearthpay.web.household.form_parsing import ROOT, Entries, problems_in
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -32,13 +32,13 @@ _KINDS: Final = {
 
 
 @household_page(router, "GET", "/employees/{employee_id}/set-aside", permission=RUN_PAYROLL)
-async def ask_for_rule(at: AtHousehold) -> Response:
+async def rule_form(at: HouseholdContext) -> Response:
     """The rule as it stands, and what was set aside."""
     return await _form(at, {})
 
 
 @household_page(router, "POST", "/employees/{employee_id}/set-aside", permission=RUN_PAYROLL)
-async def change_rule(at: AtHousehold) -> Response:
+async def change_rule(at: HouseholdContext) -> Response:
     """Set aside by another rule from the next payroll on."""
     entries = Entries(at.form)
     rule = _rule(entries)
@@ -80,14 +80,14 @@ def _rule(entries: Entries) -> SetAsideRule | None:
     return None
 
 
-async def _form(at: AtHousehold, problems: dict[str, str], *, stale: bool = False) -> Response:
+async def _form(at: HouseholdContext, problems: dict[str, str], *, stale: bool = False) -> Response:
     async with at.transaction() as session:
         record = await find_here(at, session)
         found = await described(at, session, record)
         account = await read_account(session, record.id)
         movements = await list_movements(session, record.id, limit=_SHOWN)
     held = _held(account.rule)
-    entered = at.form if problems and not stale else {}
+    form_values = at.form if problems and not stale else {}
     facts = {
         "employee": found,
         "account": account,
@@ -95,9 +95,9 @@ async def _form(at: AtHousehold, problems: dict[str, str], *, stale: bool = Fals
         "kinds": _KINDS,
         "held": held,
         # What was typed was typed over what was shown then.
-        "shown": entered.get(SHOWN, digest_of(held)),
+        "shown": form_values.get(SHOWN, digest_of(held)),
         "problems": problems,
-        "entered": entered,
+        "form_values": form_values,
     }
     status = 409 if stale else 400 if problems else 200
     return at.show("employees/set_aside.html", facts, status=status)

@@ -8,20 +8,20 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, Final
 
+from hearthpay.employees.certificate_law import choices_meant, choosing_entries, places_in_force
 from hearthpay.employees.certificates import CertificateEntry
 from hearthpay.employees.commands import ChangeEmployee
-from hearthpay.employees.meanings import choices_meant, choosing_entries, places_in_force
 from hearthpay.employees.models import Employee
 from hearthpay.employees.schemas import EmployeeChanges, EmployeeDetail
-from hearthpay.jurisdictions.reading import jurisdiction_on
+from hearthpay.jurisdictions.requirements import jurisdiction_on
 from hearthpay.jurisdictions.schemas import CertificateEntryItem, Jurisdiction
 from hearthpay.languages.catalogue import mark
 from hearthpay.taxes.certificates import FEDERAL_TAX_TOLD
 from hearthpay.unchanged import UNCHANGED
-from hearthpay.web.household.employees.shown import digest_of
+from hearthpay.web.household.context import HouseholdContext
+from hearthpay.web.household.employees.employee_view import digest_of
 from hearthpay.web.household.employees.words import ENTRY_NAMES
-from hearthpay.web.household.entry import Entries
-from hearthpay.web.household.place import AtHousehold
+from hearthpay.web.household.form_parsing import Entries
 
 AGREED: Final = "elected"
 """Whether both agreed on the state's withholding; untold, it goes with the federal one."""
@@ -142,7 +142,7 @@ class Withheld:
             answered |= {_RECIPROCITY}
         return [entry for entry in certificate.entries if entry.name not in answered]
 
-    def questions(self, at: AtHousehold) -> list[CertificateQuestion]:
+    def questions(self, at: HouseholdContext) -> list[CertificateQuestion]:
         """Return what the form asks of the state's certificate, in the reader's words."""
         questions = []
         for entry in self.asked():

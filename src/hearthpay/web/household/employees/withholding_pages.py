@@ -11,25 +11,25 @@ from hearthpay.access.permissions import CHANGE_EMPLOYEES
 from hearthpay.access.refusal import Refusal
 from hearthpay.employees.service import lock_employee, update_employee
 from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.employees.detail_page import described, employee_in_path, find_here
-from hearthpay.web.household.employees.shown import CHANGED_SINCE, SHOWN, is_stale
+from hearthpay.web.household.employees.employee_view import CHANGED_SINCE, SHOWN, is_stale
 from hearthpay.web.household.employees.withholding_form import Withheld
 from hearthpay.web.household.employees.words import FILING_STATUSES, HOUSEHOLD_RULES, OLD_STATUSES
-from hearthpay.web.household.entry import ROOT, Entries, problems_in
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.form_parsing import ROOT, Entries, problems_in
 from hearthpay.web.household.setup import Setup
 
 router: Final = APIRouter(include_in_schema=False)
 
 
 @household_page(router, "GET", "/employees/{employee_id}/withholding", permission=CHANGE_EMPLOYEES)
-async def ask_for_withholding(at: AtHousehold) -> Response:
+async def withholding_page(at: HouseholdContext) -> Response:
     """The certificates as they stand."""
     return await _form(at, {}, {})
 
 
 @household_page(router, "POST", "/employees/{employee_id}/withholding", permission=CHANGE_EMPLOYEES)
-async def change_withholding(at: AtHousehold) -> Response:
+async def change_withholding(at: HouseholdContext) -> Response:
     """Save what was changed of the certificates, and where the employee lives; nothing over what changed meanwhile."""
     entries = Entries(at.form)
     try:
@@ -51,13 +51,13 @@ async def change_withholding(at: AtHousehold) -> Response:
     return at.go(setup.link(f"{path}/invitations") if setup.under_way else path)
 
 
-async def _withheld(at: AtHousehold, session: AsyncSession) -> Withheld:
+async def _withheld(at: HouseholdContext, session: AsyncSession) -> Withheld:
     record = await find_here(at, session)
     return Withheld.of(record, await described(at, session, record), at.clock.today())
 
 
 async def _form(
-    at: AtHousehold, problems: dict[str, str], entered: Mapping[str, str], *, status: int = 400
+    at: HouseholdContext, problems: dict[str, str], form_values: Mapping[str, str], *, status: int = 400
 ) -> Response:
     async with at.transaction() as session:
         found = await _withheld(at, session)
@@ -70,13 +70,13 @@ async def _form(
         "place": found.place,
         "places": found.place_options(),
         # What was typed was typed over what was shown then.
-        "shown": entered.get(SHOWN, found.digest),
+        "shown": form_values.get(SHOWN, found.digest),
         "states": tuple(sorted(STATES)),
         "filing_statuses": FILING_STATUSES,
         "old_statuses": OLD_STATUSES,
         "household_rules": HOUSEHOLD_RULES,
         "setup": Setup.of(at, "withholding"),
         "problems": problems,
-        "entered": entered,
+        "form_values": form_values,
     }
     return at.show("employees/withholding.html", facts, status=status if problems else 200)

@@ -23,31 +23,31 @@ from hearthpay.insurance.service import HouseholdPolicy, read_policies
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.answers import preview_data
 from hearthpay.payroll.approval import debit_of
-from hearthpay.payroll.commands import Confirmations, Order, PayrollsWanted
+from hearthpay.payroll.commands import Confirmations, Order, PayrollQuery
 from hearthpay.payroll.drafts import Draft, drop_draft, find_draft, run_draft, save_draft
 from hearthpay.payroll.ledger.rows import Preview
-from hearthpay.payroll.service import payrolls_wanted, preview_payroll
+from hearthpay.payroll.service import preview_payroll, query_payrolls
 from hearthpay.taxes import TaxInputError
+from hearthpay.web.framework import go, problems_of
+from hearthpay.web.household.context import HouseholdContext, household_page
+from hearthpay.web.household.payrolls.explanation import why_of
 from hearthpay.web.household.payrolls.messages import BESIDE, message_text, problem_text, refusal_text
 from hearthpay.web.household.payrolls.names import method_names
-from hearthpay.web.household.payrolls.seen import TOKEN_FIELD, ChangedSince
+from hearthpay.web.household.payrolls.preview_changes import TOKEN_FIELD, ChangedSince
 from hearthpay.web.household.payrolls.wage_form import (
     FREQUENCIES,
     KINDS,
     RunKind,
     begins_far_ahead,
-    entered_of,
     field_of,
     form_problems,
+    form_values_of,
     kind_of,
     proposed_dates,
     read_order,
 )
-from hearthpay.web.household.payrolls.why import why_of
-from hearthpay.web.household.place import AtHousehold, household_page
 from hearthpay.web.household.state_accounts.words import POLICY_WORDS
 from hearthpay.web.settings.account import id_in_path
-from hearthpay.web.shell import go, problems_of
 from hearthpay.wire.paging import Page
 
 router: Final = APIRouter(include_in_schema=False)
@@ -81,7 +81,7 @@ class _Looked:
 
 
 @household_page(router, "GET", "/payrolls/new", permission=RUN_PAYROLL)
-async def new(at: AtHousehold) -> Response:
+async def new(at: HouseholdContext) -> Response:
     """An empty form, with the next period and the next day of payment in it."""
     asked = at.visitor.request.query_params.get("kind", "hours")
     kind: RunKind = next((each for each in KINDS if each == asked), "hours")
@@ -92,35 +92,35 @@ async def new(at: AtHousehold) -> Response:
     dates = proposed_dates(
         None if last is None else (last[0], last[1]), people, kind, at.clock.today(), at.clock.now()
     )
-    entered = {
+    form_values = {
         "start": dates.start.isoformat(),
         "end": dates.end.isoformat(),
         "pay_date": dates.pay_date.isoformat(),
         "frequency": dates.frequency,
     }
     for each in people:
-        entered[field_of("method", each.id)] = _usual_method(each, kind)
+        form_values[field_of("method", each.id)] = _usual_method(each, kind)
         if kind != "hours" or (each.status == "active" and each.pay_frequency == dates.frequency):
-            entered[field_of("pay", each.id)] = "on"
-    return _form(at, uuid7(), kind, people, entered, policies=policies)
+            form_values[field_of("pay", each.id)] = "on"
+    return _form(at, uuid7(), kind, people, form_values, policies=policies)
 
 
 @household_page(router, "GET", "/payrolls/drafts/{draft_id}/change", permission=RUN_PAYROLL)
-async def change(at: AtHousehold) -> Response:
+async def change(at: HouseholdContext) -> Response:
     """The form with what was typed before."""
     async with at.transaction() as session:
         draft = await find_draft(session, at.actor, id_in_path(at.visitor, "draft_id"))
         people = await _people(session, at)
     if not draft.open:
-        return _over(at, draft)
-    entered = entered_of(draft.order)
+        return _expired(at, draft)
+    form_values = form_values_of(draft.order)
     for each in people:
-        entered.setdefault(field_of("method", each.id), each.payment_method)
-    return _form(at, draft.id, kind_of(draft.order), people, entered)
+        form_values.setdefault(field_of("method", each.id), each.payment_method)
+    return _form(at, draft.id, kind_of(draft.order), people, form_values)
 
 
 @household_page(router, "POST", "/payrolls/drafts/{draft_id}", permission=RUN_PAYROLL)
-async def save(at: AtHousehold) -> Response:
+async def save(at: HouseholdContext) -> Response:
     """Keep what was typed, and show what it comes to."""
     draft_id, asked = id_in_path(at.visitor, "draft_id"), at.form.get("kind", "hours")
     kind: RunKind = next((each for each in KINDS if each == asked), "hours")
@@ -135,23 +135,23 @@ async def save(at: AtHousehold) -> Response:
         return _form(at, draft_id, kind, people, at.form, problems)
     async with at.transaction() as session:
         draft = await save_draft(session, at.actor, at.clock, draft_id, order)
-    return _over(at, draft) if not draft.open else at.go(f"/payrolls/drafts/{draft_id}")
+    return _expired(at, draft) if not draft.open else at.go(f"/payrolls/drafts/{draft_id}")
 
 
 @household_page(router, "GET", "/payrolls/drafts/{draft_id}", permission=READ_PAYROLLS)
-async def look(at: AtHousehold) -> Response:
+async def look(at: HouseholdContext) -> Response:
     """What the draft comes to, line by line, and what has to be confirmed."""
     looked = await _look(at, id_in_path(at.visitor, "draft_id"))
-    return _over(at, looked.draft) if not looked.draft.open else _preview_page(at, looked)
+    return _expired(at, looked.draft) if not looked.draft.open else _preview_page(at, looked)
 
 
 @household_page(router, "POST", "/payrolls/drafts/{draft_id}/run", permission=RUN_PAYROLL)
-async def run(at: AtHousehold) -> Response:
+async def run(at: HouseholdContext) -> Response:
     """Run what was looked at, once: the same form again leads to the same payroll."""
     looked = await _look(at, id_in_path(at.visitor, "draft_id"))
     draft = looked.draft
     if not draft.open:
-        return _over(at, draft)
+        return _expired(at, draft)
     if looked.preview is None:
         return _preview_page(at, looked, status=409)
     if _needs_proof(at, looked.preview):
@@ -172,7 +172,7 @@ async def run(at: AtHousehold) -> Response:
                 at.clock,
                 draft.id,
                 confirmed,
-                offered=at.runtime.direct_deposit,
+                direct_deposit_enabled=at.runtime.direct_deposit,
                 seen=at.form.get(TOKEN_FIELD, ""),
             )
     except Refusal as refusal:
@@ -182,25 +182,25 @@ async def run(at: AtHousehold) -> Response:
         if again.draft.open and changed is not None:
             return _preview_page(at, again, changed=changed, status=409)
         if not again.draft.open:
-            return _over(at, again.draft)
+            return _expired(at, again.draft)
         return _preview_page(at, _Looked(again.draft, None, refusal), status=409)
     return at.go(f"/payrolls/{payroll_id}")
 
 
 @household_page(router, "GET", "/payrolls/drafts/{draft_id}/drop", permission=RUN_PAYROLL)
-async def ask_to_drop(at: AtHousehold) -> Response:
+async def confirm_drop(at: HouseholdContext) -> Response:
     """The question whether the draft is to go."""
     async with at.transaction() as session:
         draft = await find_draft(session, at.actor, id_in_path(at.visitor, "draft_id"))
-    return at.show("payroll_drop.html", {"draft": draft}) if draft.open else _over(at, draft)
+    return at.show("payroll_drop.html", {"draft": draft}) if draft.open else _expired(at, draft)
 
 
 @household_page(router, "POST", "/payrolls/drafts/{draft_id}/drop", permission=RUN_PAYROLL)
-async def drop(at: AtHousehold) -> Response:
+async def drop(at: HouseholdContext) -> Response:
     """Drop the draft: nothing of it was ever paid."""
     async with at.transaction() as session:
         draft = await drop_draft(session, at.actor, at.clock, id_in_path(at.visitor, "draft_id"))
-    return _over(at, draft)
+    return _expired(at, draft)
 
 
 @asynccontextmanager
@@ -212,16 +212,16 @@ async def _as_refusals() -> AsyncIterator[None]:
         raise from_tax_engine(error) from None
 
 
-async def _people(session: AsyncSession, at: AtHousehold) -> Sequence[Employee]:
+async def _people(session: AsyncSession, at: HouseholdContext) -> Sequence[Employee]:
     found, _ = await list_employees(session, at.actor, at.id, Page(limit=100))
     return sorted(found, key=lambda each: (each.status != "active", each.first_name, each.last_name))[
         :MOST_PEOPLE
     ]
 
 
-async def _last_period(session: AsyncSession, at: AtHousehold) -> Any:
+async def _last_period(session: AsyncSession, at: HouseholdContext) -> Any:
     """Return the statement for the last day and the frequency of the last period that stands."""
-    wanted = (await payrolls_wanted(session, at.actor, PayrollsWanted(employer_id=at.id))).subquery()
+    wanted = (await query_payrolls(session, at.actor, PayrollQuery(employer_id=at.id))).subquery()
     return (
         select(wanted.c.period_end, wanted.c.pay_frequency)
         .where(wanted.c.status.not_in(("voided", "failed")))
@@ -236,11 +236,13 @@ def _usual_method(person: Employee, kind: RunKind) -> str:
     return person.payment_method
 
 
-async def _problems_of(at: AtHousehold, order: Order) -> dict[str, str]:
+async def _problems_of(at: HouseholdContext, order: Order) -> dict[str, str]:
     """Return what the services find wrong with a field; whatever else keeps it is told beside the amounts."""
     try:
         async with _as_refusals(), at.transaction() as session:
-            await preview_payroll(session, at.actor, at.clock, order, offered=at.runtime.direct_deposit)
+            await preview_payroll(
+                session, at.actor, at.clock, order, direct_deposit_enabled=at.runtime.direct_deposit
+            )
     except Refusal as refusal:
         if refusal.code == "pay_date_past_deadline":
             return {"pay_date": refusal_text(at.say, at.visitor.language, refusal).rstrip(".")}
@@ -249,14 +251,19 @@ async def _problems_of(at: AtHousehold, order: Order) -> dict[str, str]:
     return {}
 
 
-async def _look(at: AtHousehold, draft_id: UUID) -> _Looked:
+async def _look(at: HouseholdContext, draft_id: UUID) -> _Looked:
     try:
         async with _as_refusals(), at.transaction() as session:
             draft = await find_draft(session, at.actor, draft_id)
             if not draft.open:
                 return _Looked(draft, None, None)
             preview = await preview_payroll(
-                session, at.actor, at.clock, draft.order, offered=at.runtime.direct_deposit, explain=True
+                session,
+                at.actor,
+                at.clock,
+                draft.order,
+                direct_deposit_enabled=at.runtime.direct_deposit,
+                explain=True,
             )
     except Refusal as refusal:
         if refusal.code == "not_found":
@@ -265,12 +272,12 @@ async def _look(at: AtHousehold, draft_id: UUID) -> _Looked:
     return _Looked(draft, preview, None)
 
 
-def _over(at: AtHousehold, draft: Draft) -> Response:
+def _expired(at: HouseholdContext, draft: Draft) -> Response:
     """Lead to what became of a draft."""
     return at.go("/payrolls" if draft.payroll_id is None else f"/payrolls/{draft.payroll_id}")
 
 
-def _needs_proof(at: AtHousehold, preview: Preview) -> bool:
+def _needs_proof(at: HouseholdContext, preview: Preview) -> bool:
     """Return whether she must prove once more who she is: before money leaves the account."""
     through_the_bank = bool(preview.record.through_the_bank)
     return through_the_bank and not at.visitor.signed_in.is_fresh(at.clock.now())
@@ -282,11 +289,11 @@ def _to_confirm(preview: Preview) -> tuple[str, ...]:
 
 
 def _form(
-    at: AtHousehold,
+    at: HouseholdContext,
     draft_id: UUID,
     kind: RunKind,
     people: Sequence[Employee],
-    entered: Mapping[str, str],
+    form_values: Mapping[str, str],
     problems: Mapping[str, str] | None = None,
     policies: Sequence[HouseholdPolicy] = (),
 ) -> Response:
@@ -298,7 +305,7 @@ def _form(
         "kinds": KIND_NAMES,
         "people": people,
         "begins": begins_far_ahead(people, at.clock.today()),
-        "entered": entered,
+        "form_values": form_values,
         "problems": problems or {},
         "frequencies": [(each, at.say(FREQUENCY_NAMES[each])) for each in FREQUENCIES],
         "method_names": method_names(at.say),
@@ -307,7 +314,7 @@ def _form(
 
 
 def _preview_page(
-    at: AtHousehold,
+    at: HouseholdContext,
     looked: _Looked,
     *,
     problems: Mapping[str, str] | None = None,
@@ -323,7 +330,7 @@ def _preview_page(
         "kind": kind_of(looked.draft.order),
         "kinds": KIND_NAMES,
         "problems": problems or {},
-        "entered": at.form,
+        "form_values": at.form,
         "refused": None if refusal is None else refusal_text(at.say, at.visitor.language, refusal),
         "data": None,
         "changed": () if changed is None else changed.pays,

@@ -17,16 +17,16 @@ from starlette.responses import Response
 from hearthpay.access.permissions import READ_PAYROLLS, RUN_PAYROLL
 from hearthpay.employees.commands import PaymentMethod
 from hearthpay.employees.models import Employee
-from hearthpay.payroll.commands import PayrollsWanted
+from hearthpay.payroll.commands import PayrollQuery
 from hearthpay.payroll.drafts import list_drafts
 from hearthpay.payroll.lifecycle import STATUSES, PayrollStatus
-from hearthpay.payroll.listed import PaidIn, look_through, payrolls_for_a_file
 from hearthpay.payroll.models import Payroll
+from hearthpay.payroll.payroll_lists import PaidIn, look_through, payrolls_for_a_file
 from hearthpay.reports.csv_table import Cell, csv_text
 from hearthpay.taxes.money import from_cents
+from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.payrolls.names import method_names, status_names
 from hearthpay.web.household.payrolls.wage_form import METHODS
-from hearthpay.web.household.place import AtHousehold, household_page
 from hearthpay.web.household.queries import cursor_in, day_in
 
 router: Final = APIRouter(include_in_schema=False)
@@ -57,17 +57,17 @@ _LAST_YEAR: Final = 2100
 class Filter:
     """What the address asks for, as far as there is such a thing, and what the form shows of it."""
 
-    wanted: PayrollsWanted
-    entered: Mapping[str, str]
+    wanted: PayrollQuery
+    form_values: Mapping[str, str]
 
     @property
     def query(self) -> str:
         """The address's own query, without the page."""
-        return urlencode(self.entered)
+        return urlencode(self.form_values)
 
 
 @household_page(router, "GET", "/payrolls", permission=READ_PAYROLLS)
-async def payrolls(at: AtHousehold) -> Response:
+async def payrolls(at: HouseholdContext) -> Response:
     """Drafts first, then payrolls, the newest first, and what all that are asked for come to."""
     asked = _filter_of(at)
     wanted = replace(asked.wanted, cursor=cursor_in(at.visitor))
@@ -86,8 +86,8 @@ async def payrolls(at: AtHousehold) -> Response:
         "status_names": status_names(at.say, _STATUSES),
         "method_names": method_names(at.say),
         "run_permission": RUN_PAYROLL,
-        "entered": asked.entered,
-        "filtered": bool(asked.entered),
+        "form_values": asked.form_values,
+        "filtered": bool(asked.form_values),
         "query": asked.query,
         "next_cursor": found.next_cursor,
         "first": wanted.cursor is None,
@@ -96,7 +96,7 @@ async def payrolls(at: AtHousehold) -> Response:
 
 
 @household_page(router, "GET", "/payrolls/download", permission=READ_PAYROLLS)
-async def download(at: AtHousehold) -> Response:
+async def download(at: HouseholdContext) -> Response:
     """The payrolls that are asked for, of all pages, as CSV."""
     asked = _filter_of(at)
     async with at.transaction() as session:
@@ -130,7 +130,7 @@ def _row(payroll: Payroll, paid: PaidIn) -> tuple[Cell, ...]:
     )
 
 
-def _filter_of(at: AtHousehold) -> Filter:
+def _filter_of(at: HouseholdContext) -> Filter:
     """Return what is asked for; what is not understood asks for nothing."""
     query = at.visitor.request.query_params
     status, method = query.get("status", ""), query.get("method", "")
@@ -147,7 +147,7 @@ def _filter_of(at: AtHousehold) -> Filter:
     if year is not None:
         since = max(since or datetime.date.min, datetime.date(year, 1, 1))
         until = min(until or datetime.date.max, datetime.date(year, 12, 31))
-    wanted = PayrollsWanted(
+    wanted = PayrollQuery(
         employer_id=at.id,
         employee_id=_id(known["employee"]),
         status=cast("PayrollStatus", known["status"]) or None,

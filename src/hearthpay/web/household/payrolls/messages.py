@@ -10,8 +10,8 @@ from typing import Any, Final
 from hearthpay.access.refusal import Problem, Refusal
 from hearthpay.languages.catalogue import Say, mark
 from hearthpay.taxes.messages import ENGLISH, DollarAmount, Joined, Message
+from hearthpay.web.framework import ON_FORMS
 from hearthpay.web.presentation import day_text
-from hearthpay.web.shell import ON_FORMS
 
 ON_PAGES: Final[Mapping[str, str]] = {
     **ON_FORMS,

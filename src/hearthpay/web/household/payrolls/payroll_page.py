@@ -11,55 +11,57 @@ from starlette.responses import Response
 
 from hearthpay.access.permissions import OBTAIN_DOCUMENTS, READ_PAYROLLS, RUN_PAYROLL
 from hearthpay.access.refusal import Refusal
-from hearthpay.documents.commands import WantedPaystub
+from hearthpay.documents.commands import IssuePaystub
 from hearthpay.documents.issuing import issue
 from hearthpay.documents.paper import media_type_of
 from hearthpay.documents.papers.stub_paper import line_name
 from hearthpay.documents.service import Prepared, prepare_documents
 from hearthpay.employees.models import Employee
-from hearthpay.http.presence import while_asked
+from hearthpay.http.disconnects import until_disconnected
 from hearthpay.payroll.answers import detail_data, warnings_of
+from hearthpay.payroll.issues.payment_status import PaymentIssue, PayrollPaymentStatus, read_payment_status
+from hearthpay.payroll.issues.wording import action_text, happened_text, outcome_text, reason_text
 from hearthpay.payroll.ledger.rows import StoredPayroll
 from hearthpay.payroll.service import get_payroll
-from hearthpay.payroll.trouble.standing import PayrollStanding, Trouble, read_standing
-from hearthpay.payroll.trouble.wording import action_text, happened_text, outcome_text, reason_text
+from hearthpay.web.household.context import HouseholdContext, household_page
+from hearthpay.web.household.payrolls.explanation import laws_of
 from hearthpay.web.household.payrolls.messages import message_text
+from hearthpay.web.household.payrolls.preview_changes import exact
 from hearthpay.web.household.payrolls.progress import latest_debit, timeline_of
-from hearthpay.web.household.payrolls.seen import exact
-from hearthpay.web.household.payrolls.why import laws_of
-from hearthpay.web.household.place import AtHousehold, household_page
 from hearthpay.web.settings.account import id_in_path
 
 router: Final = APIRouter(include_in_schema=False)
 
 
-async def payroll_here(session: AsyncSession, at: AtHousehold) -> tuple[StoredPayroll, PayrollStanding]:
+async def payroll_here(
+    session: AsyncSession, at: HouseholdContext
+) -> tuple[StoredPayroll, PayrollPaymentStatus]:
     """Return the payroll that the address names, and how it stands. Raises `not_found` for one of others."""
     payroll_id = id_in_path(at.visitor, "payroll_id")
     payroll = await get_payroll(session, at.actor, at.clock, payroll_id)
     if payroll.employer_id != at.id:
         raise Refusal("not_found", "Payroll not found.")
-    return payroll, await read_standing(session, payroll_id, at.clock.now())
+    return payroll, await read_payment_status(session, payroll_id, at.clock.now())
 
 
 @household_page(router, "GET", "/payrolls/{payroll_id}", permission=READ_PAYROLLS)
-async def payroll(at: AtHousehold) -> Response:
+async def payroll(at: HouseholdContext) -> Response:
     """The payroll: its timeline, its paychecks, and what can be done about it."""
     async with at.transaction() as session:
-        found, standing = await payroll_here(session, at)
+        found, payment_status = await payroll_here(session, at)
         debit = await latest_debit(session, found.id)
-    data = exact(detail_data(found, standing))
+    data = exact(detail_data(found, payment_status))
     by_bank = debit is not None or found.dates.send_at is not None
     facts = {
         "payroll": found,
         "data": data,
         "run_permission": RUN_PAYROLL,
         "paper_permission": OBTAIN_DOCUMENTS,
-        "trouble": standing.trouble,
-        "trouble_words": None if standing.trouble is None else _words(at, standing.trouble),
+        "issue": payment_status.issue,
+        "issue_text": None if payment_status.issue is None else _words(at, payment_status.issue),
         "outcomes": {
             str(each): outcome_text(at.say, stands.outcome)
-            for each, stands in standing.paychecks.items()
+            for each, stands in payment_status.paychecks.items()
             if stands.outcome is not None
         },
         "line_name": partial(line_name, language=at.visitor.language),
@@ -71,24 +73,24 @@ async def payroll(at: AtHousehold) -> Response:
     return at.show("payroll.html", facts)
 
 
-def _words(at: AtHousehold, trouble: Trouble) -> dict[str, str]:
+def _words(at: HouseholdContext, issue: PaymentIssue) -> dict[str, str]:
     """Return what is in the payroll's way, in the visitor's language."""
     say, language = at.say, at.visitor.language
     return {
-        "reason": reason_text(say, language, trouble),
-        "happened": happened_text(say, language, trouble),
-        "action": action_text(say, language, trouble),
+        "reason": reason_text(say, language, issue),
+        "happened": happened_text(say, language, issue),
+        "action": action_text(say, language, issue),
     }
 
 
 @household_page(router, "GET", "/payrolls/{payroll_id}/lines/{employee_id}/{code}", permission=READ_PAYROLLS)
-async def line(at: AtHousehold) -> Response:
+async def line(at: HouseholdContext) -> Response:
     """Why a line of a paycheck is what it is, and the law behind it."""
     employee_id, code = id_in_path(at.visitor, "employee_id"), at.visitor.request.path_params["code"]
     async with at.transaction() as session:
-        found, standing = await payroll_here(session, at)
+        found, payment_status = await payroll_here(session, at)
         employee = await session.get(Employee, employee_id)
-    data = exact(detail_data(found, standing))
+    data = exact(detail_data(found, payment_status))
     pay = next((each for each in data["employees"] if str(each["employee_id"]) == str(employee_id)), None)
     shown = None if pay is None else next((each for each in pay["lines"] if each["code"] == code), None)
     if pay is None or shown is None or employee is None:
@@ -107,12 +109,12 @@ async def line(at: AtHousehold) -> Response:
 
 
 @household_page(router, "GET", "/payrolls/{payroll_id}/stubs/{employee_id}", permission=OBTAIN_DOCUMENTS)
-async def stub(at: AtHousehold) -> Response:
+async def stub(at: HouseholdContext) -> Response:
     """A pay stub as a PDF: `language` is en or es, `copy` the employee's or the household's."""
-    return await while_asked(at.visitor.request, _stub(at))
+    return await until_disconnected(at.visitor.request, _stub(at))
 
 
-async def _stub(at: AtHousehold) -> Response:
+async def _stub(at: HouseholdContext) -> Response:
     asked = at.visitor.request.query_params
     ring = at.runtime.ring
     if ring is None:
@@ -120,7 +122,7 @@ async def _stub(at: AtHousehold) -> Response:
             "service_unavailable",
             "Documents aren't available: encryption isn't set up. Contact your administrator.",
         )
-    wanted = WantedPaystub(
+    wanted = IssuePaystub(
         payroll_id=id_in_path(at.visitor, "payroll_id"),
         employer_id=at.id,
         employee_id=id_in_path(at.visitor, "employee_id"),

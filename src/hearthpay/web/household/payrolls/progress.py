@@ -13,8 +13,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.banking import calendar
 from hearthpay.database.relations import BANK_ENTRIES
 from hearthpay.languages.catalogue import Say, mark, moment_in
+from hearthpay.payroll.issues.advice import is_known, reason_of
 from hearthpay.payroll.ledger.rows import StoredPayroll
-from hearthpay.payroll.trouble.advice import is_known, reason_of
 from hearthpay.web.presentation import day_text, money_text
 
 StepState = Literal["done", "now", "open"]

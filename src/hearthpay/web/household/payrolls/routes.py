@@ -4,10 +4,10 @@ from typing import Final
 
 from fastapi import APIRouter
 
+from hearthpay.web.household.payrolls.actions import router as settling
 from hearthpay.web.household.payrolls.drafting import router as drafting
 from hearthpay.web.household.payrolls.list_page import router as lists
 from hearthpay.web.household.payrolls.payroll_page import router as one
-from hearthpay.web.household.payrolls.settling import router as settling
 
 router: Final = APIRouter(include_in_schema=False)
 for _part in (lists, drafting, one, settling):

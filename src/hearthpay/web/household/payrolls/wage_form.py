@@ -16,9 +16,9 @@ from hearthpay.banking import calendar
 from hearthpay.employees.commands import PayFrequency, PaymentMethod
 from hearthpay.employees.models import Employee
 from hearthpay.languages.catalogue import mark
-from hearthpay.payroll.commands import EmployeePay, Order, SetAsideWish
+from hearthpay.payroll.commands import EmployeePay, Order, SetAsideChoice
 from hearthpay.payroll.orders import is_catch_up, is_fica_refund
-from hearthpay.web.household.entry import typed_day
+from hearthpay.web.household.form_parsing import typed_day
 
 RunKind = Literal["hours", "bonus", "catch-up", "fica-refund"]
 """What a payroll is about: hours worked; a bonus alone; what was paid before, recorded in retrospect; or Social
@@ -165,9 +165,9 @@ def kind_of(order: Order) -> RunKind:
     )
 
 
-def entered_of(order: Order) -> dict[str, str]:
+def form_values_of(order: Order) -> dict[str, str]:
     """Return an order as its form would be filled in."""
-    entered = {
+    form_values = {
         "start": order.pay_period_start.isoformat(),
         "end": order.pay_period_end.isoformat(),
         "pay_date": "" if order.pay_date is None else order.pay_date.isoformat(),
@@ -175,7 +175,7 @@ def entered_of(order: Order) -> dict[str, str]:
         "notes": order.notes or "",
     }
     for pay in order.employees:
-        entered[field_of("pay", pay.employee_id)] = "on"
+        form_values[field_of("pay", pay.employee_id)] = "on"
         wish = pay.voluntary_set_aside
         values = {
             "regular": _shown(pay.regular_hours),
@@ -186,8 +186,8 @@ def entered_of(order: Order) -> dict[str, str]:
             "method": pay.payment_method or "",
             "aside": "" if wish is None else f"{wish.amount or 0:f}",
         }
-        entered |= {field_of(part, pay.employee_id): value for part, value in values.items()}
-    return entered
+        form_values |= {field_of(part, pay.employee_id): value for part, value in values.items()}
+    return form_values
 
 
 def _shown(number: Decimal) -> str:
@@ -291,11 +291,11 @@ def _dollars(text: str) -> Decimal:
     return Decimal(written)
 
 
-def _wish(text: str) -> SetAsideWish | None:
+def _wish(text: str) -> SetAsideChoice | None:
     if not text:
         return None
     amount = _dollars(text)
-    return SetAsideWish(amount=amount) if amount else SetAsideWish(skip=True)
+    return SetAsideChoice(amount=amount) if amount else SetAsideChoice(skip=True)
 
 
 def _notes(text: str) -> str | None:

@@ -11,9 +11,9 @@ from hearthpay.employers.ein import ein_ending, keep_ein
 from hearthpay.employers.ein_status import is_ein_status, note_ein_status
 from hearthpay.employers.service import find_employer
 from hearthpay.languages.catalogue import mark
-from hearthpay.web.household.entered import beside
-from hearthpay.web.household.place import AtHousehold, household_page
-from hearthpay.web.shell import problems_of
+from hearthpay.web.framework import problems_of
+from hearthpay.web.household.context import HouseholdContext, household_page
+from hearthpay.web.household.form_values import field_errors
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -21,15 +21,15 @@ _DIFFER: Final = mark("The numbers don't match. Enter both again.")
 
 
 @household_page(router, "GET", "/state-accounts/ein", permission=KEEP_EIN, fresh=True)
-async def ask_for_ein(at: AtHousehold) -> Response:
+async def ein_form(at: HouseholdContext) -> Response:
     """The form for the number."""
     return await _form(at)
 
 
 @household_page(router, "POST", "/state-accounts/ein", permission=KEEP_EIN, fresh=True)
-async def enter_ein(at: AtHousehold) -> Response:
+async def save_ein(at: HouseholdContext) -> Response:
     """Keeps the number in the vault, in the place of an earlier one."""
-    ring = at.visitor.desk.keys()
+    ring = at.visitor.people_context.keys()
     typed, again = (at.form.get(name, "").strip() for name in ("ein", "ein_again"))
     try:
         async with at.transaction() as session:
@@ -38,12 +38,12 @@ async def enter_ein(at: AtHousehold) -> Response:
             if typed.replace("-", "") != again.replace("-", ""):
                 raise invalid("ein_again", _DIFFER)
     except Refusal as error:
-        return await _form(at, beside(problems_of(error)))
+        return await _form(at, field_errors(problems_of(error)))
     return at.go("/state-accounts")
 
 
 @household_page(router, "POST", "/state-accounts/ein/status", permission=KEEP_EIN)
-async def say_how_far(at: AtHousehold) -> Response:
+async def save_ein_status(at: HouseholdContext) -> Response:
     """Notes that the number is applied for, or that the IRS refused."""
     status = at.form.get("status", "")
     if not is_ein_status(status) or status == "approved":  # that one comes with the number
@@ -55,7 +55,7 @@ async def say_how_far(at: AtHousehold) -> Response:
     return at.go("/state-accounts")
 
 
-async def _form(at: AtHousehold, problems: dict[str, str] | None = None) -> Response:
+async def _form(at: HouseholdContext, problems: dict[str, str] | None = None) -> Response:
     async with at.transaction() as session:
         ending = await ein_ending(session, await find_employer(session, at.actor, at.id))
     facts = {"ending": ending, "problems": problems or {}}

@@ -15,11 +15,11 @@ from hearthpay.duties.service import account_filings, choose_filing, note_closin
 from hearthpay.employers.service import find_employer
 from hearthpay.languages.catalogue import mark
 from hearthpay.taxes.jurisdictions import STATES
-from hearthpay.web.household.entered import beside, day_entered
-from hearthpay.web.household.place import AtHousehold, household_page
-from hearthpay.web.household.state_accounts.words import ACCOUNT_WORDS, FREQUENCY_WORDS, reason_said
+from hearthpay.web.framework import problems_of
+from hearthpay.web.household.context import HouseholdContext, household_page
+from hearthpay.web.household.form_values import day_field, field_errors
+from hearthpay.web.household.state_accounts.words import ACCOUNT_WORDS, FREQUENCY_WORDS, reason_text
 from hearthpay.web.presentation import money_text
-from hearthpay.web.shell import problems_of
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -30,13 +30,13 @@ _FEDERAL: Final = mark("Federal")
 
 
 @household_page(router, "GET", _AT, permission=KEEP_CALENDAR)
-async def filing(at: AtHousehold) -> Response:
+async def filing(at: HouseholdContext) -> Response:
     """How often it is now, and whether the account is closed."""
     return await _page(at)
 
 
 @household_page(router, "POST", f"{_AT}/frequency", permission=KEEP_CALENDAR)
-async def choose(at: AtHousehold) -> Response:
+async def choose(at: HouseholdContext) -> Response:
     """Notes how often the household files from a year on."""
     jurisdiction, account = _account(at)
     this_year = at.clock.today().year
@@ -59,18 +59,18 @@ async def choose(at: AtHousehold) -> Response:
                 frequency=frequency,
             )
     except Refusal as error:
-        return await _page(at, beside(problems_of(error)))
+        return await _page(at, field_errors(problems_of(error)))
     return at.go("/state-accounts")
 
 
 @household_page(router, "POST", f"{_AT}/closing", permission=KEEP_CALENDAR)
-async def close(at: AtHousehold) -> Response:
+async def close(at: HouseholdContext) -> Response:
     """Notes the account's last day, or that it is open."""
     jurisdiction, account = _account(at)
     try:
         day: datetime.date | None = None
         if at.form.get("open") != "on":
-            day = day_entered(at.form, "closed_on")
+            day = day_field(at.form, "closed_on")
         async with at.transaction() as session:
             employer = await find_employer(session, at.actor, at.id)
             await note_closing(
@@ -83,11 +83,11 @@ async def close(at: AtHousehold) -> Response:
                 closed_on=day,
             )
     except Refusal as error:
-        return await _page(at, beside(problems_of(error)))
+        return await _page(at, field_errors(problems_of(error)))
     return at.go("/state-accounts")
 
 
-def _account(at: AtHousehold) -> tuple[str, Account]:
+def _account(at: HouseholdContext) -> tuple[str, Account]:
     """Return the jurisdiction and account that the address names. Raises `not_found` for one without a choice."""
     params = at.visitor.request.path_params
     if params["state"] in STATES or params["state"] == FEDERAL:
@@ -97,13 +97,13 @@ def _account(at: AtHousehold) -> tuple[str, Account]:
     raise Refusal("not_found", mark("Nothing found with this name."))
 
 
-async def _page(at: AtHousehold, problems: dict[str, str] | None = None) -> Response:
+async def _page(at: HouseholdContext, problems: dict[str, str] | None = None) -> Response:
     jurisdiction, account = _account(at)
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
         filings = await account_filings(session, at.actor, at.clock, employer, (jurisdiction,))
     now = next(each for each in filings if each.account == account)
-    why, near = reason_said(now.reason, at.say, money_text)
+    why, near = reason_text(now.reason, at.say, money_text)
     this_year = at.clock.today().year
     facts = {
         "state": jurisdiction,
@@ -118,6 +118,6 @@ async def _page(at: AtHousehold, problems: dict[str, str] | None = None) -> Resp
         "frequency_words": FREQUENCY_WORDS,
         "closed_on": now.closed_on,
         "problems": problems or {},
-        "entered": dict(at.form) if problems else {},
+        "form_values": dict(at.form) if problems else {},
     }
     return at.show("state_accounts/filing.html", facts, status=400 if problems else 200)

@@ -19,12 +19,12 @@ from hearthpay.registrations.accounts import StateAccount, accounts_of
 from hearthpay.registrations.derivation import EVERY_ACCOUNT, Registration
 from hearthpay.registrations.service import registrations_of_household
 from hearthpay.taxes.jurisdictions import STATES
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.state_accounts.words import (
     ACCOUNT_WORDS,
     FREQUENCY_WORDS,
     POLICY_WORDS,
-    reason_said,
+    reason_text,
 )
 from hearthpay.web.presentation import money_text
 
@@ -52,7 +52,7 @@ class NumberRows:
 
 
 @household_page(router, "GET", "/state-accounts", permission=READ_REGISTRATIONS)
-async def state_accounts(at: AtHousehold) -> Response:
+async def state_accounts(at: HouseholdContext) -> Response:
     """One card for each state, and one for the IRS."""
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
@@ -88,13 +88,13 @@ async def state_accounts(at: AtHousehold) -> Response:
     return at.show("state_accounts/list.html", facts)
 
 
-def _shown(at: AtHousehold, found: Iterable[AccountFiling]) -> dict[str, list[FilingNow]]:
+def _shown(at: HouseholdContext, found: Iterable[AccountFiling]) -> dict[str, list[FilingNow]]:
     """Return the filings by jurisdiction; a local tax is among them only where it is, or was, paid."""
     shown: dict[str, list[FilingNow]] = {}
     for each in found:
         if each.account.label and not each.concerns:
             continue
-        why, near = reason_said(each.reason, at.say, money_text)
+        why, near = reason_text(each.reason, at.say, money_text)
         shown.setdefault(each.jurisdiction, []).append(FilingNow(each, why, near))
     return shown
 

@@ -18,10 +18,10 @@ from hearthpay.registrations.service import (
     reveal_numbers,
 )
 from hearthpay.taxes.jurisdictions import STATES
-from hearthpay.web.household.entered import beside, day_entered
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.framework import problems_of
+from hearthpay.web.household.context import HouseholdContext, household_page
+from hearthpay.web.household.form_values import day_field, field_errors
 from hearthpay.web.household.state_accounts.words import ACCOUNT_WORDS
-from hearthpay.web.shell import problems_of
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -32,15 +32,15 @@ _NONE: Final = mark("There is no number on file to be shown.")
 
 
 @household_page(router, "GET", f"{_AT}/number", permission=KEEP_REGISTRATIONS, fresh=True)
-async def ask_for_number(at: AtHousehold) -> Response:
+async def number_form(at: HouseholdContext) -> Response:
     """The form for the number."""
     return _form(at, _account(at))
 
 
 @household_page(router, "POST", f"{_AT}/number", permission=KEEP_REGISTRATIONS, fresh=True)
-async def enter_number(at: AtHousehold) -> Response:
+async def save_number(at: HouseholdContext) -> Response:
     """Keeps the number in the vault, in the place of an earlier one."""
-    account, ring = _account(at), at.visitor.desk.keys()
+    account, ring = _account(at), at.visitor.people_context.keys()
     try:
         async with at.transaction() as session:
             employer = await find_employer(session, at.actor, at.id)
@@ -55,26 +55,26 @@ async def enter_number(at: AtHousehold) -> Response:
                 number=at.form.get("number", ""),
             )
     except Refusal as error:
-        return _form(at, account, beside(problems_of(error)))
+        return _form(at, account, field_errors(problems_of(error)))
     if warning is not None:
         return at.show("state_accounts/odd_number.html", _facts(account))
     return at.go("/state-accounts")
 
 
 @household_page(router, "GET", f"{_AT}/applied", permission=KEEP_REGISTRATIONS)
-async def ask_when_applied(at: AtHousehold) -> Response:
+async def applied_form(at: HouseholdContext) -> Response:
     """The form for the day."""
     return await _applied(at, _account(at))
 
 
 @household_page(router, "POST", f"{_AT}/applied", permission=KEEP_REGISTRATIONS)
-async def say_applied(at: AtHousehold) -> Response:
+async def save_applied(at: HouseholdContext) -> Response:
     """Notes the day, or that the household did not apply."""
     account = _account(at)
     try:
         day = None
         if at.form.get("taken_back") != "on":
-            day = day_entered(at.form, "applied_on")
+            day = day_field(at.form, "applied_on")
             if day > at.clock.today():
                 raise invalid("applied_on", _FUTURE)
         async with at.transaction() as session:
@@ -89,12 +89,12 @@ async def say_applied(at: AtHousehold) -> Response:
                 applied_on=day,
             )
     except Refusal as error:
-        return await _applied(at, account, beside(problems_of(error)))
+        return await _applied(at, account, field_errors(problems_of(error)))
     return at.go("/state-accounts")
 
 
 @household_page(router, "GET", f"{_AT}/reveal", permission=KEEP_REGISTRATIONS, fresh=True)
-async def ask_to_reveal(at: AtHousehold) -> Response:
+async def confirm_reveal(at: HouseholdContext) -> Response:
     """The question before a number is shown."""
     account = _account(at)
     row = await _row(at, account)
@@ -102,9 +102,9 @@ async def ask_to_reveal(at: AtHousehold) -> Response:
 
 
 @household_page(router, "POST", f"{_AT}/reveal", permission=KEEP_REGISTRATIONS, fresh=True)
-async def reveal(at: AtHousehold) -> Response:
+async def reveal(at: HouseholdContext) -> Response:
     """Shows the number in full, this once; that it was is on record."""
-    account, ring = _account(at), at.visitor.desk.keys()
+    account, ring = _account(at), at.visitor.people_context.keys()
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
         rows = await registrations_of_household(session, at.actor, at.clock, employer, include=EVERY_ACCOUNT)
@@ -116,7 +116,7 @@ async def reveal(at: AtHousehold) -> Response:
     return at.show("state_accounts/reveal.html", _facts(account) | {"row": own[0], "number": number})
 
 
-def _account(at: AtHousehold) -> StateAccount:
+def _account(at: HouseholdContext) -> StateAccount:
     """Return the account that the address names. Raises `not_found` for one that no state has."""
     params = at.visitor.request.path_params
     if params["state"] in STATES:
@@ -126,7 +126,7 @@ def _account(at: AtHousehold) -> StateAccount:
     raise Refusal("not_found", _NOT_THERE)
 
 
-async def _row(at: AtHousehold, account: StateAccount) -> Registration | None:
+async def _row(at: HouseholdContext, account: StateAccount) -> Registration | None:
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
         rows = await registrations_of_household(session, at.actor, at.clock, employer, include=EVERY_ACCOUNT)
@@ -144,19 +144,19 @@ def _facts(account: StateAccount) -> dict[str, object]:
     }
 
 
-def _form(at: AtHousehold, account: StateAccount, problems: dict[str, str] | None = None) -> Response:
+def _form(at: HouseholdContext, account: StateAccount, problems: dict[str, str] | None = None) -> Response:
     facts = _facts(account) | {"problems": problems or {}}
     return at.show("state_accounts/number.html", facts, status=400 if problems else 200)
 
 
 async def _applied(
-    at: AtHousehold, account: StateAccount, problems: dict[str, str] | None = None
+    at: HouseholdContext, account: StateAccount, problems: dict[str, str] | None = None
 ) -> Response:
     row = await _row(at, account)
     facts = _facts(account) | {
         "applied_on": None if row is None else row.applied_on,
         "today": at.clock.today(),
         "problems": problems or {},
-        "entered": {"applied_on": at.form.get("applied_on", "")} if problems else {},
+        "form_values": {"applied_on": at.form.get("applied_on", "")} if problems else {},
     }
     return at.show("state_accounts/applied.html", facts, status=400 if problems else 200)

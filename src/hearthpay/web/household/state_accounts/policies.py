@@ -13,10 +13,10 @@ from hearthpay.insurance.requirements import PolicyRule, rules_of
 from hearthpay.insurance.service import PolicyDetails, keep_policy, policies_of_household
 from hearthpay.languages.catalogue import mark
 from hearthpay.taxes.jurisdictions import STATES
-from hearthpay.web.household.entered import beside, day_entered
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.framework import problems_of
+from hearthpay.web.household.context import HouseholdContext, household_page
+from hearthpay.web.household.form_values import day_field, field_errors
 from hearthpay.web.household.state_accounts.words import POLICY_WORDS
-from hearthpay.web.shell import problems_of
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -25,13 +25,13 @@ _NOT_THERE: Final = mark("Nothing found with this name.")
 
 
 @household_page(router, "GET", _AT, permission=KEEP_REGISTRATIONS)
-async def ask_for_policy(at: AtHousehold) -> Response:
+async def policy_form(at: HouseholdContext) -> Response:
     """The form, with what is on record."""
     return await _form(at)
 
 
 @household_page(router, "POST", _AT, permission=KEEP_REGISTRATIONS)
-async def enter_policy(at: AtHousehold) -> Response:
+async def save_policy(at: HouseholdContext) -> Response:
     """Keeps the policy, or takes back that there is one."""
     rule = _rule(at)
     try:
@@ -42,22 +42,22 @@ async def enter_policy(at: AtHousehold) -> Response:
                 kind=rule.kind,
                 carrier=at.form.get("carrier", "").strip(),
                 policy_number=at.form.get("policy_number", "").strip() or None,
-                starts_on=day_entered(at.form, "starts_on"),
+                starts_on=day_field(at.form, "starts_on"),
                 ends_on=_optional_day(at, "ends_on"),
             )
         async with at.transaction() as session:
             employer = await find_employer(session, at.actor, at.id)
             await keep_policy(session, at.actor, at.clock, employer, told)
     except Refusal as error:
-        return await _form(at, beside(problems_of(error)))
+        return await _form(at, field_errors(problems_of(error)))
     return at.go("/state-accounts")
 
 
-def _optional_day(at: AtHousehold, field: str) -> date | None:
-    return day_entered(at.form, field) if at.form.get(field, "").strip() else None
+def _optional_day(at: HouseholdContext, field: str) -> date | None:
+    return day_field(at.form, field) if at.form.get(field, "").strip() else None
 
 
-def _rule(at: AtHousehold) -> PolicyRule:
+def _rule(at: HouseholdContext) -> PolicyRule:
     """Return the rule that the address names. Raises `not_found` where the state has no such policy."""
     params = at.visitor.request.path_params
     if params["state"] in STATES:
@@ -67,7 +67,7 @@ def _rule(at: AtHousehold) -> PolicyRule:
     raise Refusal("not_found", _NOT_THERE)
 
 
-async def _form(at: AtHousehold, problems: dict[str, str] | None = None) -> Response:
+async def _form(at: HouseholdContext, problems: dict[str, str] | None = None) -> Response:
     rule = _rule(at)
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
@@ -81,6 +81,6 @@ async def _form(at: AtHousehold, problems: dict[str, str] | None = None) -> Resp
         "policy_words": POLICY_WORDS,
         "policy": entered,
         "problems": problems or {},
-        "entered": dict(at.form) if problems else {},
+        "form_values": dict(at.form) if problems else {},
     }
     return at.show("state_accounts/policy.html", facts, status=400 if problems else 200)

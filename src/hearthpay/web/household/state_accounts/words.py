@@ -80,7 +80,7 @@ _REASON_WORDS: Final[Mapping[str, str]] = {
 _NEAR: Final = mark("You are near the limit of {next_limit}. From there on, you file {how_often}.")
 
 
-def reason_said(
+def reason_text(
     reason: FrequencyReason, say: Callable[..., str], money: Callable[[int], str]
 ) -> tuple[str, str | None]:
     """Return why a household files so often, and a warning where the next limit is near, in the reader's language."""

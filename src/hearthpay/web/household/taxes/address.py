@@ -10,9 +10,9 @@ from hearthpay.access.permissions import CHANGE_HOUSEHOLD
 from hearthpay.access.refusal import Refusal
 from hearthpay.employers.schemas import EmployerChanges
 from hearthpay.payroll.years.threshold_choice import change_employer
-from hearthpay.web.household.entered import beside, year_in
-from hearthpay.web.household.place import AtHousehold, household_page
-from hearthpay.web.shell import problem_on_page, problems_of
+from hearthpay.web.framework import problem_on_page, problems_of
+from hearthpay.web.household.context import HouseholdContext, household_page
+from hearthpay.web.household.form_values import field_errors, year_in
 from hearthpay.wire.problems import problems_of as problems_found
 
 router: Final = APIRouter(include_in_schema=False)
@@ -21,13 +21,13 @@ _FIELDS: Final = ("line1", "line2", "city", "state", "zip")
 
 
 @household_page(router, "GET", "/taxes/papers/address", permission=CHANGE_HOUSEHOLD)
-async def ask_for_address(at: AtHousehold) -> Response:
+async def address_form(at: HouseholdContext) -> Response:
     """The form, with what is known."""
     return _form(at)
 
 
 @household_page(router, "POST", "/taxes/papers/address", permission=CHANGE_HOUSEHOLD)
-async def enter_address(at: AtHousehold) -> Response:
+async def save_address(at: HouseholdContext) -> Response:
     """Keeps the address."""
     typed = {name: at.form.get(name, "").strip() for name in _FIELDS}
     try:
@@ -44,17 +44,17 @@ async def enter_address(at: AtHousehold) -> Response:
     return at.go(f"/taxes/papers?year={_year(at)}")
 
 
-def _year(at: AtHousehold) -> int:
+def _year(at: HouseholdContext) -> int:
     """Return the year whose papers the visitor comes from, to go back to them."""
     return year_in(at.visitor, at.clock.today())
 
 
-def _form(at: AtHousehold, problems: dict[str, str] | None = None) -> Response:
+def _form(at: HouseholdContext, problems: dict[str, str] | None = None) -> Response:
     known = at.household.address
     facts = {
         "year": _year(at),
         "address": {name: getattr(known, name, None) or "" for name in _FIELDS},
-        "problems": beside(problems or {}, lambda field: field.removeprefix("address.")),
-        "entered": dict(at.form) if problems else {},
+        "problems": field_errors(problems or {}, lambda field: field.removeprefix("address.")),
+        "form_values": dict(at.form) if problems else {},
     }
     return at.show("taxes/address.html", facts, status=400 if problems else 200)

@@ -20,9 +20,9 @@ from hearthpay.languages.catalogue import mark
 from hearthpay.taxes import TaxInputError, check_thresholds, estimate_year
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.thresholds import supported_threshold_years
+from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.employees.words import FILING_STATUSES, FREQUENCIES
-from hearthpay.web.household.entry import ROOT, Entries, problems_in
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.form_parsing import ROOT, Entries, problems_in
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -35,30 +35,30 @@ _STATES: Final = sorted(STATES.items(), key=lambda each: each[1])
 
 
 @household_page(router, "GET", "/taxes/cost", permission=CALCULATE)
-async def cost(at: AtHousehold) -> Response:
+async def cost(at: HouseholdContext) -> Response:
     """The form, and below it the estimate of what was entered."""
     typed = dict(at.visitor.request.query_params)
     wanted = {"state": at.household.state} | typed
-    entered = {name: wanted[name] for name in Calculation.model_fields if wanted.get(name)}
-    entered = {name: text for name, text in entered.items() if text.isprintable()}
+    form_values = {name: wanted[name] for name in Calculation.model_fields if wanted.get(name)}
+    form_values = {name: text for name, text in form_values.items() if text.isprintable()}
     facts: dict[str, Any] = {
         "states": _STATES,
         "frequencies": FREQUENCIES,
         "filing_statuses": FILING_STATUSES,
         "usual": {name: Calculation.model_fields[name].default for name in _CHOICES},
-        "entered": entered,
+        "form_values": form_values,
     }
     problems: dict[str, str] = {}
     if Calculation.model_fields.keys() & typed.keys():
         entries = Entries(wanted)
-        asked = _asked(entries)
+        asked = _requested_account(entries)
         if asked is not None:
-            facts |= _answered(at, asked, entries.problems) | {"query": urlencode(entered)}
+            facts |= _answered(at, asked, entries.problems) | {"query": urlencode(form_values)}
         problems = entries.problems
     return at.show("taxes/cost.html", facts | {"problems": problems}, status=400 if problems else 200)
 
 
-def _asked(entries: Entries) -> Calculation | None:
+def _requested_account(entries: Entries) -> Calculation | None:
     """Return what `POST /calculate` would be asked; None where something is wrong, which the entries tell."""
     values: dict[str, object] = {name: entries.text(name) for name in Calculation.model_fields}
     values |= {"annual_wages": entries.amount("annual_wages"), _CERTIFICATE: entries.ticked(_CERTIFICATE)}
@@ -67,7 +67,7 @@ def _asked(entries: Entries) -> Calculation | None:
     return found
 
 
-def _answered(at: AtHousehold, asked: Calculation, problems: dict[str, str]) -> dict[str, Any]:
+def _answered(at: HouseholdContext, asked: Calculation, problems: dict[str, str]) -> dict[str, Any]:
     """Return what the page shows of the estimate; nothing where the law has no answer, which `problems` are told."""
     today, language = at.clock.today(), at.visitor.language
     years = supported_threshold_years()

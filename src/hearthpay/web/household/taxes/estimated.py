@@ -10,8 +10,8 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.documents.estimated_tax import EstimatedTax, estimate_tax
 from hearthpay.duties.household import FEDERAL
 from hearthpay.duties.rules import duties_of
-from hearthpay.web.household.entered import year_in, years_of
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.context import HouseholdContext, household_page
+from hearthpay.web.household.form_values import year_in, years_of
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -19,7 +19,7 @@ _INSTALMENTS: Final = "estimated-tax"
 
 
 @household_page(router, "GET", "/taxes/estimated", permission=READ_REPORTS)
-async def estimated(at: AtHousehold) -> Response:
+async def estimated(at: HouseholdContext) -> Response:
     """The instalments of a year."""
     today = at.clock.today()
     year = year_in(at.visitor, today)

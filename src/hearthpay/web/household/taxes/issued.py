@@ -9,8 +9,8 @@ from hearthpay.access.permissions import OBTAIN_DOCUMENTS
 from hearthpay.access.refusal import Refusal
 from hearthpay.documents.service import list_documents, open_issued
 from hearthpay.languages.catalogue import mark
-from hearthpay.web.household.entered import id_in
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.context import HouseholdContext, household_page
+from hearthpay.web.household.form_values import id_in
 from hearthpay.web.household.queries import cursor_in
 from hearthpay.web.household.taxes.papers import file_of
 from hearthpay.wire.paging import Page
@@ -35,7 +35,7 @@ _NAMES: Final = {
 
 
 @household_page(router, "GET", "/taxes/papers/issued", permission=OBTAIN_DOCUMENTS, fresh=True)
-async def issued(at: AtHousehold) -> Response:
+async def issued(at: HouseholdContext) -> Response:
     """All of them, the newest first."""
     cursor = cursor_in(at.visitor)
     wanted = Page(limit=_AT_ONCE).model_copy(update={"cursor": cursor})
@@ -46,9 +46,9 @@ async def issued(at: AtHousehold) -> Response:
 
 
 @household_page(router, "POST", "/taxes/papers/issued/{document_id}", permission=OBTAIN_DOCUMENTS, fresh=True)
-async def again(at: AtHousehold) -> Response:
+async def again(at: HouseholdContext) -> Response:
     """One of them, byte for byte; that it was opened is on record."""
-    ring = at.visitor.desk.keys()
+    ring = at.visitor.people_context.keys()
     async with at.transaction() as session:
         kept = await open_issued(session, ring, at.actor, id_in(at.visitor, "document_id"))
         if kept.document.employer_id != at.id:

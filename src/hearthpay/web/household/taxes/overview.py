@@ -14,16 +14,16 @@ from hearthpay.access.permissions import CHANGE_HOUSEHOLD, READ_CALENDAR
 from hearthpay.duties.household import FEDERAL
 from hearthpay.duties.threshold_standing import (
     HouseholdThresholds,
-    ThresholdStanding,
-    read_threshold_standing,
+    ThresholdProgress,
+    read_threshold_progress,
 )
 from hearthpay.employers.service import find_employer
 from hearthpay.languages.catalogue import Say, mark
 from hearthpay.reports.commands import AskTaxLiability
 from hearthpay.reports.service import tax_liability_of_household
 from hearthpay.taxes.jurisdictions import STATES
-from hearthpay.web.household.entered import year_in, years_of
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.context import HouseholdContext, household_page
+from hearthpay.web.household.form_values import year_in, years_of
 from hearthpay.web.household.taxes.quarters import QUARTERS, quarterly
 
 router: Final = APIRouter(include_in_schema=False)
@@ -43,7 +43,7 @@ class ThresholdMeter:
     """One threshold as the page shows it; what has counted and where it begins are cents."""
 
     title: str
-    standing: ThresholdStanding
+    standing: ThresholdProgress
 
     @property
     def crossed(self) -> bool:
@@ -52,14 +52,14 @@ class ThresholdMeter:
 
 
 @household_page(router, "GET", "/taxes", permission=READ_CALENDAR)
-async def taxes(at: AtHousehold) -> Response:
+async def taxes(at: HouseholdContext) -> Response:
     """The thresholds of a year, and what it comes to."""
     today = at.clock.today()
     year = year_in(at.visitor, today)
     span = AskTaxLiability(datetime.date(year, 1, 1), datetime.date(year, 12, 31))
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
-        thresholds = await read_threshold_standing(session, at.actor, employer, year)
+        thresholds = await read_threshold_progress(session, at.actor, employer, year)
         liability = await tax_liability_of_household(session, at.actor, employer, span)
     facts = {
         "year": year,

@@ -17,8 +17,8 @@ from hearthpay.reports.tax_liability import TaxLiability
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
 from hearthpay.taxes.trace import Source
-from hearthpay.web.household.entered import year_in, years_of
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.context import HouseholdContext, household_page
+from hearthpay.web.household.form_values import year_in, years_of
 from hearthpay.web.household.taxes.downloads import csv_file
 from hearthpay.web.household.taxes.quarters import QUARTERS, quarterly
 
@@ -26,7 +26,7 @@ router: Final = APIRouter(include_in_schema=False)
 
 
 @household_page(router, "GET", "/taxes/owed", permission=READ_PAYROLLS)
-async def owed(at: AtHousehold) -> Response:
+async def owed(at: HouseholdContext) -> Response:
     """A table for each agency."""
     year = year_in(at.visitor, at.clock.today())
     report = await _report(at, year)
@@ -42,13 +42,13 @@ async def owed(at: AtHousehold) -> Response:
 
 
 @household_page(router, "GET", "/taxes/owed.csv", permission=READ_PAYROLLS)
-async def owed_table(at: AtHousehold) -> Response:
+async def owed_table(at: HouseholdContext) -> Response:
     """The same by month, for a spreadsheet."""
     year = year_in(at.visitor, at.clock.today())
     return csv_file(tax_liability_csv(await _report(at, year)), f"tax-liability-{year}.csv")
 
 
-async def _report(at: AtHousehold, year: int) -> TaxLiability:
+async def _report(at: HouseholdContext, year: int) -> TaxLiability:
     span = AskTaxLiability(datetime.date(year, 1, 1), datetime.date(year, 12, 31))
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)

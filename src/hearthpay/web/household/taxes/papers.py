@@ -19,15 +19,15 @@ from starlette.responses import Response, StreamingResponse
 
 from hearthpay.access.permissions import LIST_DOCUMENTS, OBTAIN_DOCUMENTS
 from hearthpay.access.refusal import Refusal
-from hearthpay.documents.archive import Kept
+from hearthpay.documents.archive import ArchivedFile
 from hearthpay.documents.commands import (
+    IssueCommand,
+    IssueScheduleH,
+    IssueW2,
+    IssueW3,
+    IssueWageFile,
+    IssueYearPackage,
     W2Copy,
-    Wanted,
-    WantedScheduleH,
-    WantedW2,
-    WantedW3,
-    WantedWageFile,
-    WantedYearPackage,
 )
 from hearthpay.documents.issuing import TooManyPapersError, issue
 from hearthpay.documents.packages import (
@@ -43,13 +43,13 @@ from hearthpay.documents.schemas import Efw2Submitter
 from hearthpay.documents.service import Prepared, list_documents, prepare_documents
 from hearthpay.employees.models import Employee
 from hearthpay.employees.service import find_employee
-from hearthpay.http.presence import while_asked
+from hearthpay.http.disconnects import until_disconnected
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.ledger.quarters import read_prior_gross, read_quarters
 from hearthpay.taxes.jurisdictions import STATES
-from hearthpay.web.household.entered import beside, id_in, year_entered, year_in, years_of
-from hearthpay.web.household.place import AtHousehold, household_page
-from hearthpay.web.shell import problem_on_page
+from hearthpay.web.framework import problem_on_page
+from hearthpay.web.household.context import HouseholdContext, household_page
+from hearthpay.web.household.form_values import field_errors, id_in, year_field, year_in, years_of
 from hearthpay.wire.paging import Page
 from hearthpay.wire.problems import problems_of
 
@@ -85,7 +85,7 @@ class PaidPerson:
 
 
 @household_page(router, "GET", "/taxes/papers", permission=LIST_DOCUMENTS)
-async def papers(at: AtHousehold) -> Response:
+async def papers(at: HouseholdContext) -> Response:
     """What there is for a year, and the ways to it."""
     year = year_in(at.visitor, at.clock.today())
     async with at.transaction() as session:
@@ -105,21 +105,21 @@ async def papers(at: AtHousehold) -> Response:
 
 
 @household_page(router, "GET", "/taxes/papers/w2/{employee_id}", permission=OBTAIN_DOCUMENTS, fresh=True)
-async def ask_for_w2(at: AtHousehold) -> Response:
+async def w2_page(at: HouseholdContext) -> Response:
     """The copies of one person's Form W-2."""
     return await _w2_page(at, year_in(at.visitor, at.clock.today()))
 
 
 @household_page(router, "POST", "/taxes/papers/w2/{employee_id}", permission=OBTAIN_DOCUMENTS, fresh=True)
-async def w2(at: AtHousehold) -> Response:
+async def w2(at: HouseholdContext) -> Response:
     """One copy of the form."""
-    year, copy = year_entered(at.form, at.clock.today()), at.form.get("copy", "")
+    year, copy = year_field(at.form, at.clock.today()), at.form.get("copy", "")
     if copy not in _COPIES:
         return await _w2_page(at, year, {"copy": _CHOOSE})
     state = at.form.get("state") or None
     if copy == "state" and state is not None and state not in STATES:
         return await _w2_page(at, year, {"state": _CHOOSE})
-    wanted = WantedW2(
+    wanted = IssueW2(
         tax_year=year,
         employee_id=id_in(at.visitor, "employee_id"),
         employer_id=at.id,
@@ -130,64 +130,64 @@ async def w2(at: AtHousehold) -> Response:
 
 
 @household_page(router, "POST", "/taxes/papers/w3", permission=OBTAIN_DOCUMENTS)
-async def w3(at: AtHousehold) -> Response:
+async def w3(at: HouseholdContext) -> Response:
     """The Form W-3."""
-    year = year_entered(at.form, at.clock.today())
-    return await _handed_over(at, WantedW3(tax_year=year, employer_id=at.id), year)
+    year = year_field(at.form, at.clock.today())
+    return await _handed_over(at, IssueW3(tax_year=year, employer_id=at.id), year)
 
 
 @household_page(router, "POST", "/taxes/papers/schedule-h", permission=OBTAIN_DOCUMENTS)
-async def schedule_h(at: AtHousehold) -> Response:
+async def schedule_h(at: HouseholdContext) -> Response:
     """The Schedule H."""
-    year = year_entered(at.form, at.clock.today())
-    return await _handed_over(at, WantedScheduleH(tax_year=year, employer_id=at.id), year)
+    year = year_field(at.form, at.clock.today())
+    return await _handed_over(at, IssueScheduleH(tax_year=year, employer_id=at.id), year)
 
 
 @household_page(router, "GET", "/taxes/papers/wage-file", permission=OBTAIN_DOCUMENTS, fresh=True)
-async def ask_for_wage_file(at: AtHousehold) -> Response:
+async def wage_file_page(at: HouseholdContext) -> Response:
     """Who uploads the wage file."""
     return _submitter_page(at, year_in(at.visitor, at.clock.today()), package=False)
 
 
 @household_page(router, "POST", "/taxes/papers/wage-file", permission=OBTAIN_DOCUMENTS, fresh=True)
-async def wage_file(at: AtHousehold) -> Response:
+async def wage_file(at: HouseholdContext) -> Response:
     """The wage file."""
-    year = year_entered(at.form, at.clock.today())
+    year = year_field(at.form, at.clock.today())
     try:
         submitter = _submitter(at.form)
     except ValidationError as error:
         return _submitter_page(at, year, package=False, problems=_of_form(error))
-    wanted = WantedWageFile(tax_year=year, submitter=submitter.to_command(), employer_id=at.id)
+    wanted = IssueWageFile(tax_year=year, submitter=submitter.to_command(), employer_id=at.id)
     return await _handed_over(at, wanted, year)
 
 
 @household_page(router, "GET", "/taxes/papers/year-package", permission=OBTAIN_DOCUMENTS, fresh=True)
-async def ask_for_package(at: AtHousehold) -> Response:
+async def package_page(at: HouseholdContext) -> Response:
     """What goes into one file, with the wage file or without."""
     return _submitter_page(at, year_in(at.visitor, at.clock.today()), package=True)
 
 
 @household_page(router, "POST", "/taxes/papers/year-package", permission=OBTAIN_DOCUMENTS, fresh=True)
-async def year_package(at: AtHousehold) -> Response:
+async def year_package(at: HouseholdContext) -> Response:
     """Everything of the year."""
-    year = year_entered(at.form, at.clock.today())
+    year = year_field(at.form, at.clock.today())
     submitter = None
     if any(at.form.get(name, "").strip() for name in Efw2Submitter.model_fields):
         try:
             submitter = _submitter(at.form).to_command()
         except ValidationError as error:
             return _submitter_page(at, year, package=True, problems=_of_form(error))
-    wanted = WantedYearPackage(tax_year=year, employer_id=at.id, submitter=submitter)
+    wanted = IssueYearPackage(tax_year=year, employer_id=at.id, submitter=submitter)
     return await _handed_over(at, wanted, year)
 
 
-async def _handed_over(at: AtHousehold, wanted: Wanted, year: int) -> Response:
+async def _handed_over(at: HouseholdContext, wanted: IssueCommand, year: int) -> Response:
     """Return the paper, issued now or before; where it cannot be made, a page that says what is missing."""
-    return await while_asked(at.visitor.request, _issued(at, wanted, year))
+    return await until_disconnected(at.visitor.request, _issued(at, wanted, year))
 
 
-async def _issued(at: AtHousehold, wanted: Wanted, year: int) -> Response:
-    ring = at.visitor.desk.keys()
+async def _issued(at: HouseholdContext, wanted: IssueCommand, year: int) -> Response:
+    ring = at.visitor.people_context.keys()
 
     async def prepare(session: AsyncSession) -> Prepared:
         return await prepare_documents(session, ring, at.actor, at.clock, wanted, at_once=PACKAGE_AT_ONCE)
@@ -195,7 +195,7 @@ async def _issued(at: AtHousehold, wanted: Wanted, year: int) -> Response:
     try:
         kept = await issue(at.transaction, ring, at.clock, at.actor, prepare)
     except TooManyPapersError as counted:
-        return await _ordered(at, cast(WantedYearPackage, wanted), counted.prepared)
+        return await _ordered(at, cast(IssueYearPackage, wanted), counted.prepared)
     except Refusal as error:
         if error.code != "document_not_available" or not isinstance(error.details, dict):
             raise
@@ -203,7 +203,7 @@ async def _issued(at: AtHousehold, wanted: Wanted, year: int) -> Response:
     return file_of(at, kept)
 
 
-async def _ordered(at: AtHousehold, wanted: WantedYearPackage, counted: Prepared) -> Response:
+async def _ordered(at: HouseholdContext, wanted: IssueYearPackage, counted: Prepared) -> Response:
     """Have the worker make the package, and lead to where its progress is shown."""
     async with at.transaction() as session:
         package = await order_package(session, at.actor, at.clock, wanted, counted)
@@ -211,7 +211,7 @@ async def _ordered(at: AtHousehold, wanted: WantedYearPackage, counted: Prepared
 
 
 @household_page(router, "GET", "/taxes/papers/packages/{package_id}", permission=LIST_DOCUMENTS)
-async def package(at: AtHousehold) -> Response:
+async def package(at: HouseholdContext) -> Response:
     """How far a package is, and the finished file."""
     async with at.transaction() as session:
         found = await find_package(session, at.actor, id_in(at.visitor, "package_id"))
@@ -223,17 +223,19 @@ async def package(at: AtHousehold) -> Response:
     return at.show("taxes/package.html", facts)
 
 
-def file_of(at: AtHousehold, kept: Kept) -> Response:
+def file_of(at: HouseholdContext, kept: ArchivedFile) -> Response:
     """Return a paper to be saved under its name."""
     name = kept.document.file_name
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
     headers |= {"Content-Type": media_type_of(name)}
     if kept.document.kind == "year_package":
-        return StreamingResponse(package_file(at.transaction, at.visitor.desk.keys(), kept), headers=headers)
+        return StreamingResponse(
+            package_file(at.transaction, at.visitor.people_context.keys(), kept), headers=headers
+        )
     return Response(kept.content, headers=headers)
 
 
-def _missing(at: AtHousehold, details: Mapping[str, Any], year: int, status: int = 400) -> Response:
+def _missing(at: HouseholdContext, details: Mapping[str, Any], year: int, status: int = 400) -> Response:
     missing: list[tuple[str, str | None]] = []
     for each in details.get("missing", ()):
         known = _MISSING.get(each["field"])
@@ -251,7 +253,7 @@ def _missing(at: AtHousehold, details: Mapping[str, Any], year: int, status: int
     return at.show("taxes/missing.html", facts, status=status)
 
 
-async def _people(session: AsyncSession, at: AtHousehold, year: int) -> Sequence[PaidPerson]:
+async def _people(session: AsyncSession, at: HouseholdContext, year: int) -> Sequence[PaidPerson]:
     paid = {each.employee_id for each in await read_quarters(session, at.id, first_year=year, last_year=year)}
     paid |= (await read_prior_gross(session, at.id, year)).keys()
     records = await session.scalars(
@@ -265,7 +267,7 @@ async def _people(session: AsyncSession, at: AtHousehold, year: int) -> Sequence
     return tuple(found.values())
 
 
-async def _w2_page(at: AtHousehold, year: int, problems: dict[str, str] | None = None) -> Response:
+async def _w2_page(at: HouseholdContext, year: int, problems: dict[str, str] | None = None) -> Response:
     async with at.transaction() as session:
         employee = await find_employee(session, at.actor, id_in(at.visitor, "employee_id"))
         if employee.employer_id != at.id:
@@ -278,7 +280,7 @@ async def _w2_page(at: AtHousehold, year: int, problems: dict[str, str] | None =
         "years": [(each, each) for each in years_of(at.clock.today())],
         "states": [(state, STATES[state]) for state in states],
         "problems": problems or {},
-        "entered": dict(at.form) if problems else {},
+        "form_values": dict(at.form) if problems else {},
     }
     return at.show("taxes/w2.html", facts, status=400 if problems else 200)
 
@@ -291,17 +293,17 @@ def _submitter(form: Mapping[str, str]) -> Efw2Submitter:
 
 def _of_form(error: ValidationError) -> dict[str, str]:
     findings = error.errors(include_url=False, include_input=False)
-    return beside({each.field: problem_on_page(each) for each in problems_of(findings)})
+    return field_errors({each.field: problem_on_page(each) for each in problems_of(findings)})
 
 
 def _submitter_page(
-    at: AtHousehold, year: int, *, package: bool, problems: dict[str, str] | None = None
+    at: HouseholdContext, year: int, *, package: bool, problems: dict[str, str] | None = None
 ) -> Response:
     facts = {
         "year": year,
         "years": [(each, each) for each in years_of(at.clock.today())],
         "package": package,
         "problems": problems or {},
-        "entered": dict(at.form) if problems else {},
+        "form_values": dict(at.form) if problems else {},
     }
     return at.show("taxes/submitter.html", facts, status=400 if problems else 200)

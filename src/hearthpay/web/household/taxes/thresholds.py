@@ -11,7 +11,7 @@ from hearthpay.access.permissions import CHANGE_HOUSEHOLD
 from hearthpay.employers.threshold_basis import is_threshold_basis
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.years.threshold_choice import BasisChoice, choose_own_basis
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.context import HouseholdContext, household_page
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -19,13 +19,13 @@ _CHOOSE: Final = mark("Please choose one of them")
 
 
 @household_page(router, "GET", "/taxes/thresholds", permission=CHANGE_HOUSEHOLD)
-async def ask_for_basis(at: AtHousehold) -> Response:
+async def basis_form(at: HouseholdContext) -> Response:
     """The choice as it stands."""
     return _form(at)
 
 
 @household_page(router, "POST", "/taxes/thresholds", permission=CHANGE_HOUSEHOLD)
-async def choose_basis(at: AtHousehold) -> Response:
+async def choose_basis(at: HouseholdContext) -> Response:
     """Keeps the choice, and says what it makes due or too much of what was charged."""
     basis = at.form.get("threshold_basis", "")
     if not is_threshold_basis(basis):
@@ -36,8 +36,8 @@ async def choose_basis(at: AtHousehold) -> Response:
 
 
 def _form(
-    at: AtHousehold, choice: BasisChoice | None = None, problems: dict[str, str] | None = None
+    at: HouseholdContext, choice: BasisChoice | None = None, problems: dict[str, str] | None = None
 ) -> Response:
     basis = at.household.threshold_basis if choice is None else choice.after
-    facts = {"basis": basis, "choice": choice, "problems": problems or {}, "entered": {}}
+    facts = {"basis": basis, "choice": choice, "problems": problems or {}, "form_values": {}}
     return at.show("taxes/thresholds.html", facts, status=400 if problems else 200)

@@ -17,8 +17,8 @@ from hearthpay.reports.service import state_wages_of_household
 from hearthpay.reports.state_wages import StateWageDetail
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.liability import quarter_of
-from hearthpay.web.household.entered import YEARS_BACK, year_in, years_of
-from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.context import HouseholdContext, household_page
+from hearthpay.web.household.form_values import YEARS_BACK, year_in, years_of
 from hearthpay.web.household.taxes.downloads import csv_file
 from hearthpay.web.household.taxes.quarters import QUARTERS
 
@@ -29,9 +29,9 @@ _QUARTER: Final = mark("Quarter {number}")
 
 
 @household_page(router, "GET", "/taxes/wages", permission=READ_PAYROLLS)
-async def wages(at: AtHousehold) -> Response:
+async def wages(at: HouseholdContext) -> Response:
     """The wages of a state and quarter, and the choice of others."""
-    asked = _asked(at)
+    asked = _requested_account(at)
     today = at.clock.today()
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
@@ -47,16 +47,16 @@ async def wages(at: AtHousehold) -> Response:
             *((each, at.say(_QUARTER, number=each)) for each in QUARTERS),
             ("all", at.say(_WHOLE_YEAR)),
         ],
-        "entered": {"year": asked.year, "state": asked.state, "quarter": asked.quarter or "all"},
+        "form_values": {"year": asked.year, "state": asked.state, "quarter": asked.quarter or "all"},
         "state_name": STATES[asked.state],
     }
     return at.show("taxes/wages.html", facts)
 
 
 @household_page(router, "GET", "/taxes/wages.csv", permission=READ_PAYROLLS)
-async def wages_table(at: AtHousehold) -> Response:
+async def wages_table(at: HouseholdContext) -> Response:
     """The same, one row for each employee."""
-    asked = _asked(at)
+    asked = _requested_account(at)
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
         report: StateWageDetail = await state_wages_of_household(session, at.actor, employer, asked)
@@ -64,7 +64,7 @@ async def wages_table(at: AtHousehold) -> Response:
     return csv_file(state_wages_csv(report), f"state-wages-{asked.state}-{span}.csv")
 
 
-def _asked(at: AtHousehold) -> AskStateWages:
+def _requested_account(at: HouseholdContext) -> AskStateWages:
     """Return what the address asks for: else the household's state, the present year, and its present quarter."""
     today, named = at.clock.today(), at.visitor.request.query_params
     year, state = year_in(at.visitor, today), named.get("state", "")

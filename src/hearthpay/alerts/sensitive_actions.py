@@ -1,0 +1,136 @@
+"""Delicate acts as they stand in the audit log, and whom each is told to."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.database.relations import EMPLOYEES, EMPLOYERS, ORGANIZATIONS, PEOPLE
+from hearthpay.database.sensitive_actions import DELICATE_ACTS
+from hearthpay.people.recipients import NoticeReader
+
+MOST_HOUSEHOLDS: Final = 3
+"""Of an organization with more households than this, what concerns the whole of it is told to its people alone."""
+
+# Their order is that of the log. The names are those of now.
+_ACTS: Final = text(
+    "SELECT a.id, a.at, a.organization_id, o.name AS organization, a.employer_id, a.actor_kind, a.actor_id, a.action, "
+    "a.subject_id, a.details, p.name AS actor_name, h.last_name AS household, "
+    "coalesce(e.id, CASE WHEN a.action LIKE 'employee.%' THEN a.subject_id END) AS employee_id, "
+    "e.first_name || ' ' || e.last_name AS employee, m.name AS member "
+    f"FROM audit_log a JOIN {ORGANIZATIONS} o ON o.id = a.organization_id "
+    f"LEFT JOIN {PEOPLE} p ON a.actor_kind = 'user' AND p.id = a.actor_id "
+    f"LEFT JOIN {EMPLOYERS} h ON h.id = a.employer_id "
+    f"LEFT JOIN {EMPLOYEES} e ON e.employer_id = a.employer_id AND e.id = "
+    "coalesce(CAST(a.details ->> 'employee_id' AS uuid), CASE WHEN a.action LIKE 'employee.%' THEN a.subject_id END) "
+    f"LEFT JOIN {PEOPLE} m ON a.action LIKE 'member.%' AND m.id = a.subject_id "
+    "WHERE a.id = ANY(:acts) ORDER BY a.id"
+)
+_MEMBERS: Final = text(
+    "SELECT p.email AS address, p.id AS person_id, p.language FROM memberships m "
+    f"JOIN {PEOPLE} p ON p.id = m.person_id WHERE m.organization_id = :organization AND m.ended_at IS NULL "
+    "AND m.role IN ('owner', 'admin') "
+    "UNION SELECT f.address, NULL, p.language FROM memberships m "
+    f"JOIN {PEOPLE} p ON p.id = m.person_id JOIN former_person_addresses f ON f.person_id = p.id "
+    "WHERE m.organization_id = :organization AND m.ended_at IS NULL AND m.role IN ('owner', 'admin') "
+    "AND f.told_until > :now AND f.taken_back_at IS NULL ORDER BY 1"
+)
+_HOUSEHOLDS: Final = text(
+    f"SELECT h.id, lower(h.email) AS address FROM {EMPLOYERS} h "
+    "WHERE h.organization_id = :organization AND NOT h.sandbox "
+    "UNION ALL SELECT f.employer_id, lower(f.address) FROM former_addresses f "
+    "WHERE f.organization_id = :organization AND NOT f.sandbox AND f.employee_id IS NULL AND f.told_until > :now "
+    "AND f.taken_back_at IS NULL ORDER BY 1, 2"
+)
+_EMPLOYEE: Final = text(
+    f"SELECT lower(e.email) AS address, e.language FROM {EMPLOYEES} e WHERE e.id = :employee AND e.email IS NOT NULL "
+    f"UNION SELECT lower(f.address), e.language FROM former_addresses f JOIN {EMPLOYEES} e ON e.id = f.employee_id "
+    "WHERE f.employee_id = :employee AND f.told_until > :now AND f.taken_back_at IS NULL "
+    f"UNION SELECT p.email, p.language FROM employee_links l JOIN {PEOPLE} p ON p.id = l.person_id "
+    "WHERE l.employee_id = :employee AND (l.ended_at IS NULL OR p.id = CAST(:unlinked AS uuid)) ORDER BY 1"
+)
+_PERSON: Final = text(
+    f"SELECT email AS address, id AS person_id, language FROM {PEOPLE} p WHERE id = :person"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SensitiveAct:
+    """One delicate act, with the names of those concerned as far as there are any."""
+
+    id: UUID
+    at: datetime
+    organization_id: UUID
+    organization: str
+    employer_id: UUID | None
+    actor_kind: str
+    actor_id: UUID | None
+    action: str
+    subject_id: UUID | None
+    details: Mapping[str, Any]
+    actor_name: str | None
+    household: str | None
+    employee_id: UUID | None
+    employee: str | None
+    member: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AlertReader:
+    """Somebody who is told, and the acts that he is told of."""
+
+    reader: NoticeReader
+    acts: tuple[SensitiveAct, ...]
+
+
+async def acts_of(session: AsyncSession, acts: Sequence[UUID]) -> Sequence[SensitiveAct]:
+    """Return the acts with these ids, oldest first, of what the session may see."""
+    return [SensitiveAct(**row._mapping) for row in await session.execute(_ACTS, {"acts": list(acts)})]
+
+
+async def alert_recipients(
+    session: AsyncSession, now: datetime, acts: Sequence[SensitiveAct]
+) -> Sequence[AlertReader]:
+    """Return who is told of which of these acts of one organization; the session is the worker's.
+
+    Owners and admins are told of all. Each address is written to once.
+    """
+    found: dict[str, tuple[NoticeReader, list[SensitiveAct]]] = {}
+
+    def tell(act: SensitiveAct, *readers: NoticeReader) -> None:
+        for reader in readers:
+            _, told = found.setdefault(reader.address.lower(), (reader, []))
+            if act not in told:
+                told.append(act)
+
+    organization = acts[0].organization_id
+    values = {"organization": organization, "now": now}
+    members = [NoticeReader(**row._mapping) for row in await session.execute(_MEMBERS, values)]
+    places = [
+        (row.id, NoticeReader(row.address))
+        for row in await session.execute(_HOUSEHOLDS, values)
+        if row.address is not None
+    ]
+    few = len({place for place, _ in places}) <= MOST_HOUSEHOLDS
+    for act in acts:
+        tell(act, *members)
+        for place, reader in places:
+            if act.employer_id == place or (act.employer_id is None and few):
+                tell(act, reader)
+        match DELICATE_ACTS[act.action].concerned:
+            case "employee" if act.employee_id is not None:
+                unlinked = act.details.get("person_id") if act.action == "employee.unlink" else None
+                rows = await session.execute(
+                    _EMPLOYEE, {"employee": act.employee_id, "unlinked": unlinked, "now": now}
+                )
+                tell(act, *(NoticeReader(row.address, row.language) for row in rows))
+            case "member" if act.subject_id is not None:
+                rows = await session.execute(_PERSON, {"person": act.subject_id})
+                tell(act, *(NoticeReader(row.address, row.language, row.person_id) for row in rows))
+            case _:
+                pass
+    return [AlertReader(reader, tuple(told)) for reader, told in found.values()]

@@ -1,0 +1,83 @@
+"""That another bank account was connected to a household: told at once, as its debits go there."""
+
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, Final
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.database.household_clocks import at_a_clock, by_mode
+from hearthpay.database.relations import EMPLOYERS, NOTICES
+from hearthpay.languages.catalogue import mark, moment_in
+from hearthpay.mail.letter import letter
+from hearthpay.mail.mailer import Mail
+from hearthpay.mail.notices import Notice
+from hearthpay.people.recipients import NoticeReader, addressed, readers_of_households
+
+STILL_NEWS: Final = timedelta(days=3)
+"""An account that has been there for longer is none."""
+
+_NEW: Final = by_mode(
+    lambda mode: text(
+        "SELECT DISTINCT ON (b.employer_id) b.id, b.organization_id, b.employer_id, b.sandbox, b.last_four, "
+        "b.created_at, "
+        f"h.first_name AS household_first FROM bank_accounts b JOIN {EMPLOYERS} h ON h.id = b.employer_id "
+        f"WHERE b.employee_id IS NULL AND {mode} AND b.created_at > :since "
+        "AND b.created_at <= :now "
+        f"AND NOT EXISTS (SELECT FROM {NOTICES} n WHERE n.employer_id = b.employer_id "
+        "AND n.kind = 'notice.account_changed' AND n.created_at >= b.created_at) "
+        "ORDER BY b.employer_id, b.created_at DESC, b.id LIMIT :limit"
+    ),
+    "b.sandbox",
+)
+
+
+async def find_new_accounts(session: AsyncSession, now: datetime, limit: int) -> list[list[Notice]]:
+    """Return what is told of households' accounts that were connected, a list for each household."""
+    rows = (
+        await session.execute(
+            _NEW[at_a_clock(session)], {"now": now, "since": now - STILL_NEWS, "limit": limit}
+        )
+    ).all()
+    readers = await readers_of_households(session, {row.employer_id for row in rows})
+    return [
+        addressed(
+            Notice(
+                f"account_changed:{row.id}",
+                "account_changed",
+                "household",
+                None,
+                row.organization_id,
+                row.employer_id,
+                row.sandbox,
+                urgent=True,
+            ),
+            readers.get(row.employer_id, ()),
+            partial(_write, row),
+        )
+        for row in rows
+    ]
+
+
+def account_changed_mail(to: NoticeReader, account: Any) -> Mail:
+    """That payrolls are debited from another account from now on."""
+    say = to.say
+    happened = say(
+        mark(
+            "On {when} the bank account ending in {digits} was connected. Your payrolls are debited there from now on."
+        ),
+        when=moment_in(to.language, account.created_at),
+        digits=account.last_four,
+    )
+    alarm = say(
+        mark(
+            "If this was not you, revoke its authorization in Hearthpay now, and write to whoever runs this service."
+        )
+    )
+    subject = say(mark("Another bank account was connected"))
+    return letter(to.address, to.language, subject, account.household_first, (happened,), closing=(alarm,))
+
+
+def _write(account: Any, reader: NoticeReader) -> Mail:
+    return account_changed_mail(reader, account)

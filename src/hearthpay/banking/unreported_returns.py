@@ -1,0 +1,52 @@
+"""Prenotes and payouts of set-asides that came back, and of which nobody has been told yet: they are no payroll's."""
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+_UNTOLD: Final = text(
+    "SELECT id FROM bank_entries WHERE status = 'returned' AND kind IN ('prenote', 'payout') "
+    "AND return_told_at IS NULL ORDER BY id LIMIT :limit"
+)
+_LOCK: Final = text(
+    "SELECT e.id, e.kind, e.amount, e.return_code AS code, e.organization_id, e.employer_id, e.sandbox, a.employee_id, "
+    "a.last_four FROM bank_entries e JOIN bank_accounts a ON a.id = e.bank_account_id "
+    "WHERE e.id = :id AND e.return_told_at IS NULL FOR NO KEY UPDATE OF e SKIP LOCKED"
+)
+_TOLD: Final = text("UPDATE bank_entries SET return_told_at = :now WHERE id = :id")
+
+
+@dataclass(frozen=True, slots=True)
+class UnreportedReturn:
+    """A prenote or a payout that came back; `amount` in cents. Without an employee the account is the household's."""
+
+    id: UUID
+    kind: Literal["prenote", "payout"]
+    amount: int
+    code: str
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    employee_id: UUID | None
+    last_four: str
+
+
+async def find_unreported_returns(session: AsyncSession, *, limit: int) -> Sequence[UUID]:
+    """Return payments whose return has not been told, the oldest first; the session is the worker's."""
+    return list(await session.scalars(_UNTOLD, {"limit": limit}))
+
+
+async def lock_unreported_return(session: AsyncSession, entry_id: UUID) -> UnreportedReturn | None:
+    """Return the payment and keep it for the transaction; None where another worker is at it, or was faster."""
+    row = (await session.execute(_LOCK, {"id": entry_id})).one_or_none()
+    return None if row is None else UnreportedReturn(**row._mapping)
+
+
+async def record_return_notice(session: AsyncSession, entry_id: UUID, now: datetime.datetime) -> None:
+    """Note that people have been told of the payment's return."""
+    await session.execute(_TOLD, {"id": entry_id, "now": now})

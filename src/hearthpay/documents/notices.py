@@ -1,0 +1,89 @@
+"""That a paper is ready for an employee: her Form W-2, once the year is over and her household has issued it."""
+
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, Final
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.database.household_clocks import at_a_clock, by_mode
+from hearthpay.database.relations import EMPLOYEES, EMPLOYERS, NOTICES
+from hearthpay.languages.catalogue import mark
+from hearthpay.mail.letter import letter
+from hearthpay.mail.mailer import Mail
+from hearthpay.mail.notices import Notice
+from hearthpay.mail.wording import name_in_mail
+from hearthpay.people.recipients import NoticeReader, addressed, readers_of_employees
+
+STILL_NEWS: Final = timedelta(days=7)
+"""A paper that was issued longer ago is not told of any more."""
+
+_SOMEBODY: Final = mark("Your employer")
+_KEY: Final = "'document:' || d.employee_id || ':' || d.kind || ':' || d.tax_year || ':' || d.version"
+_NEW: Final = by_mode(
+    lambda mode: text(
+        f"SELECT DISTINCT {_KEY} AS key, d.organization_id, d.employer_id, d.sandbox, d.employee_id, d.kind, "
+        "d.tax_year, e.first_name, h.first_name AS household_first, h.last_name AS household_last FROM documents d "
+        f"JOIN {EMPLOYEES} e ON e.id = d.employee_id JOIN {EMPLOYERS} h ON h.id = d.employer_id "
+        f"WHERE d.kind IN ('w2', 'w2c') AND {mode} AND d.created_at > :since "
+        "AND d.created_at <= :now "
+        "AND date_part('year', d.created_at AT TIME ZONE 'America/New_York') > d.tax_year "
+        f"AND NOT EXISTS (SELECT FROM {NOTICES} n WHERE n.notice_key = {_KEY}) ORDER BY key LIMIT :limit"
+    ),
+    "d.sandbox",
+)
+
+
+async def find_new_papers(session: AsyncSession, now: datetime, limit: int) -> list[list[Notice]]:
+    """Return what is told of papers that were issued, a list for each."""
+    rows = (
+        await session.execute(
+            _NEW[at_a_clock(session)], {"now": now, "since": now - STILL_NEWS, "limit": limit}
+        )
+    ).all()
+    readers = await readers_of_employees(session, {row.employee_id for row in rows})
+    return [
+        addressed(
+            Notice(
+                row.key,
+                "document_ready",
+                "employee",
+                None,
+                row.organization_id,
+                row.employer_id,
+                row.sandbox,
+                row.employee_id,
+            ),
+            (readers[row.employee_id],) if row.employee_id in readers else (),
+            partial(_write, row),
+            "documents",
+        )
+        for row in rows
+    ]
+
+
+def document_ready_mail(to: NoticeReader, paper: Any) -> Mail:
+    """That the form is ready, and from whom to have it."""
+    say = to.say
+    household = name_in_mail(paper.household_first, paper.household_last) or say(_SOMEBODY)
+    facts = {"household": household, "year": paper.tax_year}
+    if paper.kind == "w2":
+        subject = mark("Your Form W-2 for {year} is ready")
+        happened = mark(
+            "Your {year} Form W-2 from {household} is ready. You need it to file your taxes. Sign in "
+            "to Hearthpay, or ask {household} for a copy."
+        )
+    else:
+        subject = mark("Your Form W-2 for {year} was corrected")
+        happened = mark(
+            "{household} has made a Form W-2c, which corrects your Form W-2 for {year}. Ask for it if you have not "
+            "been given it, or sign in to Hearthpay if you have an account."
+        )
+    never = say(mark("We never send such a form by email, as it holds your numbers."))
+    lines = (say(happened, **facts), never)
+    return letter(to.address, to.language, say(subject, **facts), paper.first_name, lines)
+
+
+def _write(paper: Any, reader: NoticeReader) -> Mail:
+    return document_ready_mail(reader, paper)

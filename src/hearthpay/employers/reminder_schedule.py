@@ -1,0 +1,57 @@
+"""When a household is to be looked at for reminders of its duties, and up to which day it was."""
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.database.household_clocks import at_a_clock, by_mode
+
+_TAKE: Final = by_mode(
+    lambda mode: text(
+        f"SELECT id, duties_seen_on FROM employers WHERE {mode} "
+        "AND (duties_look_on IS NULL OR duties_look_on <= :today) "
+        "ORDER BY duties_look_on NULLS FIRST, id LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED"
+    ),
+    "sandbox",
+)
+_SEEN: Final = text("UPDATE employers SET duties_seen_on = :today, duties_look_on = :again WHERE id = :id")
+_DUE: Final = by_mode(
+    lambda mode: text(
+        f"SELECT count(*) FROM (SELECT FROM employers WHERE {mode} "
+        "AND (duties_look_on IS NULL OR duties_look_on <= :today) LIMIT 1000) due"
+    ),
+    "sandbox",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReminderCheck:
+    """A household whose day it is; `seen_on`: up to when it was looked at, None for a new one."""
+
+    household: UUID
+    seen_on: datetime.date | None
+
+
+async def claim_reminder_checks(
+    session: AsyncSession, today: datetime.date, limit: int
+) -> Sequence[ReminderCheck]:
+    """Lock up to `limit` real households whose day it is, and that no other worker has; the session is the worker's."""
+    rows = await session.execute(_TAKE[at_a_clock(session)], {"today": today, "limit": limit})
+    return [ReminderCheck(row.id, row.duties_seen_on) for row in rows]
+
+
+async def record_reminder_check(
+    session: AsyncSession, household: UUID, today: datetime.date, again: datetime.date
+) -> None:
+    """Note that the household was looked at today, and when it is to be looked at again."""
+    await session.execute(_SEEN, {"id": household, "today": today, "again": again})
+
+
+async def count_reminder_checks(session: AsyncSession, today: datetime.date) -> int:
+    """Return how many households' day it still is; at most a thousand."""
+    return int(await session.scalar(_DUE[at_a_clock(session)], {"today": today}) or 0)

@@ -1,0 +1,63 @@
+"""The short way of a request to its endpoint, past the framework's search for it and its layers around it.
+
+The framework tries one route after the other and wraps what it finds in layers for things that no endpoint of ours
+has: forms, files to close, dependencies that clean up. Where method and address are those of an endpoint, letter by
+letter, that is looked up and asked; what it refuses is answered by the handlers that the application has installed.
+Everything else, a path with ids in it among it, goes the framework's way, to the same endpoints and handlers.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import cast
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Match
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from hearthpay.http.routing import Endpoint
+
+FailureHandler = Callable[[Request, Exception], Awaitable[Response]]
+
+
+class FastDispatch:
+    """ASGI middleware, the innermost; a route that is added after the first request goes the framework's way."""
+
+    def __init__(self, app: ASGIApp, routes: Sequence[BaseRoute]) -> None:
+        """Look for endpoints among `routes`, and leave all else to `app`."""
+        self.app = app
+        self._endpoints = endpoints_by_address(routes)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        endpoint = self._endpoints.get((scope["method"], scope["path"])) if scope["type"] == "http" else None
+        if endpoint is None:
+            await self.app(scope, receive, send)
+            return
+        scope["route"] = endpoint
+        request = Request(scope, receive, send)
+        try:
+            response = await endpoint.respond(request)
+        except Exception as failure:  # noqa: BLE001 - raised again where nobody knows it
+            response = await answer_to_failure(request, failure)
+        await response(scope, receive, send)
+
+
+async def answer_to_failure(request: Request, failure: Exception) -> Response:
+    """Return what the application's handlers make of a failure; raises it where none knows its kind."""
+    handlers = request.app.exception_handlers
+    known = next((kind for kind in type(failure).__mro__ if kind in handlers), None)
+    if known is None:
+        raise failure
+    return await cast(FailureHandler, handlers[known])(request, failure)
+
+
+def endpoints_by_address(routes: Sequence[BaseRoute]) -> dict[tuple[str, str], Endpoint]:
+    """Return the endpoints without parameters, by method and address; not those that the framework would not find."""
+    found = {}
+    for route in routes:
+        if isinstance(route, Endpoint) and not route.param_convertors:
+            for method in route.methods or ():
+                scope = {"type": "http", "method": method, "path": route.path}
+                if next(each for each in routes if each.matches(scope)[0] is Match.FULL) is route:
+                    found[method, route.path] = route
+    return found

@@ -1,0 +1,85 @@
+"""The trail of agents: one audit row for each call of a tool and each resource read, with the program's name and what
+came of it. What is refused as too much (the day's requests, or too many at once) leaves none, or the trail would
+grow without end.
+
+The deed itself, such as a run, has a row of its own in its own transaction; the request's id joins the two. No
+argument is kept: hours and wages stand where they belong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+from uuid import UUID
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.database.session import Database
+from hearthpay.mcp.resource_results import Reading
+from hearthpay.mcp.tool_results import ToolAnswer
+from hearthpay.mcp.tools.toolbox import BY_NAME
+from hearthpay.wire.secrecy import holds_a_secret
+
+CALLED: Final = "agent.call"
+READ: Final = "agent.read"
+
+_BROKEN_OFF: Final = "broken_off"
+_UNKNOWN: Final = "unknown"
+_TOO_MANY: Final = "rate_limited"
+_LONGEST_NAME: Final = 100
+
+
+async def record_tool_call(
+    database: Database, actor: Actor, client: str | None, tool: str, answer: ToolAnswer | None
+) -> None:
+    """Write the row of a call; `answer` is None where it was broken off, and may have been carried out."""
+    if answer is not None and answer.code == _TOO_MANY:
+        return
+    details: dict[str, object] = {
+        "tool": tool if tool in BY_NAME else _UNKNOWN,
+        "client": plain_name(client),
+        "outcome": _BROKEN_OFF if answer is None else answer.code,
+    }
+    household = _household_of(actor, answer)
+    payroll = None if answer is None else _id_in(answer.structured, "payroll_id")
+    async with database.transaction(actor.tenant) as session:
+        await record_audit(session, actor, CALLED, employer_id=household, subject_id=payroll, details=details)
+
+
+async def record_resource_read(
+    database: Database, actor: Actor, client: str | None, reading: Reading | None
+) -> None:
+    """Write the row of a resource that was read or refused; None where the reading was broken off."""
+    if reading is not None and reading.code == _TOO_MANY:
+        return
+    details: dict[str, object] = {
+        "resource": _UNKNOWN if reading is None or reading.item is None else reading.item.name,
+        "client": plain_name(client),
+        "outcome": _BROKEN_OFF if reading is None else reading.code,
+    }
+    payroll = None if reading is None else reading.payroll_id
+    async with database.transaction(actor.tenant) as session:
+        await record_audit(
+            session, actor, READ, employer_id=actor.tenant.employer_id, subject_id=payroll, details=details
+        )
+
+
+def plain_name(client: str | None) -> str | None:
+    """Return a program's name as it can be kept: one printable line, and nothing that reads like a tax number."""
+    if client is None:
+        return None
+    plain = "".join(each if each.isprintable() else " " for each in client[:_LONGEST_NAME]).strip()
+    return "(withheld)" if holds_a_secret(plain) else plain or None
+
+
+def _household_of(actor: Actor, answer: ToolAnswer | None) -> UUID | None:
+    """Return the household that the answer is about: an id that was only asked for may be anybody's."""
+    if actor.tenant.employer_id is not None:
+        return actor.tenant.employer_id
+    return None if answer is None else _id_in(answer.structured, "employer_id")
+
+
+def _id_in(structured: Mapping[str, Any], name: str) -> UUID | None:
+    data = structured.get("data")
+    value = data.get(name) if isinstance(data, Mapping) else None
+    return UUID(value) if isinstance(value, str) else None

@@ -1,0 +1,102 @@
+"""A grant has ended by what a program showed: it stands in the audit trail, and of a theft the person is told.
+
+In the transaction that ended it. What was shown once and is shown again was stolen, from the program or by it.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+import structlog
+from sqlalchemy import Row, text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.plans import NOTHING
+from hearthpay.database.relations import PEOPLE
+from hearthpay.database.session import become
+from hearthpay.languages.catalogue import moment_in
+from hearthpay.mail.person_mail import WARNINGS
+from hearthpay.people.context import PeopleContext
+from hearthpay.people.mails import person_mail
+from hearthpay.security.key_ring import KeyRingError
+
+STOLEN: Final = frozenset({"code_reused", "refresh_reused"})
+"""The reasons for which a grant ends by itself: of these its person is told."""
+
+_NEWS_LAST: Final = timedelta(days=7)
+_FIND: Final = text("SELECT * FROM find_agent_grant(:shown, :client)")
+_PERSON: Final = text(f"SELECT name, email, language FROM {PEOPLE} p WHERE id = :person")
+
+_log = structlog.get_logger("hearthpay.oauth")
+
+
+@dataclass(frozen=True, slots=True)
+class RequestOrigin:
+    """What notes an end: the front desk, which writes to people, and the id of the request."""
+
+    people_context: PeopleContext
+    request_id: str
+
+
+async def record_revocation(
+    session: AsyncSession, now: datetime, origin: RequestOrigin, *, shown: bytes, client_id: str
+) -> None:
+    """Note that the grant of this secret has just ended, and tell its person where that means a theft.
+
+    From here on the transaction is the tenant's whose grant it was.
+    """
+    row = (await session.execute(_FIND, {"shown": shown, "client": client_id})).one()
+    actor = Actor.token(
+        row.grant_id,
+        row.organization_id,
+        frozenset(),
+        sandbox=row.sandbox,
+        request_id=origin.request_id,
+        terms=NOTHING,
+        households=(row.employer_id,),
+    )
+    await become(session, actor.tenant)
+    await record_audit(
+        session,
+        actor,
+        "agent.end",
+        employer_id=row.employer_id,
+        subject_id=row.grant_id,
+        details={"client": row.client_name, "reason": row.ended_because},
+    )
+    if row.ended_because in STOLEN:
+        await _warn(session, now, origin.people_context, row.person_id, row.client_name, row.grant_id)
+
+
+async def _warn(
+    session: AsyncSession,
+    now: datetime,
+    people_context: PeopleContext,
+    person_id: UUID,
+    client_name: str,
+    grant_id: UUID,
+) -> None:
+    """Queue the warning; without keys to seal it there is none, and the grant has ended all the same."""
+    person: Row[tuple[str, str, str]] | None = (
+        await session.execute(_PERSON, {"person": person_id})
+    ).one_or_none()
+    if person is None or people_context.ring is None:
+        return
+    mail = person_mail(
+        "agent_ended",
+        person.email,
+        person.language,
+        name=person.name,
+        client=client_name,
+        when=moment_in(person.language, now),
+    )
+    try:
+        about = f"agent_ended {grant_id}"
+        await people_context.queue_mail(
+            session, now, "agent_ended", mail, now + _NEWS_LAST, sort=WARNINGS, about=about
+        )
+    except KeyRingError as error:
+        _log.error("nobody was told of a stolen token", cause=type(error).__name__)

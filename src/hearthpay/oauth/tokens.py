@@ -1,0 +1,198 @@
+"""Codes and refresh tokens, changed for tokens: each once. What comes a second time was stolen, and ends the grant."""
+
+import base64
+import hashlib
+import hmac
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+from uuid import UUID
+
+from sqlalchemy import TextClause, text
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+from hearthpay.access.actor import Actor, Role
+from hearthpay.access.permissions import SCOPES as API_SCOPES
+from hearthpay.access.plans import terms_of
+from hearthpay.oauth.agent_tokens import LASTS, AgentSecret, new_secret, read_secret
+from hearthpay.oauth.authorization_requests import refuse_other_resource
+from hearthpay.oauth.refusals import OAuthError
+from hearthpay.oauth.revocation import RequestOrigin, record_revocation
+from hearthpay.oauth.scopes import allows_changes, scopes_of
+
+_COLUMNS: Final = (
+    ":shown, :client, :now, :access_id, :access, :access_until, :refresh_id, :refresh, :refresh_until"
+)
+_EXCHANGE: Final[dict[Literal["code", "refresh"], TextClause]] = {
+    "code": text(f"SELECT exchange_agent_code({_COLUMNS})"),
+    "refresh": text(f"SELECT exchange_agent_refresh({_COLUMNS})"),
+}
+_FIND_CODE: Final = text("SELECT * FROM find_agent_code(:shown)")
+_FIND_REFRESH: Final = text("SELECT * FROM find_agent_refresh(:shown)")
+_FIND_ACCESS: Final = text("SELECT * FROM find_agent_token(:shown, :now)")
+_REVOKE: Final = text("SELECT revoke_agent_token(:shown, :client, :now)")
+_NOT_GOOD: Final = (
+    "This code is not good: it is unknown, was used, has expired, or belongs to another program."
+)
+_NOT_GOOD_TOKEN: Final = (
+    "This refresh token is not good: it is unknown, was used, has expired, or was taken back."  # noqa: S105
+)
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedTokens:
+    """What an agent gets; `expires_in` in seconds, of the access token."""
+
+    access: AgentSecret
+    refresh: AgentSecret
+    scopes: tuple[str, ...]
+    expires_in: int
+
+
+@dataclass(frozen=True, slots=True)
+class AgentAccess:
+    """Who comes with an access token: the actor, what it may call, whether runs must be held to a preview."""
+
+    actor: Actor
+    tools: frozenset[str]
+    demands_preview: bool
+    resource: str
+    client_name: str
+
+
+async def exchange_code(
+    session: AsyncSession,
+    now: datetime,
+    *,
+    client_id: str,
+    code: str,
+    verifier: str,
+    redirect_uri: str | None,
+    resource: str | None,
+    origin: RequestOrigin,
+) -> IssuedTokens | None:
+    """Return the tokens for a code; None where it is no good: what it has done to the grant stays done, and is noted.
+
+    Raises OAuthError where something is wrong that the right agent could mend: `invalid_grant`, `invalid_target`.
+    """
+    shown = read_secret("code", code)
+    row = None if shown is None else (await session.execute(_FIND_CODE, {"shown": shown.hash})).one_or_none()
+    if shown is None or row is None or row.client_id != client_id:
+        raise OAuthError("invalid_grant", _NOT_GOOD)
+    if row.used_at is None:
+        if redirect_uri != row.redirect_uri and not (redirect_uri is None and not row.redirect_given):
+            raise OAuthError("invalid_grant", "redirect_uri is not the one that the code was asked with.")
+        if not _proves(verifier, row.code_challenge):
+            raise OAuthError("invalid_grant", "code_verifier does not fit the challenge.")
+        refuse_other_resource(resource, row.resource)
+    return await _exchange(session, now, "code", shown, client_id, origin)
+
+
+async def exchange_refresh(
+    session: AsyncSession,
+    now: datetime,
+    *,
+    client_id: str,
+    refresh: str,
+    scope: str | None,
+    resource: str | None,
+    origin: RequestOrigin,
+) -> IssuedTokens | None:
+    """Return new tokens for a refresh token, as `exchange_code` does for a code.
+
+    A narrower scope than the grant's is no wish that can be had: tokens are what the grant is.
+    """
+    shown = read_secret("refresh", refresh)
+    row = (
+        None if shown is None else (await session.execute(_FIND_REFRESH, {"shown": shown.hash})).one_or_none()
+    )
+    if shown is None or row is None or row.client_id != client_id:
+        raise OAuthError("invalid_grant", _NOT_GOOD_TOKEN)
+    refuse_other_resource(resource, row.resource)
+    if scope is not None and not set(scope.split()) <= set(scopes_of(row.tools)):
+        raise OAuthError("invalid_scope", "scope has more than the person gave.")
+    return await _exchange(session, now, "refresh", shown, client_id, origin)
+
+
+async def revoke(
+    session: AsyncSession, now: datetime, *, client_id: str, token: str, origin: RequestOrigin
+) -> None:
+    """End the grant of a token, access or refresh, if it is this program's (RFC 7009); else do nothing."""
+    shown = read_secret("access", token) or read_secret("refresh", token)
+    if shown is None:
+        return
+    values = {"shown": shown.hash, "client": client_id, "now": now}
+    if (await session.execute(_REVOKE, values)).scalar_one():
+        await record_revocation(session, now, origin, shown=shown.hash, client_id=client_id)
+
+
+async def find_access(
+    session: AsyncSession, now: datetime, presented: str, request_id: str
+) -> AgentAccess | None:
+    """Return who comes with this access token; None where it opens nothing any more.
+
+    It reaches the grant's household. It may do no more than its person may at this moment, and no more than look where
+    nothing else was given.
+    """
+    shown = read_secret("access", presented)
+    row = (
+        None
+        if shown is None
+        else (await session.execute(_FIND_ACCESS, {"shown": shown.hash, "now": now})).one_or_none()
+    )
+    if row is None:
+        return None
+    actor = Actor.token(
+        row.grant_id,
+        row.organization_id,
+        frozenset(API_SCOPES),
+        sandbox=row.sandbox,
+        request_id=request_id,
+        terms=terms_of(row.plan, row.lifted_limits),
+        households=(row.employer_id,),
+        role=_role(row.role, row.tools),
+        person_id=row.person_id,
+    )
+    return AgentAccess(actor, frozenset(row.tools), row.demands_preview, row.resource, row.client_name)
+
+
+def _role(role: Role, tools: list[str]) -> Role:
+    if role == "viewer" or not allows_changes(tools):
+        return "viewer"
+    return "admin"
+
+
+async def _exchange(
+    session: AsyncSession,
+    now: datetime,
+    kind: Literal["code", "refresh"],
+    shown: AgentSecret,
+    client_id: str,
+    origin: RequestOrigin,
+) -> IssuedTokens | None:
+    access, refresh = new_secret("access"), new_secret("refresh")
+    values: dict[str, str | bytes | datetime | UUID] = {
+        "shown": shown.hash,
+        "client": client_id,
+        "now": now,
+        "access_id": uuid7(),
+        "access": access.hash,
+        "access_until": now + LASTS["access"],
+        "refresh_id": uuid7(),
+        "refresh": refresh.hash,
+        "refresh_until": now + LASTS["refresh"],
+    }
+    outcome: str = (await session.execute(_EXCHANGE[kind], values)).scalar_one()
+    if outcome == "ended":
+        await record_revocation(session, now, origin, shown=shown.hash, client_id=client_id)
+    if outcome != "issued":
+        return None
+    row = (await session.execute(_FIND_REFRESH, {"shown": refresh.hash})).one()
+    lasts = min(LASTS["access"], row.expires_at - now)
+    return IssuedTokens(access, refresh, scopes_of(row.tools), int(lasts.total_seconds()))
+
+
+def _proves(verifier: str, challenge: str) -> bool:
+    hashed = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode("utf-8")).digest()).rstrip(b"=")
+    return hmac.compare_digest(hashed, challenge.encode("ascii"))

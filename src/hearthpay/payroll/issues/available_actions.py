@@ -1,0 +1,170 @@
+"""What can still be done about a payroll: whether it can be voided, and what about a deposit that has not left.
+
+Whoever acts asks here, and so does the answer that tells a household what it may do.
+"""
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.banking.authorizations import covers
+from hearthpay.banking.entries import business_date
+from hearthpay.database.relations import BANK_ACCOUNTS, BANK_ENTRIES
+from hearthpay.payroll.ledger.rows import (
+    Action,
+    AvailableActions,
+    Decision,
+    Deposit,
+    RemedyAction,
+    StoredPayroll,
+)
+
+WayToVoid = Literal["not_sent", "uncollected", "recalled", "by_hand", "hand_part"]
+"""What voiding a payroll comes to: it is not sent; its debit, which cannot leave, is dropped; its collected money goes
+back; all of it was paid by hand and is undone; or of a failed one what was paid by hand."""
+
+LONGEST_WAIT: Final = datetime.timedelta(days=30)
+"""How long a deposit may be told to wait for another account: wages are due."""
+
+# A debit waits where no account is there that the household lets be debited, or where it should have left before today.
+_POSITION: Final = text(
+    "SELECT p.direct_deposit, "
+    "coalesce(bool_or(e.kind = 'debit' AND e.status IN ('sent', 'settled')), false) AS collected, "
+    "coalesce(bool_or(e.kind = 'debit' AND e.status = 'pending' AND (e.send_on < :today OR a.id IS NULL "
+    f"OR a.status <> 'active' OR NOT {covers(account='a', payroll='p')})), false) AS debit_waits, "
+    "coalesce(bool_or(e.kind = 'debit' AND e.status = 'pending' AND a.id IS NOT NULL "
+    f"AND NOT {covers(account='a', payroll='p')}), false) AS unauthorized, "
+    "coalesce(bool_or(e.kind = 'credit' AND e.status NOT IN ('pending', 'cancelled')), false) AS deposits_left, "
+    "coalesce(bool_or(e.kind = 'credit' AND e.status IN ('pending', 'sent', 'settled')), false) AS deposits "
+    f"FROM payrolls p LEFT JOIN {BANK_ENTRIES} e ON e.payroll_id = p.id "
+    f"LEFT JOIN {BANK_ACCOUNTS} a ON a.employer_id = p.employer_id AND a.employee_id IS NULL "
+    "AND a.status <> 'replaced' "
+    "WHERE p.id = :payroll GROUP BY p.id"
+)
+_SCHEDULED_UNAUTHORIZED: Final = text(
+    f"SELECT EXISTS (SELECT FROM payrolls p JOIN {BANK_ACCOUNTS} a ON a.employer_id = p.employer_id "
+    "AND a.employee_id IS NULL AND a.status <> 'replaced' WHERE p.id = :payroll AND p.status = 'scheduled' "
+    f"AND NOT {covers(account='a', payroll='p')})"
+)
+_PAID_BY_HAND: Final = text(
+    "SELECT c.id FROM paychecks c WHERE c.payroll_id = :payroll AND c.reverses IS NULL "
+    "AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id) AND (c.payment_method <> 'direct_deposit' "
+    "OR EXISTS (SELECT FROM paycheck_remedies d WHERE d.paycheck_id = c.id AND d.action = 'pay_by_check')) "
+    "ORDER BY c.id"
+)
+_DEPOSITS: Final = text(
+    "SELECT c.employee_id, c.tax_year, c.net_pay, e.status AS credit, a.status AS account, "
+    "EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id) AS undone, "
+    "d.action, d.until, d.decided_by_kind, d.decided_at FROM paychecks c "
+    f"LEFT JOIN {BANK_ENTRIES} e ON e.paycheck_id = c.id AND e.kind = 'credit' "
+    f"LEFT JOIN {BANK_ACCOUNTS} a ON a.employee_id = c.employee_id AND a.status <> 'replaced' "
+    "LEFT JOIN LATERAL (SELECT * FROM paycheck_remedies r WHERE r.paycheck_id = c.id ORDER BY r.id DESC LIMIT 1) d "
+    "ON true WHERE c.payroll_id = :payroll AND c.reverses IS NULL AND c.payment_method = 'direct_deposit'"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """How far a payroll's money has got."""
+
+    direct_deposit: bool
+    collected: bool
+    debit_waits: bool
+    unauthorized: bool
+    deposits_left: bool
+    deposits: bool
+
+
+async def position_of(session: AsyncSession, payroll_id: UUID, now: datetime.datetime) -> Position:
+    """Return how far the payroll's money has got."""
+    parameters = {"payroll": payroll_id, "now": now, "today": business_date(now)}
+    return Position(*(await session.execute(_POSITION, parameters)).one())
+
+
+async def paid_by_hand(session: AsyncSession, payroll_id: UUID) -> list[UUID]:
+    """Return the payroll's paychecks that stand and were paid by check or cash, if not at first."""
+    return list(await session.scalars(_PAID_BY_HAND, {"payroll": payroll_id}))
+
+
+async def void_action(
+    session: AsyncSession, payroll_id: UUID, status: str, position: Position
+) -> WayToVoid | None:
+    """Return how the payroll can be voided, or None."""
+    if status in ("scheduled", "draft"):
+        return "not_sent"
+    if status == "pending_funding":
+        return "uncollected" if position.debit_waits and not position.collected else None
+    if status == "processing":
+        return None if position.deposits_left else "recalled"
+    if status == "completed":
+        if not position.direct_deposit:
+            return "by_hand"
+        return "by_hand" if not position.deposits and await paid_by_hand(session, payroll_id) else None
+    if status == "failed" and await paid_by_hand(session, payroll_id):
+        return "hand_part"
+    return None
+
+
+def remedies_for(
+    *, status: str, credit: str | None, account: str | None, tax_year: int, today: datetime.date
+) -> tuple[RemedyAction, ...]:
+    """Return what can be done about a direct deposit that has not left.
+
+    `credit` and `account` are the states of its bank entry and of the employee's present account. A check that is
+    written in another year would be wages of that year; and only who has no account that works has one to wait for.
+    """
+    if credit != "pending" or status not in ("processing", "failed"):
+        return ()
+    same_year = today.year == tax_year
+    waits = account not in ("active", "verifying") and today < datetime.date(tax_year, 12, 31)
+    by_check: tuple[RemedyAction, ...] = ("pay_by_check",) if same_year else ()
+    wait: tuple[RemedyAction, ...] = ("wait_for_account",) if waits and same_year else ()
+    return (*by_check, *wait, "refund")
+
+
+async def with_available_actions(
+    session: AsyncSession, payroll: StoredPayroll, now: datetime.datetime
+) -> StoredPayroll:
+    """Return the payroll with what can be done about it."""
+    return replace(
+        payroll, available_actions=await available_actions_of(session, payroll.id, payroll.status, now)
+    )
+
+
+async def available_actions_of(
+    session: AsyncSession, payroll_id: UUID, status: str, now: datetime.datetime
+) -> AvailableActions:
+    """Return what can be done about a payroll that is in this status, and about its deposits."""
+    position = await position_of(session, payroll_id, now)
+    actions: list[Action] = []
+    if await void_action(session, payroll_id, status, position):
+        actions.append("void")
+    if position.unauthorized or await session.scalar(
+        _SCHEDULED_UNAUTHORIZED, {"payroll": payroll_id, "now": now}
+    ):
+        actions.append("authorize_debit")
+    return AvailableActions(tuple(actions), await _deposits(session, payroll_id, status, now))
+
+
+async def _deposits(
+    session: AsyncSession, payroll_id: UUID, status: str, now: datetime.datetime
+) -> Mapping[UUID, Deposit]:
+    deposits = {}
+    for row in await session.execute(_DEPOSITS, {"payroll": payroll_id}):
+        remedies = remedies_for(
+            status=status,
+            credit=None if row.undone else row.credit,
+            account=row.account,
+            tax_year=row.tax_year,
+            today=business_date(now),
+        )
+        decided = None
+        if row.action is not None:
+            decided = Decision(row.action, row.until, row.decided_by_kind, row.decided_at)
+        deposits[row.employee_id] = Deposit(remedies, decided)
+    return deposits

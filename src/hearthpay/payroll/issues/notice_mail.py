@@ -1,0 +1,200 @@
+"""What the mails about a payroll say: plain words, no link, and of an account no more than its last four digits."""
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from hearthpay.languages.catalogue import Say, day_in, hour_in, mark, money_in
+from hearthpay.mail.letter import letter
+from hearthpay.mail.mailer import Mail
+from hearthpay.mail.wording import holds_address, name_in_mail
+from hearthpay.payroll.issues.payment_status import PaycheckPaymentStatus, PaymentIssue
+from hearthpay.payroll.issues.wording import action_text, happened_text, reason_text
+from hearthpay.people.recipients import NoticeReader
+
+_SOMEBODY: Final = mark("Your employer")
+_AN_EMPLOYEE: Final = mark("your employee")
+_WAYS_TO_BE_PAID: Final = mark("Please ask your employer how you are going to be paid.")
+_ANOTHER_ACCOUNT: Final = mark("Please ask your employer for a link to enter another bank account.")
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeFacts:
+    """Whom a notice is about; names as their owners spelled them."""
+
+    household: tuple[str, str]
+    employees: tuple[str, ...]
+    pay_date: datetime.date
+    payroll_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnNoticeFacts:
+    """A prenote or a payout that came back: to whose account, which it was, why, and how much (None: a prenote).
+
+    Without an employee the account is the household's. `title` and `code` are the bank's reason.
+    """
+
+    household: tuple[str, str]
+    employee: tuple[str, str] | None
+    last_four: str
+    title: str
+    code: str
+    amount: Decimal | None
+
+
+def household_notice(to: NoticeReader, told: NoticeFacts, issue: PaymentIssue) -> Mail:
+    """Return what is in the payroll's way; in English in the words of `GET /payroll/{id}` at the same moment."""
+    say = to.say
+    names = [name for name in (name_in_mail(each) for each in told.employees) if name]
+    about = f" {say(mark('It concerns {names}.'), names=', '.join(names))}" if names else ""
+    reason = reason_text(to.say, to.language, issue)
+    pay_date = day_in(to.language, told.pay_date)
+    lines = [
+        say(mark("About your payroll with the pay date {day}:"), day=pay_date),
+        f"{_reason_line(to, issue, reason)}{about}",
+        say(mark("What to do: {action}"), action=action_text(to.say, to.language, issue)),
+    ]
+    if issue.until is not None and issue.next_try is not None:
+        until = hour_in(to.language, issue.until)
+        lines.append(say(mark("It is tried until {moment}."), moment=until))
+    lines.append(say(mark("Payroll {number}."), number=told.payroll_id))
+    subject = say(mark("Your payroll of {day}: {reason}"), day=pay_date, reason=reason)
+    return letter(to.address, to.language, subject, told.household[0], tuple(lines))
+
+
+def _reason_line(to: NoticeReader, issue: PaymentIssue, reason: str) -> str:
+    # The tax engine may repeat what a certificate says: no mail carries an address that somebody typed there.
+    said = happened_text(to.say, to.language, issue)
+    return f"{reason}." if holds_address(said) else said
+
+
+def employee_notice(
+    to: NoticeReader, told: NoticeFacts, issue: PaymentIssue, paid: PaycheckPaymentStatus | None
+) -> Mail:
+    """That pay by direct deposit is late, or does not come; nothing of the household's own affairs."""
+    say = to.say
+    household = name_in_mail(*told.household) or say(_SOMEBODY)
+    account = (
+        say(mark("your account ending in {digits}"), digits=paid.last_four)
+        if paid is not None and paid.last_four
+        else say(mark("your account"))
+    )
+    reason = reason_text(to.say, to.language, issue).lower()
+    day = day_in(to.language, told.pay_date)
+    happened, action = _headline(issue)
+    name = told.employees[0] if told.employees else ""
+    return letter(
+        to.address,
+        to.language,
+        say(mark("Problem with your {day} pay"), day=day),
+        name,
+        (say(happened, household=household, day=day, account=account, reason=reason), say(action)),
+    )
+
+
+def _headline(issue: PaymentIssue) -> tuple[str, str]:
+    match issue.kind:
+        case "debit_returned" if issue.next_try is not None:
+            return (
+                mark("Your pay from {household}, due on {day}, is going to arrive later than planned."),
+                mark("You need not do anything. Please ask your employer if you have questions."),
+            )
+        case "deposit_returned":
+            return (
+                mark(
+                    "Your bank sent back your pay from {household} of {day}: {account} could not take it ({reason})."
+                ),
+                mark(
+                    "Please speak with your employer, who can pay you by check or send you a link for another account."
+                ),
+            )
+        case "deposit_reversed":
+            return (
+                mark(
+                    "The direct deposit from {household} of {day} was a mistake ({reason}). The same amount is taken "
+                    "back from {account}."
+                ),
+                mark("Please speak with your employer about what you are to be paid instead."),
+            )
+        case "held":
+            return mark(
+                "Your {day} pay from {household} is on hold. The bank didn't accept {account}."
+            ), _ANOTHER_ACCOUNT
+        case "year_passed":
+            return (
+                mark("Your pay from {household} of {day} could not be sent before the end of the year."),
+                mark("Please ask your employer when it comes."),
+            )
+        case _:
+            return (
+                mark("Your pay from {household}, due on {day}, does not come by direct deposit."),
+                _WAYS_TO_BE_PAID,
+            )
+
+
+def return_notice_to_household(to: NoticeReader, told: ReturnNoticeFacts) -> Mail:
+    """That an account cannot be used, or that a payout of an employee's set-aside did not arrive."""
+    say = to.say
+    if told.employee is None:
+        subject = mark("Your bank account cannot be used")
+        happened = mark("Your bank rejected the account ending in {digits}: {reason}.")
+        action = mark(
+            "Nothing was debited. Payrolls by direct deposit wait until you connect an account and authorize its "
+            "debit; you can pay by check at any time."
+        )
+    elif told.amount is None:
+        subject = mark("An employee's bank account cannot be used")
+        happened = mark(
+            "The bank of {employee} refused the trial of the account ending in {digits}: {reason}."
+        )
+        action = mark(
+            "Direct deposit is not possible until another account is entered. Send a link to the portal for it, or "
+            "pay by check."
+        )
+    else:
+        subject = mark("A payout of money set aside came back")
+        happened = mark(
+            "The bank of {employee} sent back a payout of {amount} that had been set aside, to the account ending in "
+            "{digits}: {reason}."
+        )
+        action = mark(
+            "The money is in the employee's balance again. It can be paid out when another account is entered: send a "
+            "link to the portal for it."
+        )
+    employee = name_in_mail(*(told.employee or ())) or say(_AN_EMPLOYEE)
+    happened = say(happened, employee=employee, **_facts(told, say, to.language))
+    return letter(to.address, to.language, say(subject), told.household[0], (happened, say(action)))
+
+
+def return_notice_to_employee(to: NoticeReader, told: ReturnNoticeFacts) -> Mail:
+    """That the employee's account cannot be used, or that a payout did not arrive."""
+    say = to.say
+    employer = name_in_mail(*told.household) or say(_SOMEBODY)
+    if told.amount is None:
+        subject = mark("Your bank account cannot be used")
+        happened = mark(
+            "Your bank refused the trial of your account ending in {digits} ({reason}), so {employer} cannot pay you "
+            "by direct deposit to it."
+        )
+    else:
+        subject = mark("A payout of money set aside came back")
+        happened = mark(
+            "Your bank sent back {amount} that {employer} had set aside for you and that was to be paid to your "
+            "account ending in {digits} ({reason}). The money is in your balance again."
+        )
+    happened = say(happened, employer=employer, **_facts(told, say, to.language))
+    name = told.employee[0] if told.employee else ""
+    return letter(to.address, to.language, say(subject), name, (happened, say(_ANOTHER_ACCOUNT)))
+
+
+def _facts(told: ReturnNoticeFacts, say: Say, language: str) -> dict[str, str]:
+    amount = "" if told.amount is None else money_in(language, told.amount)
+    return {"digits": told.last_four, "reason": f"{say(told.title)} ({told.code})", "amount": amount}
+
+
+def operator_notice(to: str, about: str, lines: Sequence[str]) -> Mail:
+    """Return what only the operator can put right; in English, as the log that tells more is."""
+    return letter(to, "en", f"Hearthpay: {about}", "", tuple(lines))

@@ -1,0 +1,222 @@
+"""Who is told of what is in a payroll's way: the household, the employees whom it concerns, and the operator.
+
+What has been told stands beside what is told of, so a worker that dies in between tells it in its next round, and
+nothing twice. The words are those that `GET /payroll/{id}` has at that moment.
+"""
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from uuid import UUID
+
+import structlog
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.banking.holds import record_hold_notice
+from hearthpay.clock import Clock
+from hearthpay.database.outage import DatabaseUnavailable
+from hearthpay.database.relations import BANK_ENTRIES, EMPLOYEES, EMPLOYERS
+from hearthpay.database.session import Database
+from hearthpay.mail.notices import Notice, NotificationSettings, Recipient, queue_notice
+from hearthpay.payroll.issues.notice_mail import (
+    NoticeFacts,
+    employee_notice,
+    household_notice,
+    operator_notice,
+)
+from hearthpay.payroll.issues.payment_status import PaymentIssue, PayrollPaymentStatus, read_payment_status
+from hearthpay.payroll.issues.problem_log import NotedProblem
+from hearthpay.people.recipients import Readers, addressed, readers_of
+from hearthpay.security.key_ring import KeyRing
+
+AT_ONCE: Final = 100
+"""Payrolls told of in one round."""
+
+_UNTOLD: Final = text(
+    "SELECT id FROM payrolls WHERE failure IS NOT NULL "
+    "AND failure_told IS DISTINCT FROM md5((status = 'failed')::text || failure::text) "
+    f"UNION SELECT payroll_id FROM {BANK_ENTRIES} e WHERE status = 'pending' AND held_reason IS NOT NULL "
+    "AND held_told IS DISTINCT FROM held_reason AND payroll_id IS NOT NULL ORDER BY id LIMIT :limit"
+)
+_LOCK: Final = text(
+    "SELECT id, organization_id, employer_id, sandbox, pay_date, failure_told, "
+    f"md5((status = 'failed')::text || failure::text) AS print, EXISTS (SELECT FROM {BANK_ENTRIES} e "
+    "WHERE e.payroll_id = payrolls.id AND e.status = 'pending' AND e.held_reason IS NOT NULL "
+    "AND e.held_told IS DISTINCT FROM e.held_reason) AS held_untold "
+    "FROM payrolls WHERE id = :id FOR NO KEY UPDATE SKIP LOCKED"
+)
+HOUSEHOLD: Final = text(f"SELECT first_name, last_name FROM {EMPLOYERS} e WHERE id = :id")
+"""What a household is called."""
+_TOLD: Final = text("UPDATE payrolls SET failure_told = :print WHERE id = :id")
+_PEOPLE: Final = text(
+    "SELECT e.id, e.first_name, e.last_name, n.payment_method FROM payroll_entries n "
+    f"JOIN {EMPLOYEES} e ON e.id = n.employee_id WHERE n.payroll_id = :id ORDER BY n.position"
+)
+_FOR_EMPLOYEES: Final = ("debit_returned", "deposit_returned", "deposit_reversed", "held", "year_passed")
+"""What the employees paid by direct deposit are told of, all of them where none is named."""
+
+_FOR_OPERATOR: Final = ("wages_not_covered", "deposit_reversed", "reversal_returned")
+"""What only the operator can put right, or must know of."""
+
+_OPERATORS_CODES: Final = ("internal_error", "tax_year_not_final", "unsupported_jurisdiction")
+_log = structlog.get_logger("hearthpay.payroll")
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """What is told of, and to whom; `episode` tells one occurrence of the same trouble from the next."""
+
+    payroll: Any
+    household: Any
+    people: Sequence[Any]
+    readers: Readers
+    payment_status: PayrollPaymentStatus
+    issue: PaymentIssue
+    episode: str
+
+
+async def find_unreported(session: AsyncSession) -> list[UUID]:
+    """Return payrolls that have not been told of; the session is the worker's."""
+    return list(await session.scalars(_UNTOLD, {"limit": AT_ONCE}))
+
+
+async def notify_of_payrolls(
+    database: Database,
+    ring: KeyRing,
+    clock: Clock,
+    notifications: NotificationSettings,
+    payrolls: Sequence[UUID],
+) -> int:
+    """Queue the notices about these payrolls; return how many were told of. Raises DatabaseUnavailable.
+
+    `database` acts as the worker's role. One that cannot be told of holds no other back.
+    """
+    told = 0
+    for payroll_id in payrolls:
+        try:
+            async with database.transaction(None) as session:
+                told += await _notify_of(session, ring, notifications, payroll_id, clock.now())
+        except DatabaseUnavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold the others back
+            _log.error("telling of a payroll failed", payroll_id=str(payroll_id), exc_info=error)
+    return told
+
+
+async def notify_of_problems(
+    session: AsyncSession,
+    ring: KeyRing,
+    notifications: NotificationSettings,
+    now: datetime.datetime,
+    noted: Sequence[NotedProblem],
+) -> None:
+    """Tell the operator of each problem of the worker when it begins."""
+    for problem in noted:
+        lines = [
+            f"Since {problem.since:%Y-%m-%d %H:%M} UTC: {problem.problem}.",
+            "It is tried again every minute and logged once a day while it lasts.",
+        ]
+        mail = (
+            None
+            if notifications.operator is None
+            else operator_notice(notifications.operator, "the bank's work is held up", lines)
+        )
+        key = f"problem:{problem.key}:{problem.since.isoformat()}"
+        await queue_notice(session, ring, notifications, now, Notice(key, "problem", "operator", mail))
+
+
+async def _notify_of(
+    session: AsyncSession,
+    ring: KeyRing,
+    notifications: NotificationSettings,
+    payroll_id: UUID,
+    now: datetime.datetime,
+) -> bool:
+    payroll = (await session.execute(_LOCK, {"id": payroll_id})).one_or_none()
+    if payroll is None:  # another worker is at it
+        return False
+    untold = payroll.print is not None and payroll.print != payroll.failure_told
+    if not untold and not payroll.held_untold:  # another worker was faster
+        return False
+    payment_status = await read_payment_status(session, payroll_id, now, within_tenant=False)
+    household = (await session.execute(HOUSEHOLD, {"id": payroll.employer_id})).one()
+    people = (await session.execute(_PEOPLE, {"id": payroll_id})).all()
+    readers = await readers_of(session, payroll.employer_id, [each.id for each in people])
+    told = [(payment_status.stored, str(payroll.print))] if untold else []
+    if payroll.held_untold and payment_status.held is not None:
+        told.append((payment_status.held, str(payment_status.held.case.hold)))
+    for issue, episode in told:
+        if issue is not None:
+            case = _Case(payroll, household, people, readers, payment_status, issue, episode)
+            for notice in _notices(case, notifications):
+                await queue_notice(session, ring, notifications, now, notice)
+    await session.execute(_TOLD, {"id": payroll_id, "print": payroll.print})
+    await record_hold_notice(session, payroll_id)
+    return True
+
+
+def _notices(case: _Case, notifications: NotificationSettings) -> list[Notice]:
+    payroll, issue = case.payroll, case.issue
+    what = f"{payroll.id}:{issue.kind}:{issue.code}"
+    name = (case.household.first_name, case.household.last_name)
+
+    def notice(key: str, recipient: Recipient, employee_id: UUID | None = None) -> Notice:
+        return Notice(
+            f"{what}:{key}",
+            issue.kind,
+            recipient,
+            None,
+            payroll.organization_id,
+            payroll.employer_id,
+            payroll.sandbox,
+            employee_id,
+            payroll.id,
+        )
+
+    concerned = tuple(
+        f"{each.first_name} {each.last_name}" for each in case.people if each.id in issue.employees
+    )
+    about = NoticeFacts(name, concerned, payroll.pay_date, str(payroll.id))
+    notices = addressed(
+        notice(f"{case.episode}:household", "household"),
+        case.readers.household,
+        lambda reader: household_notice(reader, about, issue),
+    )
+    again = "again" if issue.next_try is not None else "for good"
+    for each in _employees_to_notify(issue, case.people):
+        told = NoticeFacts(name, (each.first_name,), payroll.pay_date, str(payroll.id))
+        paid = case.payment_status.paychecks.get(each.id)
+        reader = case.readers.employees.get(each.id)
+        mail = None if reader is None else employee_notice(reader, told, issue, paid)
+        notices.append(replace(notice(f"{again}:employee:{each.id}", "employee", each.id), mail=mail))
+    if _for_operator(issue):
+        lines = [
+            f"Payroll {payroll.id}, pay date {payroll.pay_date:%B %-d, %Y}: {issue.message}",
+            f"{issue.reason} ({issue.code}).",
+        ]
+        mail = (
+            None
+            if notifications.operator is None
+            else operator_notice(notifications.operator, issue.reason, lines)
+        )
+        notices.append(replace(notice(f"{case.episode}:operator", "operator"), mail=mail))
+    return notices
+
+
+def _employees_to_notify(issue: PaymentIssue, people: Sequence[Any]) -> list[Any]:
+    by_bank = [each for each in people if each.payment_method == "direct_deposit"]
+    if issue.employees and issue.kind in _FOR_EMPLOYEES:
+        return [each for each in by_bank if each.id in issue.employees]
+    if issue.kind == "debit_returned":
+        return by_bank
+    if issue.kind == "not_sent" and issue.next_try is None:
+        return by_bank
+    return []
+
+
+def _for_operator(issue: PaymentIssue) -> bool:
+    if issue.kind == "held":
+        return issue.code == "payment_held"
+    return issue.kind in _FOR_OPERATOR or issue.code in _OPERATORS_CODES

@@ -1,0 +1,335 @@
+"""How a payroll stands with the bank at this moment: what became of each paycheck, and what is in the way.
+
+Most of it is read from the payments themselves, so that it is told from the moment it happens: a payment that cannot
+leave, a bank that cannot be reached, a payroll that is due and not sent. What ended a payroll, or is being tried
+again, is stored with it (`failures`).
+"""
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, cast
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.banking.calendar import (
+    CUT_OFF,
+    banking_day_on_or_before,
+    previous_banking_day,
+    submission_day,
+)
+from hearthpay.banking.holds import HELD_AS, HoldCode
+from hearthpay.clock import BUSINESS_TIME
+from hearthpay.database.relations import BANK_ACCOUNTS, BANK_ENTRIES
+from hearthpay.payroll.issues.advice import (
+    NOT_PAID,
+    Circumstances,
+    WayOut,
+    hold_of,
+    in_words,
+    reason_of,
+    what_to_do,
+)
+from hearthpay.payroll.issues.attempts import given_up_at
+from hearthpay.payroll.issues.available_actions import available_actions_of
+from hearthpay.payroll.issues.failures import FailureKind
+
+PaymentStatus = Literal[
+    "scheduled", "collecting", "waiting", "held", "sent", "paid", "returned", "reversed", "undone"
+]
+"""What has become of a paycheck's money. `waiting`: collected, and not yet in a file; `held`: it cannot leave;
+`returned`: the bank sent it back; `reversed`: taken back as a mistake; `undone`: it never left. By check or cash, and
+in retrospect, the household pays itself: `paid`, until it is `undone`.
+"""
+RefundStatus = Literal["waiting", "held", "sent", "paid", "returned"]
+
+_LATE_AFTER: Final = datetime.timedelta(hours=1)
+_SENT: Final = ("sent", "settled")
+
+_PAYROLL: Final = text(
+    "SELECT id, organization_id, employer_id, sandbox, status, failure, attempts, next_attempt_at, scheduled_send_at, "
+    "pay_date, tax_year, direct_deposit, notes FROM payrolls WHERE id = :id"
+)
+_ENTRIES: Final = text(
+    "SELECT e.id, e.kind, e.status, e.paycheck_id, e.employee_id, e.amount, e.attempt, e.send_on, e.settle_on, "
+    f"e.effective_date, e.return_code, {HELD_AS} AS hold_code, b.last_four, b.employee_id IS NULL AS of_household "
+    f"FROM {BANK_ENTRIES} e JOIN {BANK_ACCOUNTS} b ON b.id = e.bank_account_id WHERE e.payroll_id = :id "
+    "ORDER BY e.id"
+)
+_PAYCHECKS: Final = text(
+    "SELECT c.id, c.employee_id, c.payment_method, c.net_pay, "
+    "EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id) AS undone "
+    "FROM paychecks c WHERE c.payroll_id = :id AND c.reverses IS NULL ORDER BY c.position"
+)
+_OUTAGE: Final = text("SELECT bank_outage_of(:id, :now)")
+
+
+@dataclass(frozen=True, slots=True)
+class RefundPaymentStatus:
+    """What was collected for a paycheck and goes back to the household; `amount` is cents."""
+
+    amount: int
+    status: RefundStatus
+    code: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Why a paycheck's money did not simply arrive; `code` is the bank's, where the bank said so."""
+
+    code: str | None
+    reason: str
+    refund: RefundPaymentStatus | None = None
+    hold: HoldCode | None = None
+    """What holds a payment that has not left."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaycheckPaymentStatus:
+    """What has become of one paycheck's money. `last_four` are the digits of the account it was for."""
+
+    employee_id: UUID
+    status: PaymentStatus
+    outcome: Outcome | None = None
+    last_four: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentIssue:
+    """What is in the way, as the household is told; `next_try` and `until` where it is tried again."""
+
+    kind: FailureKind
+    code: str
+    reason: str
+    message: str
+    what_to_do: str
+    next_try: datetime.datetime | None
+    until: datetime.datetime | None
+    employees: tuple[UUID, ...]
+    case: Circumstances
+    """What its words depend on, to say them in another language."""
+
+    def as_json(self) -> dict[str, Any]:
+        """As it is answered."""
+        return {
+            "kind": self.kind,
+            "code": self.code,
+            "reason": self.reason,
+            "message": self.message,
+            "what_to_do": self.what_to_do,
+            "next_try": self.next_try,
+            "until": self.until,
+            "employees": list(self.employees),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PayrollPaymentStatus:
+    """A payroll at this moment. `trouble` is what is answered; `stored` and `held` are told of each by itself."""
+
+    issue: PaymentIssue | None
+    stored: PaymentIssue | None
+    held: PaymentIssue | None
+    paychecks: Mapping[UUID, PaycheckPaymentStatus]
+
+
+async def read_payment_status(
+    session: AsyncSession, payroll_id: UUID, now: datetime.datetime, *, within_tenant: bool = True
+) -> PayrollPaymentStatus:
+    """Return how the payroll stands; the session sees it.
+
+    `within_tenant`: the session is a tenant's, which may ask whether the bank can be reached; the worker knows.
+    """
+    payroll = (await session.execute(_PAYROLL, {"id": payroll_id})).one()
+    entries = (await session.execute(_ENTRIES, {"id": payroll_id})).all()
+    paychecks = (await session.execute(_PAYCHECKS, {"id": payroll_id})).all()
+    outage: datetime.datetime | None = None
+    if within_tenant and not payroll.sandbox and entries:
+        outage = await session.scalar(_OUTAGE, {"id": payroll_id, "now": now})
+    available_actions = await _available_actions(session, payroll, now)
+    stored = None if payroll.failure is None else _stored(payroll, payroll.failure, available_actions)
+    waiting = [
+        entry
+        for entry in entries
+        if entry.status == "pending" and entry.hold_code and entry.kind != "reversal"
+    ]
+    held = _held(payroll, waiting, available_actions, now) if waiting else None
+    over = stored is not None and payroll.status == "failed"
+    in_the_way = (
+        stored if over else held or stored or _of_the_service(payroll, outage, available_actions, now)
+    )
+    return PayrollPaymentStatus(
+        in_the_way,
+        stored,
+        held,
+        {row.employee_id: _paycheck(payroll.status, row, entries) for row in paychecks},
+    )
+
+
+def _paycheck(status: str, paycheck: Any, entries: Sequence[Any]) -> PaycheckPaymentStatus:
+    own = [entry for entry in entries if entry.paycheck_id == paycheck.id]
+    credit = next((entry for entry in own if entry.kind == "credit"), None)
+    reversal = next((entry for entry in own if entry.kind == "reversal"), None)
+    refunds = [entry for entry in own if entry.kind == "refund" and entry.status != "cancelled"]
+    refund = _refund(refunds[-1]) if refunds else None
+    last_four = credit.last_four if credit is not None else None
+
+    def stands(
+        now: PaymentStatus, code: str | None = None, reason: str = "", hold: HoldCode | None = None
+    ) -> PaycheckPaymentStatus:
+        told = reason or (reason_of(code) if code else NOT_PAID)
+        outcome = Outcome(code, told, refund, hold) if code or reason or refund else None
+        return PaycheckPaymentStatus(paycheck.employee_id, now, outcome, last_four)
+
+    if credit is not None and credit.status == "returned":
+        return stands("returned", credit.return_code)
+    if credit is not None and reversal is not None and reversal.status in ("pending", *_SENT):
+        return stands("reversed" if paycheck.undone else _BY_CREDIT[credit.status], "reversed")
+    if paycheck.undone or status == "voided":
+        return stands("undone")
+    if credit is None:
+        if status == "pending_funding" and paycheck.payment_method == "direct_deposit":
+            return stands("collecting")
+        return stands("paid")
+    if credit.status == "pending" and credit.hold_code:
+        code, reason = hold_of(credit.hold_code, of_household=False)
+        return stands("held", code, reason, credit.hold_code)
+    return stands(_BY_CREDIT[credit.status])
+
+
+_BY_CREDIT: Final[dict[str, PaymentStatus]] = {
+    "pending": "waiting",
+    "sent": "sent",
+    "settled": "paid",
+    "cancelled": "undone",
+    "returned": "returned",
+}
+_BY_REFUND: Final[dict[str, RefundStatus]] = {
+    "pending": "waiting",
+    "sent": "sent",
+    "settled": "paid",
+    "returned": "returned",
+}
+
+
+def _refund(entry: Any) -> RefundPaymentStatus:
+    held = entry.status == "pending" and entry.hold_code
+    return RefundPaymentStatus(entry.amount, "held" if held else _BY_REFUND[entry.status], entry.return_code)
+
+
+def _of_the_service(
+    payroll: Any,
+    outage: datetime.datetime | None,
+    available_actions: frozenset[WayOut],
+    now: datetime.datetime,
+) -> PaymentIssue | None:
+    """Return what keeps the payroll although nothing is wrong with it."""
+    if outage is not None:
+        return _of(
+            Circumstances("bank_unreachable", "bank_unreachable", payroll.status),
+            f"The bank cannot be reached since {in_words(outage).removeprefix('on ')}; a payment waits for it.",
+            next_try=now,
+        )
+    due = payroll.scheduled_send_at
+    if payroll.status == "scheduled" and due is not None and due + _LATE_AFTER < now:
+        return _of(
+            Circumstances("delayed", "not_sent_yet", "scheduled", None, available_actions),
+            "The payroll was to be sent "
+            f"{in_words(due)} and has not been: the service was not at work, or waits to be let go.",
+        )
+    return None
+
+
+def _stored(payroll: Any, stored: Mapping[str, Any], available_actions: frozenset[WayOut]) -> PaymentIssue:
+    """Return what is kept with the payroll; from before there were kinds, its code and its employees tell the kind."""
+    code = str(stored["code"])
+    employees = tuple(UUID(each) for each in stored.get("employees", ()))
+    kind = cast("FailureKind", stored.get("kind") or _kind_before(code, payroll.status, employees))
+    next_try, until = _time(stored.get("next_try")), _time(stored.get("until"))
+    if payroll.status == "scheduled" and payroll.next_attempt_at is not None:
+        next_try = next_try or payroll.next_attempt_at
+        until = until or given_up_at(payroll.next_attempt_at, payroll.attempts, code)
+    if payroll.status in ("failed", "voided", "completed"):
+        next_try = None
+        until = until if kind == "deposit_reversed" and payroll.status != "failed" else None
+    case = Circumstances(
+        kind, code, payroll.status, next_try, available_actions, stored=str(stored["what_to_do"])
+    )
+    return _of(case, str(stored["message"]), next_try, until, employees, str(stored.get("reason") or ""))
+
+
+def _kind_before(code: str, status: str, employees: Sequence[UUID]) -> FailureKind:
+    if code == "year_passed":
+        return "year_passed"
+    if not (len(code) == 3 and code[0] == "R" and code[1:].isdigit()):
+        return "not_sent"
+    if employees:
+        return "deposit_returned"
+    return "debit_returned" if status in ("pending_funding", "failed") else "wages_not_covered"
+
+
+def _held(
+    payroll: Any, held: Sequence[Any], available_actions: frozenset[WayOut], now: datetime.datetime
+) -> PaymentIssue:
+    first = held[0]
+    next_day = submission_day(now)
+    employees = tuple(dict.fromkeys(entry.employee_id for entry in held if not entry.of_household))
+    what = {"debit": "The debit of the household", "refund": "The refund to the household"}.get(
+        first.kind, "A direct deposit"
+    )
+    code, reason = hold_of(first.hold_code, of_household=first.of_household)
+    case = Circumstances(
+        "held",
+        code,
+        payroll.status,
+        _cut_off(next_day),
+        available_actions,
+        first.of_household,
+        hold=first.hold_code,
+    )
+    return _of(
+        case,
+        f"{what} cannot leave: {reason[0].lower()}{reason[1:]}.",
+        _cut_off(next_day),
+        _cut_off(_last_day(payroll.tax_year)) if first.kind == "credit" else None,
+        employees,
+        reason,
+    )
+
+
+async def _available_actions(
+    session: AsyncSession, payroll: Any, now: datetime.datetime
+) -> frozenset[WayOut]:
+    """Return what the payroll's state does not refuse."""
+    found = await available_actions_of(session, payroll.id, payroll.status, now)
+    remedies = {remedy for deposit in found.deposits.values() for remedy in deposit.remedies}
+    return frozenset[WayOut](remedies | ({"void"} if "void" in found.actions else set()))
+
+
+def _of(
+    case: Circumstances,
+    message: str,
+    next_try: datetime.datetime | None = None,
+    until: datetime.datetime | None = None,
+    employees: tuple[UUID, ...] = (),
+    reason: str = "",
+) -> PaymentIssue:
+    told = reason or reason_of(case.code)
+    return PaymentIssue(
+        case.kind, case.code, told, message, what_to_do(case), next_try, until, employees, case
+    )
+
+
+def _last_day(tax_year: int) -> datetime.date:
+    """Return the last day whose file brings a deposit within the year."""
+    return previous_banking_day(banking_day_on_or_before(datetime.date(tax_year, 12, 31)))
+
+
+def _cut_off(day: datetime.date) -> datetime.datetime:
+    return datetime.datetime.combine(day, CUT_OFF, BUSINESS_TIME).astimezone(datetime.UTC)
+
+
+def _time(stored: object) -> datetime.datetime | None:
+    return datetime.datetime.fromisoformat(stored) if isinstance(stored, str) else None

@@ -1,0 +1,211 @@
+"""What goes its usual way with a payroll, told by mail: the debit that comes tomorrow, and payday.
+
+Payday is told to the household, and to each employee who has an address: that she was paid, and that there is a pay
+stub, without the amount, as mail is read by others too. What Autopilot pays or debits, its own notices tell the
+household.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.clock import BUSINESS_TIME
+from hearthpay.database.household_clocks import at_a_clock, by_mode
+from hearthpay.database.relations import AUTOPILOT_PERIODS, EMPLOYEES, EMPLOYERS, NOTICES
+from hearthpay.languages.catalogue import day_in, hour_in, mark, money_in
+from hearthpay.mail.letter import letter
+from hearthpay.mail.mailer import Mail
+from hearthpay.mail.notices import Notice, Recipient
+from hearthpay.mail.wording import name_in_mail
+from hearthpay.people.recipients import (
+    NoticeReader,
+    Topic,
+    addressed,
+    readers_of_employees,
+    readers_of_households,
+)
+from hearthpay.taxes.money import from_cents
+
+AHEAD: Final = timedelta(hours=24)
+"""How long before it leaves a debit is told of; of what was run later than that the household knows."""
+STILL_NEWS: Final = timedelta(days=7)
+"""How long after its day a payday is told of: a payroll completes some days after the pay date."""
+
+MUTED_BY: Final = mark("You can turn this notice off in Hearthpay, under Settings, Notifications.")
+_SOMEBODY: Final = mark("Your employer")
+
+_PAYROLL: Final = (
+    "SELECT p.id, p.organization_id, p.employer_id, p.sandbox, p.period_start, p.period_end, p.pay_date, p.net_pay, "
+    "p.scheduled_send_at, h.first_name AS household_first, h.last_name AS household_last, "
+    f"EXISTS (SELECT FROM {AUTOPILOT_PERIODS} a WHERE a.payroll_id = p.id) AS of_autopilot "
+    f"FROM payrolls p JOIN {EMPLOYERS} h ON h.id = p.employer_id "
+)
+_PAYDAYS: Final = by_mode(
+    lambda mode: text(
+        f"{_PAYROLL} WHERE p.status = 'completed' AND {mode} AND p.pay_date BETWEEN :since AND :today "
+        f"AND NOT EXISTS (SELECT FROM {NOTICES} n WHERE n.payroll_id = p.id "
+        "AND n.kind IN ('notice.payday', 'notice.pay_stub')) ORDER BY p.pay_date, p.id LIMIT :limit"
+    ),
+    "p.sandbox",
+)
+_DEBITS: Final = by_mode(
+    lambda mode: text(
+        f"{_PAYROLL} WHERE p.status = 'scheduled' AND p.direct_deposit AND {mode} "
+        "AND p.due_at > :now AND p.due_at <= :until AND p.scheduled_send_at > :now "
+        "AND p.created_at < p.scheduled_send_at - CAST(:ahead AS interval) "
+        f"AND NOT EXISTS (SELECT FROM {AUTOPILOT_PERIODS} a WHERE a.payroll_id = p.id) "
+        f"AND NOT EXISTS (SELECT FROM {NOTICES} n WHERE n.payroll_id = p.id AND n.kind = 'notice.debit_ahead') "
+        "ORDER BY p.scheduled_send_at, p.id LIMIT :limit"
+    ),
+    "p.sandbox",
+)
+_PAID: Final = text(
+    "SELECT c.payroll_id, e.id, e.first_name, e.last_name "
+    f"FROM paychecks c JOIN {EMPLOYEES} e ON e.id = c.employee_id WHERE c.payroll_id = ANY(:payrolls) "
+    "AND c.reverses IS NULL AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id) "
+    "ORDER BY c.payroll_id, c.position"
+)
+
+
+async def find_paydays(session: AsyncSession, now: datetime, limit: int) -> list[list[Notice]]:
+    """Return what is told of payrolls that are paid and whose day has come, a list for each payroll."""
+    today = now.astimezone(BUSINESS_TIME).date()
+    values = {"since": today - STILL_NEWS, "today": today, "limit": limit}
+    payrolls = (await session.execute(_PAYDAYS[at_a_clock(session)], values)).all()
+    paid = (await session.execute(_PAID, {"payrolls": [row.id for row in payrolls]})).all()
+    households = await readers_of_households(session, {row.employer_id for row in payrolls})
+    employees = await readers_of_employees(session, {row.id for row in paid})
+    found = []
+    for payroll in payrolls:
+        people = [row for row in paid if row.payroll_id == payroll.id]
+        notices: list[Notice] = []
+        if not payroll.of_autopilot:
+            notices += _to_household(payroll, people, households.get(payroll.employer_id, ()))
+        for each in people:
+            notices += _to_employee(payroll, each, employees.get(each.id))
+        found.append(notices)
+    return [notices for notices in found if notices]
+
+
+async def find_debits_ahead(session: AsyncSession, now: datetime, limit: int) -> list[list[Notice]]:
+    """Return what is told of debits that leave within AHEAD, a list for each payroll."""
+    values = {"now": now, "until": now + AHEAD, "ahead": AHEAD, "limit": limit}
+    payrolls = (await session.execute(_DEBITS[at_a_clock(session)], values)).all()
+    readers = await readers_of_households(session, {row.employer_id for row in payrolls})
+    return [
+        addressed(
+            _notice(payroll, "debit_ahead", "household"),
+            readers.get(payroll.employer_id, ()),
+            lambda reader, payroll=payroll: debit_ahead_mail(reader, payroll),  # type: ignore[misc]
+        )
+        for payroll in payrolls
+    ]
+
+
+def debit_ahead_mail(to: NoticeReader, payroll: Any) -> Mail:
+    """That the household's account is debited soon, for how much and what for."""
+    say, language = to.say, to.language
+    facts = {
+        "sent": hour_in(language, payroll.scheduled_send_at),
+        "amount": money_in(language, from_cents(payroll.net_pay)),
+        **_days(language, payroll),
+    }
+    lines = (
+        say(
+            mark(
+                "We'll debit {amount} net pay, plus any set-aside, from your account on {sent}. It pays "
+                "{first} to {last} on {pay_date}."
+            ),
+            **facts,
+        ),
+        say(mark("Make sure your account has enough money. You can void the payroll until then.")),
+        say(mark("Payroll {number}."), number=payroll.id),
+    )
+    subject = say(mark("Upcoming debit for the {day} payday"), day=facts["pay_date"])
+    return letter(to.address, language, subject, payroll.household_first, lines)
+
+
+def payday_mail(to: NoticeReader, payroll: Any, names: Sequence[tuple[str, str]]) -> Mail:
+    """That a payroll is paid, to whom and how much."""
+    say, language = to.say, to.language
+    known = [name for name in (name_in_mail(*each) for each in names) if name]
+    facts = {
+        "amount": money_in(language, from_cents(payroll.net_pay)),
+        "names": ", ".join(known) or say(mark("your employee")),
+        **_days(language, payroll),
+    }
+    lines = (
+        say(mark("{amount} net pay to {names} for {first} to {last}, payday {pay_date}."), **facts),
+        say(
+            mark("Pay stubs are ready in Hearthpay. Some states require you to give one with each paycheck.")
+        ),
+        say(mark("Payroll {number}."), number=payroll.id),
+    )
+    subject = say(mark("{day} payroll completed"), day=facts["pay_date"])
+    return letter(to.address, language, subject, payroll.household_first, lines, closing=(say(MUTED_BY),))
+
+
+def pay_stub_mail(to: NoticeReader, payroll: Any, first_name: str) -> Mail:
+    """That an employee was paid and has a pay stub; how much, it does not say."""
+    say, language = to.say, to.language
+    household = name_in_mail(payroll.household_first, payroll.household_last) or say(_SOMEBODY)
+    facts = {"household": household, **_days(language, payroll)}
+    lines = (
+        say(
+            mark("Your pay from {household} for {first} to {last} is recorded. Payday: {pay_date}."), **facts
+        ),
+        say(
+            mark(
+                "Your pay stub is ready: ask your employer for it, or sign in to Hearthpay if you have an account."
+            )
+        ),
+    )
+    subject = say(mark("Your {day} pay stub"), day=facts["pay_date"])
+    return letter(to.address, language, subject, first_name, lines)
+
+
+def _to_household(payroll: Any, people: Sequence[Any], readers: Sequence[NoticeReader]) -> list[Notice]:
+    names = [(each.first_name, each.last_name) for each in people]
+    topic: Topic = "payday"
+    return addressed(
+        _notice(payroll, "payday", "household"),
+        readers,
+        lambda reader: payday_mail(reader, payroll, names),
+        topic,
+    )
+
+
+def _to_employee(payroll: Any, employee: Any, reader: NoticeReader | None) -> Iterator[Notice]:
+    yield from addressed(
+        _notice(payroll, "pay_stub", "employee", employee.id),
+        () if reader is None else (reader,),
+        lambda found: pay_stub_mail(found, payroll, employee.first_name),
+        "payday",
+    )
+
+
+def _notice(payroll: Any, kind: str, recipient: Recipient, employee_id: UUID | None = None) -> Notice:
+    return Notice(
+        f"{kind}:{payroll.id}:{employee_id or recipient}",
+        kind,
+        recipient,
+        None,
+        payroll.organization_id,
+        payroll.employer_id,
+        payroll.sandbox,
+        employee_id,
+        payroll.id,
+    )
+
+
+def _days(language: str, payroll: Any) -> dict[str, str]:
+    days: dict[str, date] = {
+        "first": payroll.period_start,
+        "last": payroll.period_end,
+        "pay_date": payroll.pay_date,
+    }
+    return {name: day_in(language, day) for name, day in days.items()}

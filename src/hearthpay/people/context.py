@@ -1,0 +1,98 @@
+"""What the services of people work with: the database, the time, the key ring, who is slowed down, and the settings."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.access.refusal import Refusal
+from hearthpay.clock import Clock
+from hearthpay.database.session import Database
+from hearthpay.mail.mailer import Mail
+from hearthpay.mail.notices import LINKS_BEGIN
+from hearthpay.mail.person_mail import LINKS, MailSort, leave_to_folder, queue_person_mail
+from hearthpay.mail.person_postman import PersonPostman
+from hearthpay.people.stop_links import Stop, stop_link
+from hearthpay.people.throttle import SignInThrottle
+from hearthpay.security.key_ring import KeyRing
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleContext:
+    """Where people come in. `sends_mail`: there is a mail server; `sign_up_open`: strangers may make accounts.
+
+    `keeps_mail`: where there is no mail server, the worker puts mail into the operator's folder.
+
+    Links in mails begin with `links_begin`, the configured address of the service, whatever a request calls it;
+    `operator` is where whoever runs this installation is reached.
+
+    What must not tell whether somebody has an account takes `no_sooner_than` seconds, however it ends.
+    """
+
+    database: Database
+    clock: Clock
+    ring: KeyRing | None
+    throttle: SignInThrottle
+    sends_mail: bool = False
+    sign_up_open: bool = True
+    no_sooner_than: float = field(default=0.25)
+    postman: PersonPostman | None = None
+    keeps_mail: bool = False
+    links_begin: str = LINKS_BEGIN
+    operator: str | None = None
+
+    @property
+    def writes_mail(self) -> bool:
+        """Whether mail is written at all: for the mail server, or where there is none for the operator's folder."""
+        return self.sends_mail or self.keeps_mail
+
+    @property
+    def takes_sign_ups(self) -> bool:
+        """Whether a stranger can make an account: without mail nobody's address can be proved."""
+        return self.sign_up_open and self.sends_mail
+
+    async def queue_mail(
+        self,
+        session: AsyncSession,
+        now: datetime,
+        kind: str,
+        mail: Mail,
+        expires_at: datetime,
+        *,
+        sort: MailSort = LINKS,
+        about: str = "",
+    ) -> None:
+        """Put the mail into the outbox, to leave as soon as the transaction has committed and its sort lets it.
+
+        What the sort counts, and of what `about` the last is told, `queue_person_mail` says.
+        """
+        mail_id = await queue_person_mail(session, self.keys(), now, kind, mail, expires_at, sort, about)
+        if not self.sends_mail:
+            await leave_to_folder(session, mail_id)
+        elif self.postman is not None:
+            self.postman.send_once_committed(session, mail_id)
+
+    def keys(self) -> KeyRing:
+        """Return the key ring. Raises `service_unavailable` where there is none."""
+        if self.ring is None:
+            raise Refusal("service_unavailable", "This service has no encryption keys yet.")
+        return self.ring
+
+    def stop_link(self, stop: Stop) -> str | None:
+        """Return the link that stops what a warning tells of; None without keys."""
+        return None if self.ring is None else stop_link(self.ring, self.clock.now(), self.links_begin, stop)
+
+    @asynccontextmanager
+    async def in_constant_time(self) -> AsyncIterator[None]:
+        """Let the block end, well or badly, only after the time that both ways have."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + self.no_sooner_than
+        try:
+            yield
+        finally:
+            await asyncio.sleep(max(0.0, until - loop.time()))

@@ -1,0 +1,81 @@
+"""Which agents are connected, what each may do and has done; and the way to send one away."""
+
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from hearthpay.access.permissions import END_AGENTS, READ_AGENTS
+from hearthpay.languages.catalogue import mark
+from hearthpay.oauth import grants
+from hearthpay.oauth.routes import resource_of
+from hearthpay.oauth.scopes import OFFERS
+from hearthpay.web.framework import go, page_of, show
+from hearthpay.web.household.comparison import households_as
+from hearthpay.web.settings.account import id_in_path
+from hearthpay.web.settings.audit_entries import SERVICE_CALLS
+from hearthpay.web.visitor import Visitor
+
+router: Final = APIRouter(include_in_schema=False)
+
+_ENDED: Final = {
+    "disconnected": mark("sent away"),
+    "revoked": mark("given back by the program"),
+    "code_reused": mark("ended: its code came twice, which a thief's would"),
+    "refresh_reused": mark("disconnected: its token was used twice, which can mean it was stolen"),
+    "left": mark("ended: whoever let it in has left the organization"),
+}
+
+_CONFIRMED: Final = {
+    "confirm_large_payroll": mark("It said that you confirmed the large amount"),
+    "confirm_ach_debit": mark("It said that you confirmed the debit of your account"),
+    "as_previewed": mark("What was paid is what the preview showed"),
+}
+"""What stands in the record of a run besides the run."""
+
+
+@page_of(router, "GET", "/settings/agents", "member", permission=READ_AGENTS)
+async def agents(visitor: Visitor) -> Response:
+    """All that were let in, the latest first."""
+    actor = visitor.actor()
+    async with visitor.people_context.database.transaction(actor.tenant) as session:
+        found = await grants.list_agents(session, actor)
+        names = {each.id: each.name for each in await households_as(session, actor)}
+    facts = {"agents": found, "names": names, "address": resource_of(visitor.request)}
+    return show(visitor, "agents.html", facts | _frame(visitor))
+
+
+@page_of(router, "GET", "/settings/agents/{grant_id}", "member", permission=READ_AGENTS)
+async def agent(visitor: Visitor) -> Response:
+    """One agent, and what it did last."""
+    actor = visitor.actor()
+    async with visitor.people_context.database.transaction(actor.tenant) as session:
+        grant, audit_entries = await grants.read_agent(session, actor, id_in_path(visitor, "grant_id"))
+        names = {each.id: each.name for each in await households_as(session, actor)}
+    facts = {
+        "grant": grant,
+        "deeds": audit_entries,
+        "names": names,
+        "words": SERVICE_CALLS,
+        "confirmed": _CONFIRMED,
+    }
+    return show(visitor, "agent.html", facts | _frame(visitor))
+
+
+@page_of(router, "POST", "/settings/agents/{grant_id}/disconnect", "member", permission=END_AGENTS)
+async def disconnect(visitor: Visitor) -> Response:
+    """Send it away: a door is shut without asking twice, and it may always knock again."""
+    actor, grant_id = visitor.actor(), id_in_path(visitor, "grant_id")
+    async with visitor.people_context.database.transaction(actor.tenant) as session:
+        await grants.revoke_grant(session, actor, visitor.people_context.clock, grant_id)
+    return go(f"/settings/agents/{grant_id}")
+
+
+def _frame(visitor: Visitor) -> dict[str, object]:
+    here = visitor.signed_in.here
+    return {
+        "offers": OFFERS,
+        "ended": _ENDED,
+        "now": visitor.people_context.clock.now(),
+        "may_keep": here is not None and here.role != "viewer",
+    }

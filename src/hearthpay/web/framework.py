@@ -1,0 +1,387 @@
+"""The frame of every page for people who sign in: layout, navigation, language, and failures that are pages too.
+
+Each page says by `page_of` who may look at it: anyone, whoever is signed in, or members with a permission. A test
+makes its table of roles and pages from these rules, so that no page is without one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from typing import Any, Final, Literal
+
+import structlog
+from fastapi import APIRouter
+from sqlalchemy.exc import DBAPIError
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from hearthpay.access.permissions import Permission, allow
+from hearthpay.access.refusal import Problem, Refusal
+from hearthpay.clock import household_time
+from hearthpay.database.outage import DatabaseUnavailable
+from hearthpay.http.database_failures import database_failure_of, sqlstate_of
+from hearthpay.http.envelope import request_id_of
+from hearthpay.http.request_log import describe_failure, note_actor
+from hearthpay.http.statuses import status_of
+from hearthpay.languages.catalogue import mark, moment_in, preferred
+from hearthpay.people.dependencies import people_context_of
+from hearthpay.security.key_ring import KeyRingError
+from hearthpay.web.forms import read_form
+from hearthpay.web.navigation import NavigationItem
+from hearthpay.web.pages import page
+from hearthpay.web.pending_form import forget_form, store_pending_form
+from hearthpay.web.visitor import (
+    Visitor,
+    keeps_cookies,
+    refuse_foreign_forms,
+    remember_visit,
+    visitor_of,
+)
+
+APP_STYLE_PATH: Final = "/assets/app.css"
+PASSKEY_SCRIPT_PATH: Final = "/assets/passkeys.js"
+
+Audience = Literal["anyone", "signed_in", "member"]
+Look = Callable[[Visitor], Awaitable[Response]]
+Extra = Literal["script", "picture"]
+
+_log = structlog.get_logger("hearthpay.web")
+_POLICY: Final = (
+    "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_ALLOWED: Final[Mapping[Extra, str]] = {
+    "script": "; script-src 'self'; connect-src 'self'",
+    "picture": "; img-src data:",
+}
+_MY_PAY: Final = NavigationItem("/my", mark("My pay"), "pay")
+_PROFILE: Final = NavigationItem("/settings/profile", mark("Profile"), "person")
+_NAVIGATION: Final = (
+    NavigationItem("/home", mark("Home"), "home"),
+    _PROFILE,
+    NavigationItem("/settings/employees", mark("Employees"), "heart"),
+    NavigationItem("/settings/members", mark("Members"), "people"),
+    NavigationItem("/settings/keys", mark("API keys"), "key"),
+    NavigationItem("/settings/agents", mark("Connected apps"), "key"),
+    NavigationItem("/settings/audit", mark("History"), "list"),
+)
+_OUTSIDE: Final = mark("Something is not working on our side just now: nothing was saved.")
+_ELSEWHERE: Final[Mapping[int, str]] = {
+    404: mark("Page not found. Check the address."),
+    405: mark("This address only takes forms: please begin with the page that has it."),
+    408: mark("What you sent did not arrive in time: nothing was saved. Please send it again."),
+    503: _OUTSIDE,
+}
+_OF_PROFILE: Final = frozenset(
+    {"/settings/security", "/settings/passkeys", "/settings/sessions", "/settings/secure"}
+)
+_HEADINGS: Final[Mapping[int, str]] = {
+    401: mark("Please sign in"),
+    403: mark("You don't have access"),
+    404: mark("Page not found"),
+    405: mark("Page not found"),
+    408: mark("This took too long"),
+    410: mark("This link no longer works"),
+    429: mark("Please wait a little"),
+    500: mark("Something went wrong"),
+    503: mark("Not working just now"),
+}
+_DID_NOT_WORK: Final = mark("That did not work")
+_STYLE: Final = files("hearthpay.web").joinpath("static/app.css").read_bytes()
+_SCRIPT: Final = files("hearthpay.web").joinpath("static/passkeys.js").read_bytes()
+_BY_CODE: Final[Mapping[str, str]] = {
+    "scope_required": mark("You don't have permission. Ask an owner to change your role."),
+    "subscription_required": mark("Your plan doesn't include this. Ask your administrator to upgrade it."),
+    "plan_limit_reached": mark(
+        "Your plan allows no more of these. Whoever runs this service can change that."
+    ),
+    "clock_advancing": mark(
+        "The clock of this test household is moving forward. Nothing was saved. Try again when it has arrived."
+    ),
+}
+"""What is said on a page in place of words that are meant for programs."""
+_NEW_LINKS: Final[Mapping[str, tuple[str, str]]] = {
+    "sign-up": ("/sign-up", mark("Ask for a new link")),
+    "reset": ("/reset", mark("Ask for a new link")),
+}
+"""Where somebody whose link is over gets another one, by the first part of the link's path."""
+_SHOWN_AT: Final[set[str]] = set()
+"""The addresses, as routes have them, at which there is a page to look at."""
+_UNFORESEEN: Final = mark("Nothing was saved. If you contact your administrator, give them the number below.")
+
+
+@dataclass(frozen=True, slots=True)
+class PageRule:
+    """Who may look at a page; `fresh`: only who proved a moment ago who he is.
+
+    A form that comes too late for that is offered to be sent then; one that is `asked_again` is filled in on its own
+    page once more, and which of its buttons was pressed is forgotten.
+    """
+
+    audience: Audience
+    permission: Permission | None = None
+    fresh: bool = False
+    asked_again: bool = False
+
+
+def page_of(
+    router: APIRouter,
+    method: Literal["GET", "POST"],
+    path: str,
+    audience: Audience,
+    *,
+    permission: Permission | None = None,
+    fresh: bool = False,
+    asked_again: bool = False,
+) -> Callable[[Look], Look]:
+    """Make `look` the page at `path`, for whom it is for; a form is read and checked before it is asked."""
+    rule = PageRule(audience, permission, fresh, asked_again)
+
+    if method == "GET":
+        _SHOWN_AT.add(path)
+
+    def register(look: Look) -> Look:
+        async def endpoint(request: Request) -> Response:
+            return await _answered(request, look, rule, path)
+
+        endpoint.__doc__ = look.__doc__
+        endpoint.page_rule = rule  # type: ignore[attr-defined]
+        router.add_api_route(
+            path, endpoint, methods=[method], include_in_schema=False, name=look.__qualname__
+        )
+        return look
+
+    return register
+
+
+def show(
+    visitor: Visitor,
+    template: str,
+    facts: Mapping[str, Any] | None = None,
+    *,
+    status: int = 200,
+    extra: Extra | None = None,
+    folder: str = "people",
+) -> Response:
+    """Return the page that the folder's `template` makes of the facts, in the visitor's language and frame."""
+    say, language = visitor.say, visitor.language
+    frame = {
+        "_": say,
+        "language": language,
+        "when": lambda moment: moment_in(language, moment),
+        "style": APP_STYLE_PATH,
+        "script": PASSKEY_SCRIPT_PATH if extra == "script" else None,
+        "who": visitor.who,
+        "form_token": visitor.form_token,
+        "path": visitor.request.url.path,
+        "section": _section_of(visitor.request.url.path),
+        "navigation": _navigation(visitor),
+        "problems": {},
+        "form_values": {},
+        "notice": None,
+    }
+    policy = _POLICY + ("" if extra is None else _ALLOWED[extra])
+    headers = {"Content-Security-Policy": policy, "Vary": "Cookie, Accept-Language"}
+    response = page(f"{folder}/{template}", frame | dict(facts or {}), status=status, headers=headers)
+    return remember_visit(response, visitor)
+
+
+def _section_of(path: str) -> str:
+    """Return the entry of the navigation that a page belongs to; of one's own account, the profile.
+
+    None of a household: there it is read from the addresses, and the first three parts name its home page.
+    """
+    if path.startswith("/app/"):
+        return ""
+    section = "/".join(path.split("/")[:3])
+    return "/settings/profile" if section in _OF_PROFILE else section
+
+
+def _navigation(visitor: Visitor) -> tuple[NavigationItem, ...]:
+    """Return the ways through the pages: an employee who is in no organization has her pay, and nothing to keep."""
+    who = visitor.who
+    if who is None or not who.employed:
+        return _NAVIGATION
+    return (_MY_PAY, _PROFILE) if who.here is None else (_MY_PAY, *_NAVIGATION)
+
+
+def go(path: str) -> Response:
+    """Return the answer that sends the browser to a page of ours, after a form."""
+    return RedirectResponse(path, 303, {"Cache-Control": "no-store"})
+
+
+REQUIRED: Final = mark("Fill in this field.")
+SECRET_NUMBER: Final = mark("This looks like a Social Security or bank account number. Don't enter it here.")
+ON_FORMS: Final = {"required": REQUIRED, "secret_number": SECRET_NUMBER}
+"""What forms say beside a field, by the code of what is wrong."""
+
+
+def problem_on_page(problem: Problem) -> str:
+    """Return what is wrong with a field as a page says it: a sentence of the catalogues."""
+    return problem.message if problem.said is None else ON_FORMS.get(problem.said.code, problem.message)
+
+
+def problems_of(error: Refusal) -> dict[str, str]:
+    """Return what is wrong, by field; raises the error itself where it is about no field."""
+    if error.code != "validation_error" or not isinstance(error.details, list):
+        raise error
+    return {each.field: problem_on_page(each) for each in error.details}
+
+
+def message(
+    visitor: Visitor,
+    title: str,
+    text: str,
+    *,
+    status: int = 200,
+    way_on: tuple[str, str] | None = None,
+    request_id: str | None = None,
+) -> Response:
+    """Return a page that says one thing; `way_on` is an address and what it is called."""
+    facts = {"title": title, "text": text, "way_on": way_on, "request_id": request_id}
+    return show(visitor, "message.html", facts, status=status)
+
+
+async def app_style(request: Request) -> Response:  # noqa: ARG001 - a route's signature
+    """Return the style sheet of the pages."""
+    return Response(_STYLE, media_type="text/css", headers={"Cache-Control": "public, max-age=3600"})
+
+
+async def passkey_script(request: Request) -> Response:  # noqa: ARG001 - a route's signature
+    """Return the one script there is: it asks the browser for a passkey."""
+    return Response(_SCRIPT, media_type="text/javascript", headers={"Cache-Control": "public, max-age=3600"})
+
+
+async def _answered(request: Request, look: Look, rule: PageRule, path: str) -> Response:
+    try:
+        visitor = await visitor_of(request)
+    except (DatabaseUnavailable, DBAPIError) as error:
+        return _unavailable(_nobody(request), error)
+    try:
+        if request.method == "POST":
+            refuse_foreign_forms(request)
+            visitor = replace(visitor, form=await read_form(request))
+            visitor.check_form()
+        turned_away = _turned_away(visitor, rule, path)
+        if turned_away is not None:
+            return turned_away
+        with household_time():  # at real time, until the page finds which household it is about
+            return await look(visitor)
+    except Refusal as error:
+        return _refused(visitor, error)
+    except (DatabaseUnavailable, DBAPIError, KeyRingError) as error:
+        if isinstance(error, DBAPIError) and database_failure_of(error) is None:
+            return _failed(visitor, error)
+        return _unavailable(visitor, error)
+    except Exception as error:  # noqa: BLE001 - a failure is a page as well
+        return _failed(visitor, error)
+
+
+def _turned_away(visitor: Visitor, rule: PageRule, path: str) -> Response | None:
+    """Return where the visitor has to go first; None where he may look. Raises Refusal where he may not."""
+    if rule.audience == "anyone":
+        return None
+    if visitor.who is None:
+        if not keeps_cookies(visitor.request):
+            return go("/sign-in")
+        return go(f"/sign-in?next={_page_before(visitor, path)}")
+    if rule.audience == "member":
+        actor = visitor.actor(of_both_modes=True)
+        note_actor(visitor.request, actor)
+        if rule.permission is not None:
+            allow(actor, rule.permission)
+    if rule.fresh and not visitor.who.is_fresh(visitor.people_context.clock.now()):
+        page_before = _page_before(visitor, path)
+        again = go(f"/sign-in/again?next={page_before}")
+        if not visitor.form:
+            return forget_form(again)
+        return store_pending_form(visitor, again, page_before, asked_again=rule.asked_again)
+    return None
+
+
+def _page_before(visitor: Visitor, path: str) -> str:
+    """Return the page to come back to: of a form that is not on a page of its own, the section that it is in."""
+    here = visitor.request.url.path
+    if path in _SHOWN_AT:
+        return here
+    return "/".join(here.split("/")[:3])
+
+
+def _refused(visitor: Visitor, error: Refusal) -> Response:
+    title = visitor.say(_HEADINGS.get(status_of(error), _DID_NOT_WORK))
+    way_on = ("/home", mark("Home")) if visitor.who is not None else ("/sign-in", mark("Sign in"))
+    if error.code == "gone":
+        way_on = _NEW_LINKS.get(visitor.request.url.path.split("/")[1], way_on)
+    response = message(
+        visitor,
+        title,
+        visitor.say(_BY_CODE.get(error.code, error.message)),
+        status=status_of(error),
+        way_on=way_on,
+        request_id=request_id_of(visitor.request),
+    )
+    if error.headers is not None:
+        response.headers.update({k: v for k, v in error.headers.items() if k == "Retry-After"})
+    return response
+
+
+def _unavailable(visitor: Visitor, error: Exception) -> Response:
+    _log.error("page unavailable", cause=type(error).__name__, sqlstate=sqlstate_of(error))
+    response = _failure_page(visitor, 503, _OUTSIDE)
+    response.headers["Retry-After"] = "5"
+    return response
+
+
+def _failed(visitor: Visitor, error: Exception) -> Response:
+    _log.error(
+        "page failed",
+        request_id=request_id_of(visitor.request),
+        method=visitor.request.method,
+        exception=describe_failure(error),
+    )
+    return _failure_page(visitor, 500, _UNFORESEEN)
+
+
+def _failure_page(visitor: Visitor, status: int, text: str) -> Response:
+    return message(
+        visitor,
+        visitor.say(_HEADINGS[status]),
+        visitor.say(text),
+        status=status,
+        way_on=(visitor.request.url.path, mark("Try again")) if visitor.request.method == "GET" else None,
+        request_id=request_id_of(visitor.request),
+    )
+
+
+def failure_page(request: Request, error: Refusal) -> Response:
+    """Return the page for what no route of ours answers: no such address, a lost database, a failure on our side.
+
+    Nothing is read for it but the request's headers, so that it can be shown whatever is broken.
+    """
+    visitor = _nobody(request)
+    otherwise = (_DID_NOT_WORK, error.message) if status_of(error) < 500 else (_HEADINGS[500], _UNFORESEEN)
+    response = message(
+        visitor,
+        visitor.say(_HEADINGS.get(status_of(error), otherwise[0])),
+        visitor.say(_ELSEWHERE.get(status_of(error), otherwise[1])),
+        status=status_of(error),
+        way_on=("/", mark("Home")),
+        request_id=request_id_of(request),
+    )
+    response.headers["Vary"] = "Accept, Accept-Language"
+    for name, value in (error.headers or {}).items():
+        response.headers[name] = value
+    return response
+
+
+def _nobody(request: Request) -> Visitor:
+    """Return the visitor as far as one can tell without the database."""
+    return Visitor(
+        request,
+        people_context_of(request),
+        None,
+        "",
+        new_visit=False,
+        language=preferred(request.headers.get("accept-language")),
+    )

@@ -1,0 +1,74 @@
+"""The households of an organization side by side, as a member sees them first."""
+
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import READ_MEMBERS, READ_PAYROLLS, allow
+from hearthpay.database.relations import EMPLOYERS, PAYROLLS
+from hearthpay.web.household.to_dos import ToDo, find_to_dos
+from hearthpay.web.visitor import Visitor
+
+_HOUSEHOLDS: Final = text(
+    f"SELECT id, first_name, last_name, state FROM {EMPLOYERS} h "
+    "WHERE organization_id = :organization_id AND sandbox = :sandbox ORDER BY last_name, first_name, id"
+)
+_NEXT: Final = text(
+    f"SELECT employer_id, min(pay_date) AS pay_date FROM {PAYROLLS} p "
+    "WHERE status IN ('scheduled', 'firing', 'pending_funding', 'processing') AND pay_date >= :today GROUP BY 1"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HouseholdLine:
+    """A household as one of several: its next payday, where one is planned, and what waits in it, by urgency."""
+
+    id: UUID
+    name: str
+    state: str
+    next_payday: date | None = None
+    waits: tuple[ToDo, ...] = ()
+
+
+async def households_of(session: AsyncSession, visitor: Visitor) -> tuple[HouseholdLine, ...]:
+    """Return the households of the mode that the member is looking at, by name, whatever the plan has."""
+    return await households_as(session, visitor.actor())
+
+
+async def households_as(session: AsyncSession, actor: Actor) -> tuple[HouseholdLine, ...]:
+    """Return the households that a member sees as this actor: in the mode that it has."""
+    allow(actor, READ_MEMBERS)
+    rows = await session.execute(
+        _HOUSEHOLDS, {"organization_id": actor.organization_id, "sandbox": actor.sandbox}
+    )
+    return tuple(
+        HouseholdLine(row.id, f"{row.first_name} {row.last_name}", row.state)
+        for row in rows
+        if actor.reaches(row.id)
+    )
+
+
+async def with_to_dos(
+    session: AsyncSession, visitor: Visitor, lines: tuple[HouseholdLine, ...]
+) -> tuple[HouseholdLine, ...]:
+    """Return the households with their next payday and what waits in each. Raises what `allow` raises."""
+    allow(visitor.actor(), READ_PAYROLLS)
+    clock = visitor.people_context.clock
+    waits: dict[UUID, list[ToDo]] = {line.id: [] for line in lines}
+    for each in await find_to_dos(session, list(waits), clock.now(), clock.today()):
+        waits[each.employer_id].append(each)
+    days = {row.employer_id: row.pay_date for row in await session.execute(_NEXT, {"today": clock.today()})}
+    return tuple(replace(line, next_payday=days.get(line.id), waits=tuple(waits[line.id])) for line in lines)
+
+
+def matching(lines: tuple[HouseholdLine, ...], wanted: str) -> tuple[HouseholdLine, ...]:
+    """Return the households whose name or state holds each word that is looked for, in any case."""
+    words = wanted.casefold().split()
+    return tuple(
+        line for line in lines if all(word in f"{line.name} {line.state}".casefold() for word in words)
+    )

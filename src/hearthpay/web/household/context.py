@@ -1,0 +1,199 @@
+"""At a household: the one way in which a page finds which household it is about, as whom the member acts there.
+
+`household_page` makes a page of it. A household of another organization or none at all is a page that says so with 404;
+nobody learns which of the two it was. At one of the visitor's own that is of the other mode, she is offered to switch.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+from uuid import UUID
+
+from fastapi import APIRouter
+from sqlalchemy.ext.asyncio import AsyncSession
+from starlette.responses import Response
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import CHANGE_HOUSEHOLD, Permission, allow
+from hearthpay.access.refusal import Refusal
+from hearthpay.clock import Clock, set_household_time
+from hearthpay.database.household_clocks import household_time_of
+from hearthpay.database.session import Tenant
+from hearthpay.employers.schemas import EmployerDetail, detail_of
+from hearthpay.employers.service import find_employer
+from hearthpay.http.household_times import refuse_while_advancing
+from hearthpay.http.runtime import Runtime, runtime_of
+from hearthpay.languages.catalogue import Say, mark
+from hearthpay.web.framework import Extra, go, page_of, show
+from hearthpay.web.household.other_mode import mode_switch_page
+from hearthpay.web.navigation import NavigationItem
+from hearthpay.web.visitor import Visitor
+
+ROOT: Final = "/app"
+
+_SECTIONS: Final = (
+    NavigationItem("", mark("Home"), "home"),
+    NavigationItem("/payrolls", mark("Payroll"), "pay"),
+    NavigationItem("/employees", mark("Employees"), "people"),
+    NavigationItem("/taxes", mark("Taxes"), "paper"),
+    NavigationItem("/calendar", mark("Calendar"), "day", "wide"),
+    NavigationItem("/autopilot", mark("Autopilot"), "loop", "wide"),
+    NavigationItem("/bank", mark("Bank"), "bank", "wide"),
+    NavigationItem("/state-accounts", mark("State accounts"), "flag", "wide"),
+    NavigationItem("/more", mark("More"), "more", "narrow"),
+)
+_KEPT: Final = NavigationItem("/household", mark("Your household"), "person", "wide")
+"""For who may change it."""
+_BESIDE: Final = (
+    NavigationItem("/households", mark("All households"), "list", "wide"),
+    NavigationItem("/settings/profile", mark("Settings"), "gear", "wide"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HouseholdContext:
+    """A visitor at a household of hers, and as whom she acts there. What belongs to the visit is at `visitor`."""
+
+    visitor: Visitor
+    household: EmployerDetail
+    actor: Actor
+
+    @property
+    def id(self) -> UUID:
+        """Which household."""
+        return self.household.id
+
+    @property
+    def root(self) -> str:
+        """Where its pages begin: `/app/…`, without a slash at the end."""
+        return f"{ROOT}/{self.household.id}"
+
+    @property
+    def say(self) -> Say:
+        """Says a sentence in the visitor's language."""
+        return self.visitor.say
+
+    @property
+    def form(self) -> Mapping[str, str]:
+        """What she sent."""
+        return self.visitor.form
+
+    @property
+    def clock(self) -> Clock:
+        """What time it is."""
+        return self.visitor.people_context.clock
+
+    @property
+    def runtime(self) -> Runtime:
+        """The parts of the service that the routes work with as well."""
+        return runtime_of(self.visitor.request)
+
+    def may(self, permission: Permission) -> bool:
+        """Return whether she may do this here: whether a page shows the way to it."""
+        try:
+            allow(self.actor, permission, self.household.id)
+        except Refusal:
+            return False
+        return True
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[AsyncSession]:
+        """One transaction that sees this household alone; it commits when the block ends, unless that raises."""
+        tenant = Tenant(self.actor.organization_id, self.actor.sandbox, self.household.id)
+        async with self.visitor.people_context.database.transaction(tenant) as session:
+            yield session
+
+    def show(
+        self,
+        template: str,
+        facts: Mapping[str, Any] | None = None,
+        *,
+        status: int = 200,
+        extra: Extra | None = None,
+    ) -> Response:
+        """Return the page that a template of `templates/household/` makes of the facts, in the household's frame."""
+        frame = {
+            "household": self.household,
+            "household_name": name_of(self.household),
+            "root": self.root,
+            "may": self.may,
+            "navigation": navigation_of(self.root, may_change=self.may(CHANGE_HOUSEHOLD)),
+        }
+        return show(
+            self.visitor, template, frame | dict(facts or {}), status=status, extra=extra, folder="household"
+        )
+
+    def go(self, path: str = "") -> Response:
+        """Return the answer that sends the browser to a page of this household, after a form."""
+        return go(self.root + path)
+
+
+LookAt = Callable[[HouseholdContext], Awaitable[Response]]
+
+
+def household_page(
+    router: APIRouter,
+    method: Literal["GET", "POST"],
+    path: str,
+    *,
+    permission: Permission,
+    fresh: bool = False,
+) -> Callable[[LookAt], LookAt]:
+    """Make `look` the page at `/app/{household_id}` + `path`, for members who have the permission there."""
+
+    def register(look: LookAt) -> LookAt:
+        @functools.wraps(look)
+        async def at_it(visitor: Visitor) -> Response:
+            household_id = _household_id(visitor)
+            try:
+                at = await _enter_household(visitor, household_id, permission)
+            except Refusal as error:
+                if error.code != "not_found" or method != "GET":
+                    raise
+                offer = await mode_switch_page(visitor, household_id)
+                if offer is None:
+                    raise
+                return offer
+            return await look(at)
+
+        page_of(
+            router, method, f"{ROOT}/{{household_id}}{path}", "member", permission=permission, fresh=fresh
+        )(at_it)
+        return look
+
+    return register
+
+
+def name_of(household: EmployerDetail) -> str:
+    """Return what a household is called: its employer's name."""
+    return f"{household.first_name} {household.last_name}"
+
+
+def navigation_of(root: str, *, may_change: bool) -> tuple[NavigationItem, ...]:
+    """Return what the navigation shows at the household whose pages begin at `root`."""
+    sections = (*_SECTIONS, _KEPT) if may_change else _SECTIONS
+    here = (NavigationItem(root + each.address, each.name, each.symbol, each.seen) for each in sections)
+    return (*here, *_BESIDE)
+
+
+def _household_id(visitor: Visitor) -> UUID:
+    try:
+        return UUID(visitor.request.path_params["household_id"])
+    except ValueError:
+        raise Refusal("not_found", "No household has this id.") from None
+
+
+async def _enter_household(visitor: Visitor, wanted: UUID, permission: Permission) -> HouseholdContext:
+    actor = visitor.actor()
+    async with visitor.people_context.database.transaction(actor.tenant) as session:
+        household = detail_of(await find_employer(session, actor, wanted))
+        if actor.sandbox:
+            set_household_time(await household_time_of(session, wanted))
+    allow(actor, permission, wanted)
+    if visitor.request.method == "POST":
+        refuse_while_advancing()
+    return HouseholdContext(visitor, household, actor)

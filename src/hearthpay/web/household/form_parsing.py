@@ -1,0 +1,160 @@
+"""Reading what a form of the dashboard holds, field by field; what is wrong stands beside the field it is wrong with.
+
+The values are checked by the same models as the API's requests, so a page takes no more and no less than the API does.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal, InvalidOperation
+from typing import Final, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from hearthpay.access.refusal import Refusal
+from hearthpay.languages.catalogue import mark
+from hearthpay.web.framework import problem_on_page
+from hearthpay.wire.problems import problems_of as problems_of_model
+
+Model = TypeVar("Model", bound=BaseModel)
+
+ROOT: Final = ""
+"""Where a problem stands that is about no field in particular: above the form."""
+
+_LONGEST: Final = 20
+"""Of an amount: in letters, and in places before or after the point, which an exponent may write as few letters."""
+_NO_AMOUNT: Final = mark("Enter an amount, like 28.50.")
+_NO_NUMBER: Final = mark("Enter a whole number.")
+_AS_TYPED: Final = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})", re.ASCII)
+_NO_DAY: Final = mark("Enter a date, like 11/20/2026.")
+_SAID: Final = (
+    mark("Fill in this field."),
+    mark("Enter an email address, like ana@example.com."),
+    mark("must be between 0.01 and 9,999.99"),
+    mark("must be between 0 and 999,999,999"),
+    mark("must be between 0 and 999,999"),
+    mark("must have at most 2 decimals"),
+    mark("Enter a ZIP code, like 94110."),
+    mark("must be one of the 50 states or DC, by its two letters"),
+    mark("must have 1 to 100 characters"),
+    mark("is required: only a sandbox household may be without an email address"),
+)
+"""What services and models find wrong with what people type most often: said in the reader's language."""
+
+_ON_THE_PAGE: Final = frozenset(
+    {
+        "duplicate_employee",
+        "plan_limit_reached",
+        "unsupported_jurisdiction",
+        "unsupported_tax_year",
+        "invalid_state",
+        "direct_deposit_unavailable",
+        "invitation_too_soon",
+        "employee_incomplete",
+        "employee_not_started",
+    }
+)
+"""Refusals that somebody who fills in a form can do something about: they stand above it."""
+
+
+def typed_day(text: str) -> date:
+    """Return a day that was typed as 11/20/2026 or as 2026-11-20; raises ValueError for anything else."""
+    written = _AS_TYPED.fullmatch(text)
+    if written is not None:
+        month, day, year = map(int, written.groups())
+        return date(year, month, day)
+    return date.fromisoformat(text)
+
+
+class Entries:
+    """The fields of a form; `problems` gathers what is wrong with them."""
+
+    def __init__(self, form: Mapping[str, str]) -> None:
+        self._form: Final = form
+        self.problems: Final[dict[str, str]] = {}
+
+    def has(self, name: str) -> bool:
+        """Return whether the form has the field at all."""
+        return name in self._form
+
+    def text(self, name: str) -> str | None:
+        """Return what was typed, without blanks around it; None for nothing."""
+        return self._form.get(name, "").strip() or None
+
+    def ticked(self, name: str) -> bool:
+        """Return whether the box was ticked."""
+        return bool(self._form.get(name))
+
+    def amount(self, name: str) -> Decimal | None:
+        """Return dollars, typed with or without "$" and commas; None for nothing, and for what is no amount."""
+        typed = self.text(name)
+        if typed is None:
+            return None
+        try:
+            found = Decimal(typed.replace("$", "").replace(",", "").strip())
+        except InvalidOperation:
+            found = Decimal("NaN")
+        if not found.is_finite() or len(typed) > _LONGEST or abs(found.adjusted()) > _LONGEST:
+            self.problems[name] = _NO_AMOUNT
+            return None
+        return found
+
+    def number(self, name: str) -> int | None:
+        """Return a whole number; None for nothing, and for what is none."""
+        typed = self.text(name)
+        if typed is None:
+            return None
+        if not (typed.isascii() and typed.isdigit() and len(typed) < 10):
+            self.problems[name] = _NO_NUMBER
+            return None
+        return int(typed)
+
+    def day(self, name: str) -> date | None:
+        """Return a day; None for nothing, and for what is none."""
+        typed = self.text(name)
+        if typed is None:
+            return None
+        try:
+            return typed_day(typed)
+        except ValueError:
+            self.problems[name] = _NO_DAY
+            return None
+
+    def checked(self, model: type[Model], values: Mapping[str, object]) -> Model | None:
+        """Return the model of the values; None where anything is wrong, which `problems` tells.
+
+        Values that are None were left out.
+        """
+        given = {name: value for name, value in values.items() if value is not None}
+        try:
+            made = model.model_validate(given)
+        except ValidationError as error:
+            for each in problems_of_model(error.errors(include_url=False, include_input=False)):
+                self.problems.setdefault(spelled(each.field), problem_on_page(each))
+            return None
+        return None if self.problems else made
+
+
+def spelled(field: str) -> str:
+    """Return what a field of a request is called in a form: `address.line1` is `address_line1`."""
+    whole = field.replace("federal_withholding.", "federal_").replace("state_withholding.", "state_")
+    return whole.replace(".", "_").replace("[", "_").replace("]", "")
+
+
+def problems_in(error: Refusal, form: Mapping[str, str]) -> dict[str, str]:
+    """Return what a service finds wrong, by the field of the form; what is about none of them stands above.
+
+    Raises the refusal itself where filling in the form otherwise would not help.
+    """
+    if error.code == "validation_error" and isinstance(error.details, list):
+        found: dict[str, str] = {}
+        for each in error.details:
+            name = spelled(each.field)
+            if name in form:
+                found[name] = problem_on_page(each)
+            else:
+                found.setdefault(ROOT, f"{each.field}: {each.message}")
+        return found
+    if error.code in _ON_THE_PAGE:
+        return {ROOT: error.message}
+    raise error

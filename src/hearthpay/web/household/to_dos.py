@@ -1,0 +1,147 @@
+"""What waits for somebody in households: numbers and rates that are missing, held payrolls, money that is stuck.
+
+One statement finds it for all households that are asked for, however many there are; amounts are not asked.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Final, Literal
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.database.relations import (
+    AUTOPILOT_PERIODS,
+    BANK_ACCOUNTS,
+    BANK_ENTRIES,
+    EMPLOYEES,
+    EMPLOYERS,
+    INVITATIONS,
+    PAYROLLS,
+    VAULT_ENDINGS,
+    WAITING_ACCOUNTS,
+)
+from hearthpay.languages.catalogue import mark
+
+WaitingKind = Literal[
+    "money_stuck",
+    "payroll_failed",
+    "payroll_held",
+    "account_failed",
+    "account_needs_word",
+    "pay_rate_missing",
+    "tax_info_missing",
+    "tax_info_asked",
+    "bank_account_asked",
+    "ein_missing",
+]
+
+SENTENCES: Final[Mapping[WaitingKind, str]] = {
+    "money_stuck": mark("A deposit for {day} is on hold. Choose what to do."),
+    "payroll_failed": mark("The {day} payroll failed. Choose what to do next."),
+    "payroll_held": mark("Approve the {day} payroll"),
+    "account_failed": mark("Your bank rejected the account. Connect another one."),
+    "account_needs_word": mark("{name} entered a new bank account. An owner has to agree to it."),
+    "pay_rate_missing": mark("{name} has no pay rate or salary yet."),
+    "tax_info_missing": mark("Ask {name} for a Social Security number"),
+    "tax_info_asked": mark("Waiting for {name}'s Social Security number, requested {day}"),
+    "bank_account_asked": mark("Waiting for {name}'s bank account, requested {day}"),
+    "ein_missing": mark("Add your EIN"),
+}
+"""What is said of each; the first are the most urgent."""
+
+_PARTS: Final[Mapping[WaitingKind, str]] = {"pay_rate_missing": "", "account_needs_word": "/account"}
+"""Where it is seen to, below the employee's own address."""
+
+_ORDER: Final = tuple(SENTENCES)
+_FAILED_FOR: Final = 60
+"""Days after its pay date for which a failed payroll is still told of."""
+
+_ASKED: Final = "= ANY(CAST(:households AS uuid[]))"
+_FIND: Final = text(
+    f"""
+    SELECT p.employer_id, 'money_stuck' AS kind, CAST(NULL AS text) AS name, p.pay_date AS day, p.id AS payroll_id,
+           CAST(NULL AS uuid) AS employee_id
+      FROM {PAYROLLS} p
+     WHERE p.employer_id {_ASKED}
+       AND EXISTS (SELECT FROM {BANK_ENTRIES} e
+                    WHERE e.payroll_id = p.id AND e.status = 'pending' AND e.held_reason IS NOT NULL)
+    UNION ALL
+    SELECT p.employer_id, 'payroll_failed', NULL, p.pay_date, p.id, NULL
+      FROM {PAYROLLS} p
+     WHERE p.employer_id {_ASKED} AND p.status = 'failed'
+       AND p.pay_date > CAST(:today AS date) - CAST(:failed_for AS int)
+    UNION ALL
+    SELECT p.employer_id, 'payroll_held', NULL, p.pay_date, p.id, NULL
+      FROM {AUTOPILOT_PERIODS} a JOIN {PAYROLLS} p ON p.id = a.payroll_id
+     WHERE p.employer_id {_ASKED} AND a.outcome = 'scheduled' AND a.held <> '{{}}' AND a.confirmed_at IS NULL
+    UNION ALL
+    SELECT b.employer_id, 'account_failed', NULL, NULL, NULL, NULL
+      FROM {BANK_ACCOUNTS} b
+     WHERE b.employer_id {_ASKED} AND b.employee_id IS NULL AND b.status = 'failed'
+    UNION ALL
+    SELECT w.employer_id, 'account_needs_word', w.first_name || ' ' || w.last_name, NULL, NULL, w.id
+      FROM {WAITING_ACCOUNTS} c JOIN {EMPLOYEES} w ON w.id = c.employee_id
+     WHERE w.employer_id {_ASKED}
+    UNION ALL
+    SELECT w.employer_id, 'pay_rate_missing', w.first_name || ' ' || w.last_name, NULL, NULL, w.id
+      FROM {EMPLOYEES} w
+     WHERE w.employer_id {_ASKED} AND w.status = 'active' AND coalesce(w.pay_rate_cents, w.salary_cents) IS NULL
+    UNION ALL
+    SELECT w.employer_id, 'tax_info_missing', w.first_name || ' ' || w.last_name, NULL, NULL, w.id
+      FROM {EMPLOYEES} w
+     WHERE w.employer_id {_ASKED} AND w.status = 'active'
+       AND NOT EXISTS (SELECT FROM {VAULT_ENDINGS} v
+                        WHERE v.owner_kind = 'employee' AND v.owner_id = w.id AND v.kind IN ('ssn', 'itin'))
+       AND NOT EXISTS (SELECT FROM {INVITATIONS} i WHERE i.employee_id = w.id AND i.type = 'tax_info'
+                          AND i.status = 'pending' AND i.expires_at > :now)
+    UNION ALL
+    SELECT w.employer_id, i.type || '_requested_account', w.first_name || ' ' || w.last_name,
+           (i.created_at AT TIME ZONE 'America/New_York')::date, NULL, w.id
+      FROM {INVITATIONS} i JOIN {EMPLOYEES} w ON w.id = i.employee_id
+     WHERE w.employer_id {_ASKED} AND i.status = 'pending' AND i.expires_at > :now
+    UNION ALL
+    SELECT h.id, 'ein_missing', NULL, NULL, NULL, NULL
+      FROM {EMPLOYERS} h
+     WHERE h.id {_ASKED} AND h.ein_status = 'none' AND EXISTS (SELECT FROM {PAYROLLS} p WHERE p.employer_id = h.id)
+    """
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ToDo:
+    """One thing that waits; `name`, `day` and the ids are there where the kind has them."""
+
+    employer_id: UUID
+    kind: WaitingKind
+    name: str | None
+    day: date | None
+    payroll_id: UUID | None
+    employee_id: UUID | None
+
+    @property
+    def way(self) -> str:
+        """Where it is seen to, below the household's own address."""
+        if self.payroll_id is not None:
+            return f"/payrolls/{self.payroll_id}"
+        if self.employee_id is not None:
+            part = _PARTS.get(self.kind, "/invitations")
+            return f"/employees/{self.employee_id}{part}"
+        return "/bank" if self.kind == "account_failed" else "/state-accounts"
+
+    @property
+    def tone(self) -> str:
+        """How it looks: `bad` where something went wrong, else `waits`."""
+        return "bad" if self.kind in ("money_stuck", "payroll_failed", "account_failed") else "waits"
+
+
+async def find_to_dos(
+    session: AsyncSession, households: Sequence[UUID], now: datetime, today: date
+) -> list[ToDo]:
+    """Return what waits in these households, the most urgent first."""
+    asked = {"households": list(households), "now": now, "today": today, "failed_for": _FAILED_FOR}
+    rows = await session.execute(_FIND, asked)
+    found = [ToDo(*row) for row in rows]
+    return sorted(found, key=lambda each: (_ORDER.index(each.kind), each.day or date.min, each.name or ""))

@@ -1,0 +1,143 @@
+"""What an employee enters by a link: how it is stored, whom that is told, and what the page of thanks says of it.
+
+A link may have been forwarded or stolen. So an account takes the place of another only after the waiting day, and
+whatever is entered is told at once to whoever could object: also what takes the place of nothing, bank account, number
+or address, since whoever comes first with a stolen link keeps her from entering her own, and she should hear of it.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, Protocol
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.access.actor import Actor
+from hearthpay.banking.account_changes import change_account
+from hearthpay.banking.accounts import AccountDetails
+from hearthpay.employees.certificate_sheets import FEDERAL
+from hearthpay.employees.models import Employee, Invitation
+from hearthpay.employees.onboarding import save_employee_address, save_employee_tax_number
+from hearthpay.employees.own_notices import notify_of_account, notify_of_change, reader_of
+from hearthpay.employees.signing import Signature, sign_certificate
+from hearthpay.languages.catalogue import mark, moment_in, say_in
+from hearthpay.payroll.years.household_year import measure_people_anew
+from hearthpay.people.context import PeopleContext
+from hearthpay.security.key_ring import KeyRing
+from hearthpay.web.certificate_form import FilledIn
+from hearthpay.web.numbers_form import BankAccountEntry, TaxEntry
+
+_SAVED: Final = {
+    "checking": mark("We have saved your checking account ending in {digits}."),
+    "savings": mark("We have saved your savings account ending in {digits}."),
+    "ssn": mark("We have saved your Social Security number ending in {digits}."),
+    "itin": mark("We have saved your taxpayer number (ITIN) ending in {digits}."),
+}
+_STARTS: Final = {
+    "checking": mark(
+        "Money goes to your checking account ending in {digits} from {start} on, and not before."
+    ),
+    "savings": mark("Money goes to your savings account ending in {digits} from {start} on, and not before."),
+}
+_NEEDS_WORD: Final = mark(
+    "An email address was changed a short while ago, so an owner of the household has to agree first."
+)
+_TOLD: Final = mark("We write to you and to the household about it, wherever we have an email address.")
+
+
+class LinkEntry(Protocol):
+    """A form that was filled in as it must be."""
+
+    async def store(self, session: AsyncSession, actor: Actor, invitation: Invitation) -> None:
+        """Store it, in the transaction that uses the link up."""
+        ...
+
+    def thanks(self, language: str) -> Sequence[str]:
+        """Return what the employee is told once it is stored: of numbers the last digits only."""
+        ...
+
+
+class SubmittedAccount:
+    """The bank account that pay goes to: at once where there was none, else after the waiting day."""
+
+    def __init__(self, typed: BankAccountEntry, people_context: PeopleContext) -> None:
+        self._typed = typed
+        self._people_context = people_context
+        self._needs_word = False
+        self._waits_until: datetime | None = None
+        self._event_details = False
+
+    async def store(self, session: AsyncSession, actor: Actor, invitation: Invitation) -> None:
+        """Connect the account or ask for the change. Raises what `change_account` raises."""
+        typed, people_context = self._typed, self._people_context
+        details = AccountDetails(typed.routing, typed.account, typed.account_type)
+        asked = await change_account(
+            session, people_context.keys(), actor, people_context.clock, invitation.employee_id, details
+        )
+        employee = await session.get_one(Employee, invitation.employee_id)
+        self._event_details = not employee.sandbox  # of a test household no mail leaves
+        reader = await reader_of(session, employee.id)
+        self._waits_until = None if asked.waiting is None else asked.waiting.effective_at
+        self._needs_word = asked.waiting is not None and asked.waiting.needs_word
+        await notify_of_account(
+            people_context,
+            session,
+            employee,
+            reader,
+            old=asked.old_digits,
+            new=typed.account.last_four,
+            start=self._waits_until or people_context.clock.now(),
+            kind="bank_entered" if asked.news == "bank_changed" else asked.news,
+        )
+
+    def thanks(self, language: str) -> Sequence[str]:
+        """Return that it is saved; of a change, from when on it counts."""
+        say, digits, kind = say_in(language), self._typed.account.last_four, self._typed.account_type
+        found = [say(_SAVED[kind], digits=digits)]
+        if self._waits_until is not None:
+            start = moment_in(language, self._waits_until)
+            found.append(say(_STARTS[kind], digits=digits, start=start))
+            if self._needs_word:
+                found.append(say(_NEEDS_WORD))
+        return (*found, say(_TOLD)) if self._event_details else found
+
+
+class SubmittedTaxInfo:
+    """A tax number, with an address and the certificates that were signed."""
+
+    def __init__(
+        self, typed: TaxEntry, signed: Sequence[FilledIn], people_context: PeopleContext, ring: KeyRing
+    ) -> None:
+        self._typed = typed
+        self._signed = signed
+        self._people_context = people_context
+        self._ring = ring
+        self._event_details = False
+
+    async def store(self, session: AsyncSession, actor: Actor, invitation: Invitation) -> None:
+        """Store all of it. Raises what the services raise that keep it."""
+        clock, employee_id = self._people_context.clock, invitation.employee_id
+        parted_or_joined = await save_employee_tax_number(
+            session, self._ring, actor, invitation, self._typed.number
+        )
+        await measure_people_anew(session, parted_or_joined)
+        changed = ["tax_number"]
+        if self._typed.address is not None and await save_employee_address(
+            session, actor, clock, invitation, self._typed.address
+        ):
+            changed.append("address")
+        for each in self._signed:
+            signature = Signature(each.name, each.on, invitation_id=invitation.id)
+            await sign_certificate(session, actor, clock, employee_id, each.sheet, each.answers, signature)
+            changed.append("w4" if each.sheet.jurisdiction == FEDERAL else "certificate")
+        employee = await session.get_one(Employee, employee_id)
+        self._event_details = not employee.sandbox  # of a test household no mail leaves
+        reader = await reader_of(session, employee_id)
+        await notify_of_change(
+            self._people_context, session, employee, reader, *changed, kind="record_entered"
+        )
+
+    def thanks(self, language: str) -> Sequence[str]:
+        """Return that it is saved."""
+        say, number = say_in(language), self._typed.number
+        saved = say(_SAVED[number.kind], digits=number.last_four)
+        return (saved, say(_TOLD)) if self._event_details else (saved,)

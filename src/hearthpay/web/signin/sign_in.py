@@ -1,0 +1,184 @@
+"""Signing in and out: by password and second factor or by passkey, and once more before something delicate."""
+
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from hearthpay.access.refusal import Refusal
+from hearthpay.http.statuses import status_of
+from hearthpay.languages.catalogue import mark
+from hearthpay.people import passkeys, sessions, sign_in
+from hearthpay.people.sign_in import SignInResult
+from hearthpay.web.framework import go, page_of, problems_of, show
+from hearthpay.web.pending_form import forget_form, pending_form
+from hearthpay.web.visitor import Visitor, keeps_cookies, let_in, let_out
+
+router: Final = APIRouter(include_in_schema=False)
+
+_LABELS: Final = {
+    "email": mark("Email address"),
+    "name": mark("Name"),
+    "role": mark("Role"),
+    "expires_at": mark("Last day"),
+}
+"""What fields of kept forms are called; of others their name says it."""
+
+
+@page_of(router, "GET", "/sign-in", "anyone")
+async def show_sign_in(visitor: Visitor) -> Response:
+    """The form for address and password, and the button for a passkey."""
+    if visitor.who is not None:
+        return go(visitor.next_page())
+    return _form(visitor)
+
+
+@page_of(router, "POST", "/sign-in", "anyone")
+async def take_password(visitor: Visitor) -> Response:
+    """Begin a session, or ask for the second factor."""
+    try:
+        form_values = await sign_in.sign_in(
+            visitor.people_context,
+            visitor.form.get("email", ""),
+            visitor.form.get("password", ""),
+            visitor.visit,
+        )
+    except Refusal as error:
+        if error.code not in ("authentication_required", "rate_limited"):
+            raise
+        return _form(visitor, notice=error)
+    return await _onward(visitor, form_values)
+
+
+@page_of(router, "POST", "/sign-in/passkey/options", "anyone")
+async def passkey_question(visitor: Visitor) -> Response:
+    """What the browser must ask a passkey, as JSON."""
+    options = await passkeys.sign_in_options(visitor.people_context, visitor.site, visitor.cookie)
+    return Response(options, media_type="application/json")
+
+
+@page_of(router, "POST", "/sign-in/passkey", "anyone")
+async def take_passkey(visitor: Visitor) -> Response:
+    """Begin a session by a passkey's answer."""
+    try:
+        form_values = await passkeys.sign_in_with_passkey(
+            visitor.people_context,
+            visitor.site,
+            visitor.cookie,
+            visitor.form.get("answer", ""),
+            visitor.visit,
+        )
+    except Refusal as error:
+        if error.code not in ("authentication_required", "rate_limited"):
+            raise
+        return _form(visitor, notice=error)
+    return await _onward(visitor, form_values)
+
+
+@page_of(router, "GET", "/sign-in/second-factor", "anyone")
+async def show_second_factor(visitor: Visitor) -> Response:
+    """The form for a code of the app, or a recovery code."""
+    return show(visitor, "second_factor.html", {"next": visitor.next_page()})
+
+
+@page_of(router, "POST", "/sign-in/second-factor", "anyone")
+async def take_second_factor(visitor: Visitor) -> Response:
+    """Make a whole session of the half one."""
+    try:
+        form_values = await sign_in.give_second_factor(
+            visitor.people_context, visitor.cookie, visitor.form.get("code", ""), visitor.visit
+        )
+    except Refusal as error:
+        if error.code == "gone":
+            return go("/sign-in")
+        if error.code not in ("authentication_required", "rate_limited"):
+            raise
+        facts = {"next": visitor.next_page(), "notice": error.message}
+        return show(visitor, "second_factor.html", facts, status=status_of(error))
+    return await let_in(visitor, go(visitor.next_page()), form_values)
+
+
+@page_of(router, "GET", "/sign-in/again", "signed_in")
+async def show_again(visitor: Visitor) -> Response:
+    """The question whether it is still the same person."""
+    return await _again(visitor, {})
+
+
+@page_of(router, "POST", "/sign-in/again", "signed_in")
+async def take_again(visitor: Visitor) -> Response:
+    """Let the session count as fresh."""
+    form = visitor.form
+    try:
+        await sign_in.prove_again(
+            visitor.people_context,
+            visitor.signed_in,
+            form.get("password", ""),
+            form.get("code", ""),
+            visitor.visit,
+        )
+    except Refusal as error:
+        return await _again(visitor, problems_of(error))
+    return _go_on(visitor)
+
+
+@page_of(router, "POST", "/sign-in/again/passkey", "signed_in")
+async def take_passkey_again(visitor: Visitor) -> Response:
+    """Let the session count as fresh, by a passkey."""
+    await passkeys.prove_again_with_passkey(
+        visitor.people_context,
+        visitor.signed_in,
+        visitor.site,
+        visitor.cookie,
+        visitor.form.get("answer", ""),
+        visitor.visit,
+    )
+    return _go_on(visitor)
+
+
+@page_of(router, "POST", "/sign-out", "signed_in")
+async def take_sign_out(visitor: Visitor) -> Response:
+    """End the session; who signs out to use a link as somebody else comes back to it."""
+    who = visitor.signed_in
+    await sessions.end_session(visitor.people_context, who, who.session_id, visitor.visit)
+    return let_out(go(visitor.next_page("/sign-in")))
+
+
+async def _onward(visitor: Visitor, form_values: SignInResult) -> Response:
+    if not form_values.needs_second_factor:
+        return await let_in(visitor, go(visitor.next_page()), form_values)
+    return await let_in(visitor, go(f"/sign-in/second-factor?next={visitor.next_page()}"), form_values)
+
+
+def _form(visitor: Visitor, *, notice: Refusal | None = None) -> Response:
+    facts = {
+        "next": visitor.next_page(),
+        "open": visitor.people_context.takes_sign_ups,
+        "secure": keeps_cookies(visitor.request),
+        "notice": None if notice is None else notice.message,
+        "form_values": {"email": visitor.form.get("email", "")},
+    }
+    response = show(
+        visitor, "sign_in.html", facts, status=200 if notice is None else status_of(notice), extra="script"
+    )
+    if notice is not None and notice.headers is not None and "Retry-After" in notice.headers:
+        response.headers["Retry-After"] = notice.headers["Retry-After"]
+    return response
+
+
+def _go_on(visitor: Visitor) -> Response:
+    """Return what comes once he has proved who he is: the form that he had sent, to be sent or left; else the page."""
+    wanted = visitor.next_page()
+    kept = pending_form(visitor, wanted)
+    if kept is not None and kept.asked_again:
+        return go(wanted)
+    response = go(wanted) if kept is None else show(visitor, "kept.html", {"kept": kept, "labels": _LABELS})
+    return forget_form(response)
+
+
+async def _again(visitor: Visitor, problems: dict[str, str]) -> Response:
+    facts = {
+        "next": visitor.next_page(),
+        "problems": problems,
+        "proofs": await sign_in.proofs_of(visitor.people_context, visitor.signed_in),
+    }
+    return show(visitor, "again.html", facts, status=400 if problems else 200, extra="script")
