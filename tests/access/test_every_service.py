@@ -264,7 +264,7 @@ async def test_an_employee_enters_no_numbers_but_his_own(subtests: pytest.Subtes
     )
     for name, call in SERVICE_CALLS.items():
         if "employee" in call.who:
-            with subtests.test(name), pytest.raises(Refusal, match="but his own"):
+            with subtests.test(name), pytest.raises(Refusal, match="only their own record"):
                 await call.call(cast(AsyncSession, Untouched()), colleague, target)
 
 

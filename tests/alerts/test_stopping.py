@@ -184,7 +184,7 @@ async def test_it_works_once_and_freezes_for_a_day(
         assert frozen.details == {"frozen_until": stopped.frozen_until}, do
     await world.pay(world.employee_id)  # payroll goes on
     await _calendar(world, ring)
-    told = [each for each in await alerted() if "an act was reported as wrong" in each.text]
+    told = [each for each in await alerted() if "someone reported this as wrong" in each.text]
     assert {each.to for each in told} == {"maria@example.com"}
     clock.advance(timedelta(days=1))
     for do in (_household_address, _key, _member, _connect):

@@ -87,7 +87,7 @@ async def test_no_number_of_acts_uses_the_warning_up(
     data(await account.live.patch(f"/employees/{rosa['id']}", {"email": "r@evil.example"}))
     clock.advance(timedelta(hours=1))
     (last,) = [each for each in await alerted() if each.to == ROSAS_EMAIL]
-    assert "more, which stand in the history" in last.text
+    assert "more in the history" in last.text
 
 
 async def test_nothing_of_the_sandbox_is_told(account: Account, alerted: Tell) -> None:

@@ -26,7 +26,7 @@ def test_keys_and_the_vault_on_an_empty_machine(data_dir: Path):
     assert created.returncode == 0, created.stderr
     assert created.stdout.startswith(b"hp_test_")
     listed = hearthpay("keys", "list", "--organization", "Lopez", *where).stdout.decode()
-    assert "in force" in listed
+    assert "active" in listed
     assert created.stdout.decode().strip() not in listed
     key_id = listed.split()[0]
     assert hearthpay("keys", "revoke", key_id, *where).returncode == 0

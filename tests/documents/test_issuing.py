@@ -210,7 +210,7 @@ async def test_what_is_not_there_is_refused(
 ) -> None:
     payroll = await family.pay()
     scheduled = refusal(await family.ask("w2", employee_id=payroll, tax_year=2026), 404, "not_found")
-    assert scheduled["message"] == "There is no such employee."
+    assert scheduled["message"] == "We couldn't find that employee."
     for paper in ("w3", "schedule-h", "year-package"):
         error = refusal(await family.ask(paper, tax_year=2027), 400, "document_not_available")
         assert error["details"]["reason"] == "future_year"

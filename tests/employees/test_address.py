@@ -1,4 +1,4 @@
-"""The employee's postal address: told at first, changed, taken out, and refused by the field at fault."""
+"The employee's mailing address: told at first, changed, taken out, and refused by the field at fault."
 
 from typing import Any
 

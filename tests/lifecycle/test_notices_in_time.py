@@ -110,8 +110,8 @@ async def test_a_debit_presented_again_shows_at_once_and_goes_when_it_is_collect
     assert failure["next_try"] == "2026-11-24T20:00:00Z"
     assert failure["until"] == "2026-11-30T20:00:00Z"  # three banking days later, over Thanksgiving
     assert failure["what_to_do"] == (
-        "The debit is presented again on Tuesday, November 24, at 3:00 PM Eastern time. "
-        "Have the money in the account by then."
+        "The debit is presented again on Tuesday, November 24, at 3:00 PM Eastern time. Make "
+        "sure the money is in the account by then."
     )
     assert post.notices() == []
     await work(town)

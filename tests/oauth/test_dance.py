@@ -342,7 +342,7 @@ async def test_what_is_neither_yes_nor_no_is_no_answer(
     page = await dance.ask()
     unclear = await dance.consent(page, decision=decision)
     assert unclear.status_code == 422
-    assert "Please choose one of the two buttons." in unclear.text
+    assert "Choose one of the two buttons." in unclear.text
     assert owner_connection.execute("SELECT count(answered_at) FROM agent_requests").fetchone() == (0,)
     assert (await dance.consent(page)).status_code == 303
 
@@ -354,7 +354,7 @@ async def test_a_form_that_chooses_nothing_is_asked_again(dance: Dance, form: di
     page = await dance.ask()
     wrong = await dance.consent(page, **form)
     assert wrong.status_code == 422
-    assert "Must be one of the choices" in wrong.text
+    assert "Choose an option from the list" in wrong.text
     assert (await dance.consent(page)).status_code == 303
 
 

@@ -135,4 +135,4 @@ async def test_who_goes_takes_along_what_he_gave_and_brings_none_of_it_back(
         assert (await dance.call(each["access_token"])).status_code == 401
         assert (await dance.refresh(each["refresh_token"])).json()["error"] == "invalid_grant"
     assert (await dance.call(marias["access_token"])).status_code == 200, "another's stays"
-    assert "has left the organization" in (await hers.look("/settings/agents")).text
+    assert "is no longer in the organization" in (await hers.look("/settings/agents")).text

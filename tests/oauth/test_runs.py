@@ -115,7 +115,7 @@ async def test_what_an_agent_confirmed_stands_with_its_grant(
     assert _runs(owner_connection) == [(grant_id, dance.household_id, ["confirm_large_payroll"], True)]
     page = (await dance.browser.look(f"/settings/agents/{grant_id}")).text
     assert "Ran a payroll" in page
-    assert "It said that you confirmed the large amount" in page
+    assert "The app said that you confirmed the large amount" in page
     assert "What was paid is what the preview showed" in page
     assert owner_connection.execute(agents_runs()).fetchall() == []
 
@@ -212,5 +212,5 @@ async def test_resources_are_given_with_the_tools_that_cover_them(
     assert [each["name"] for each in listed] == ["state_coverage", "tax_calendar"]
     (grant_id,) = owner_connection.execute("SELECT id FROM agent_grants").fetchone() or ()
     shown = (await dance.browser.look(f"/settings/agents/{grant_id}")).text
-    assert "A program read something: pay_stub" in shown
+    assert "An app read data: pay_stub" in shown
     assert "scope_required" in shown

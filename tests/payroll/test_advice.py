@@ -40,11 +40,11 @@ def test_nothing_is_named_that_is_not_open(kind: FailureKind):
         words = told.lower()
         case = (kind, code, status, next_try, ways, told)
         assert "void the payroll" not in words or "void" in ways, case
-        assert "by check instead" not in words or "pay_by_check" in ways, case
+        assert "pay it by check" not in words or "pay_by_check" in ways, case
         assert "refunded" not in words or "refund" in ways, case
         assert "until a day that you choose" not in words or "wait_for_account" in ways, case
         if status == "failed" and kind in ("debit_returned", "not_sent"):
-            for again in ("presented again", "tried again", "automatically", "more times"):
+            for again in ("try the debit again", "try again", "automatically", "more times"):
                 assert again not in words, case
         if status not in ("failed", "voided") and kind == "debit_returned" and next_try is not None:
             assert "on Tuesday, November 24, at 3:00 PM Eastern time" in told, case
@@ -66,7 +66,7 @@ def test_every_code_of_ours_and_the_bank_s_has_words():
             "The bank account is still being verified",
         ),
         ("not_authorized", "not_authorized", "The debit is not authorized"),
-        ("internal", "payment_held", "Something on our side, of which the operator is told"),
+        ("internal", "payment_held", "A problem on our side. Your administrator has been notified"),
     ],
 )
 def test_a_hold_is_told_without_what_only_the_operator_knows(hold: HoldCode, code: str, told: str):

@@ -108,7 +108,7 @@ async def _send_away(page: Page, name: str) -> None:
     await page.goto("/settings/agents")
     await page.get_by_role("link", name=name).click()
     await page.get_by_role("button", name="Disconnect").click()
-    await expect(page.get_by_text("Sent away")).to_be_visible()
+    await expect(page.get_by_text("Disconnected")).to_be_visible()
 
 
 async def test_the_sdks_own_client_is_let_in_runs_a_payroll_and_is_sent_away(
@@ -239,5 +239,5 @@ async def test_the_pages_of_agents_are_for_everybody(page: Page, address: str, w
     await page.get_by_role("link", name=told["client_name"]).click()
     await pictured(page, "agents_one", axe)
     await page.get_by_role("button", name="Disconnect").click()
-    await expect(page.get_by_text("Sent away")).to_be_visible()
+    await expect(page.get_by_text("Disconnected")).to_be_visible()
     await pictured(page, "agents_gone", axe)

@@ -138,7 +138,7 @@ async def _test_household(maria: Housekeeper) -> str:
     """A household of the sandbox, with somebody who is to be paid through the bank; where its pages are."""
     await maria.reads("Your household")
     await maria.open("/households")
-    await maria.choose("Households", "Test (sandbox)")
+    await maria.choose("Households", "Test")
     await maria.press("Switch")
     await maria.reads("Your household")
     await maria.sees("Test mode: no real money moves.")
@@ -201,7 +201,7 @@ async def _back(maria: Housekeeper, root: str) -> None:
     await maria.come_back(root)
     if await maria.page.get_by_role("heading", name=maria.words("Page not found")).count():
         await maria.open("/households")
-        await maria.choose("Households", "Test (sandbox)")
+        await maria.choose("Households", "Test")
         await maria.press("Switch")
         await maria.reads("Hello, {name}", name="Maria Lopez")
 

@@ -101,7 +101,7 @@ async def _set_up(maria: Housekeeper) -> None:
     ):
         await maria.fill(label, text)
     await maria.press("Make my account")
-    await maria.reads("Password and second factor")
+    await maria.reads("Password and two-step verification")
     await maria.follow("Home")
 
     await maria.reads("Your household")

@@ -142,7 +142,7 @@ async def test_in_the_middle_of_things(
     await sign_in(page)
     await page.goto("/settings/security")
     await reader.press("Set it up")
-    await reader.reads("Set up the second factor")
+    await reader.reads("Set up two-step verification")
     await pictured(page, "second_factor_setup", axe)
     secret = await page.locator(".secret").inner_text()
     await reader.fill("Six digits", "000000")
@@ -179,7 +179,7 @@ async def test_in_the_middle_of_things(
     await reader.press("Continue")
     await reader.reads("Send this now?")
     await pictured(page, "kept_form", axe)
-    await reader.press("Send it")
+    await reader.press("Send")
     await reader.sees("The invitation is on its way.")
     await pictured(page, "members_invited", axe)
 

@@ -64,17 +64,17 @@ async def test_a_fresh_machine_gets_its_first_owner_who_invites_a_viewer(
     await reader.fill("Password", PASSWORD)
     await reader.press("Make my account")
 
-    await reader.reads("Password and second factor")
+    await reader.reads("Password and two-step verification")
     await reader.press("Set it up")
-    await reader.reads("Set up the second factor")
+    await reader.reads("Set up two-step verification")
     secret = await reader.page.locator(".secret").inner_text()
     await reader.fill("Six digits", pyotp.TOTP(secret).at(clock.now()))
     await reader.press("Confirm")
     await reader.reads("Your recovery codes")
     codes = await reader.page.locator(".codes li").all_inner_texts()
     assert len(codes) == 10
-    await reader.follow("I have kept them")
-    await reader.reads("Password and second factor")
+    await reader.follow("I saved them")
+    await reader.reads("Password and two-step verification")
     await reader.open("/")
     await reader.reads("Your household")
     await reader.open("/households")
@@ -100,7 +100,7 @@ async def test_a_fresh_machine_gets_its_first_owner_who_invites_a_viewer(
     await reader.press("Continue")
     await reader.reads("Send this now?")
     await expect(reader.page.get_by_text("ana@example.com")).to_be_visible()
-    await reader.press("Send it")
+    await reader.press("Send")
     await reader.reads("Members")
     await reader.sees("The invitation is on its way.")
     invitation = mails(owner_connection, ring)[-1]["text"].split("/join/")[1].split()[0]
@@ -228,7 +228,7 @@ async def test_a_key_is_made_used_and_revoked(
     key = await reader.page.locator("#key").inner_text()
     async with httpx.AsyncClient(base_url=address, headers={"Authorization": f"Bearer {key}"}) as program:
         assert (await program.get("/api/v1/jurisdictions/CA")).status_code == 200
-        await reader.follow("I have kept it")
+        await reader.follow("I saved it")
         await reader.reads("API keys")
         await expect(reader.page.get_by_text(key)).to_have_count(0)
         await reader.follow("Revoke", begins=True)

@@ -162,7 +162,7 @@ async def test_pay_that_a_stolen_key_diverts_is_stopped_from_the_old_address(
         "An email address was changed a short while ago, so an owner of the household has to agree first."
     )
 
-    warning = await mail.to(MARIA, "Something delicate was changed")
+    warning = await mail.to(MARIA, "A sensitive setting was changed")
     assert "was changed from m... at example. com to t... at evil. example" in warning
     assert "asked to be paid to a bank account ending in 4321" in warning
     await mail.to(ROSA, "The bank account for your pay is being changed")
@@ -255,6 +255,6 @@ async def test_a_stranger_locks_nobody_out_of_her_own_browser(
     async with await browser.new_context(base_url=address, locale="en-US") as strange:
         stranger = Reader(await strange.new_page(), Way())
         await stranger.sign_in(MARIA, PASSWORD)
-        await stranger.sees("Too many attempts. Please wait a little before you try again.")
+        await stranger.sees("Too many attempts. Wait a moment before you try again.")
     await reader.sign_in(MARIA, PASSWORD)
     await reader.page.wait_for_url("**/app/start")

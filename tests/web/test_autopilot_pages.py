@@ -314,7 +314,7 @@ async def test_a_skip_takes_the_period_that_was_shown_and_no_other(
         late = await maria.send(f"{one}/skip", page="/settings/profile", what="next", **form)
         assert (late.status_code, 'id="what-problem"' in late.text) == (400, True), form
         assert 'name="next_start" value="2026-11-23"' in late.text
-        assert "The next one is another by now" in late.text
+        assert "The next pay period has changed" in late.text
     skipped = "SELECT skip_through::text FROM autopilot_enrollments"
     assert owner_connection.execute(skipped).fetchone() == (None,)
     # The one that is shown now is skipped, once, however often the form is sent; then comes the one after it.

@@ -85,7 +85,7 @@ WRONG = [
     ("start_date", "soon", "Enter a date, like 11/20/2026."),
     ("address_zip", "1", "Enter a ZIP code, like 94110."),
     ("birth_year", "19x8", "Enter a whole number."),
-    ("work_state", "ZZ", "Must be one of the 50 states or DC, by its two letters."),
+    ("work_state", "ZZ", "Choose a state, or DC."),
 ]
 
 

@@ -438,7 +438,7 @@ async def test_an_address_is_checked_saved_and_told(
     assert found["address"]["line1"] == "1 Main Street"
     news = _headline(owner_connection, ring, "Your record")
     before = len(news)
-    assert "the postal address" in news[-1]["text"]
+    assert "the mailing address" in news[-1]["text"]
     await browser.send(f"{here}/address", page=f"{here}/details", **ADDRESS)
     assert len(_headline(owner_connection, ring, "Your record")) == before
 
@@ -799,7 +799,7 @@ async def test_what_is_entered_by_a_tax_link_is_told_and_never_the_number(
     owner_connection.execute("UPDATE people SET language = %s", (language,))
     owner_connection.execute("UPDATE employees SET language = %s", (language,))
     number, address, w4 = {
-        "en": ("the Social Security number or ITIN", "the postal address", "W-4"),
+        "en": ("the Social Security number or ITIN", "the mailing address", "W-4"),
         "es": ("el número de Seguro Social o ITIN", "la dirección postal", "W-4"),
     }[language]
 
@@ -821,7 +821,7 @@ async def test_what_is_entered_by_a_tax_link_is_told_and_never_the_number(
     first = await enter(tax_number="539-53-1234", **ADDRESS)
     assert number in first[0]["text"]
     assert address in first[1]["text"]
-    assert "the Social Security number or ITIN, the postal address" in first[2]["text"]
+    assert "the Social Security number or ITIN, the mailing address" in first[2]["text"]
     same = await enter(tax_number="539-53-5678", **ADDRESS)
     assert number in same[0]["text"]
     assert address not in same[0]["text"]
@@ -837,7 +837,7 @@ async def test_what_is_entered_by_a_tax_link_is_told_and_never_the_number(
 
 
 async def _toggle(employed: Employed, times: int) -> None:
-    """Change the language of papers back and forth."""
+    "Change the language of documents back and forth."
     form_token = await employed.browser.token(f"{employed.here}/details")
     for number in range(times):
         language = ("es", "en")[number % 2]
@@ -933,7 +933,7 @@ async def test_what_is_asked_for_already_is_told_once(
     assert len(told) == 3  # her two addresses, and the household
 
 
-@pytest.mark.parametrize(("language", "heading"), [("en", "Please wait a little"), ("es", "Espere un poco")])
+@pytest.mark.parametrize(("language", "heading"), [("en", "Wait a moment"), ("es", "Espere un poco")])
 async def test_links_to_an_account_are_slowed_down(
     app: FastAPI,
     account: Account,

@@ -103,7 +103,7 @@ async def test_a_package_is_asked_for_looked_at_and_downloaded(
     owner_connection.execute("UPDATE people SET language = 'en'")
     await work(1_000)
     ready = (await maria.look(place)).text
-    assert f"The file is ready. It has {PAPERS} documents." in ready
+    assert f"The file is ready ({PAPERS} documents)." in ready
     found = re.search(r'action="([^"]+/issued/[^"]+)"', ready)
     assert found is not None
     file = await maria.send(found[1], page=page)

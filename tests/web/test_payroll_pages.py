@@ -184,7 +184,7 @@ async def test_hours_that_are_paid_are_not_paid_twice_and_a_bonus_beside_them_is
     ("field", "value", "told"),
     [
         ("regular", "forty", "Enter hours as a number"),
-        ("regular", "169", "must not be more"),
+        ("regular", "169", "Enter at most"),
         ("regular", "-1", "Enter hours as a number"),
         ("regular", "1e2", "Enter hours as a number"),
         ("bonus", "1,2,3", "Enter an amount"),

@@ -98,15 +98,15 @@ async def create_own_key(session: AsyncSession, actor: Actor, clock: Clock, new:
     allow(actor, KEEP_KEYS)
     scopes = tuple(scope for scope in SCOPES if scope in new.scopes)
     if not scopes or set(new.scopes) - set(SCOPES):
-        raise invalid("scopes", "must name at least one")
+        raise invalid("scopes", "Choose at least one.")
     if new.confined and new.employer_id is None:
-        raise invalid("employer_id", "must be chosen for a key that reaches one household only")
+        raise invalid("employer_id", "Choose the household this key can use.")
     households = await households_for_keys(session, actor)
     if new.employer_id is not None and all(each.id != new.employer_id for each in households):
-        raise invalid("employer_id", "is not a household of yours")
+        raise invalid("employer_id", "Choose one of your households.")
     now = clock.now()
     if new.expires_at is not None and new.expires_at <= now:
-        raise invalid("expires_at", "must lie in the future")
+        raise invalid("expires_at", "Enter a future date.")
     await refuse_frozen(session, actor, now)
     await session.execute(_IN_TURN, {"organization_id": str(actor.organization_id)})
     in_force = await session.scalar(
@@ -144,7 +144,7 @@ async def revoke_own_key(session: AsyncSession, actor: Actor, clock: Clock, key_
     now = clock.now()
     since = await session.scalar(_REVOKE, {"key_id": key_id, "now": now})
     if since is None:
-        raise Refusal("not_found", "There is no such key.")
+        raise Refusal("not_found", "Key not found.")
     if since == now:
         await record_audit(session, actor, "key.revoke", employer_id=None, subject_id=key_id)
 

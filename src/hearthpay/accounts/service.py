@@ -196,7 +196,7 @@ async def create_key(
     """
     unknown = sorted(set(scopes) - set(SCOPES))
     if unknown or not scopes:
-        what = f"does not know {', '.join(unknown)}" if unknown else "must name at least one"
+        what = f"does not know {', '.join(unknown)}" if unknown else "Choose at least one."
         raise invalid("scopes", f"{what}; known: {', '.join(SCOPES)}")
     owner = {"employer_id": employer_id, "organization_id": organization.id}
     sandbox = None if employer_id is None else await session.scalar(_EMPLOYER_OF, owner)
@@ -206,7 +206,7 @@ async def create_key(
         kind = "a sandbox" if mode == "test" else "a real"
         raise invalid("employer_id", f"must be {kind} household: a {mode} key can be confined to no other")
     if expires_at is not None and expires_at <= clock.now():
-        raise invalid("expires_at", "must lie in the future")
+        raise invalid("expires_at", "Enter a future date.")
     # The lock makes counting and inserting one step for two operators at once.
     entitled = select(Organization.plan, Organization.lifted_limits).where(Organization.id == organization.id)
     plan, lifted = (await session.execute(entitled.with_for_update())).one()

@@ -15,41 +15,42 @@ from hearthpay.people.recipients import NoticeReader
 MOST_LISTED: Final = 20
 """Acts that one mail lists; of more it tells how many."""
 
-_SUBJECT: Final = mark("Something delicate was changed at {organization}")
+_SUBJECT: Final = mark("A sensitive setting was changed at {organization}")
 _INTRODUCTION: Final = mark("This was done at {organization}:")
 _ITEM: Final = mark("{when}, {who}: {what}")
-_MORE: Final = mark("And {count} more, which stand in the history.")
+_MORE: Final = mark("And {count} more in the history.")
 _STOP: Final = mark("This was not right")
 _WHAT_TO_DO: Final = mark(
-    "If somebody did this who should not have, open the link above. You need not sign in: what can be taken back is "
-    "taken back, and for a day nothing new is let in and no bank account or address changes. Payroll goes on."
+    "If someone did this who shouldn't have, open the link above. You don't need to sign in. "
+    "We undo what can be undone. For a day, no one new gets access and no bank account or "
+    "address changes. Payroll continues."
 )
 _WITHOUT_LINK: Final = mark(
     "If somebody did this who should not have, sign in and look at the history at once."
 )
-_OPERATOR: Final = mark("Whoever runs this service is reached at {operator}.")
+_OPERATOR: Final = mark("Contact your administrator at {operator}.")
 _NOBODY: Final = mark("none")
 
 _WHO: Final = {
     "user": mark("a member"),
     "key": mark("an API key"),
-    "mcp": mark("an agent"),
+    "mcp": mark("an app"),
     "employee": mark("the employee"),
     "system": mark("Hearthpay"),
-    "operator": mark("whoever runs this service"),
+    "operator": mark("your administrator"),
 }
 SENTENCES: Final = {
     "employer.update": mark(
         "the email address of the {household} household was changed from {old} to {new}."
     ),
     "employee.update": mark("this was changed for {employee}: {settings}."),
-    "employee.unlink": mark("the account of {employee} was shut out from the record."),
+    "employee.unlink": mark("the account of {employee} was disconnected from the record."),
     "invitation.create": mark("a link was opened by which {employee} can enter a bank account."),
     "account_change.ask": mark("{employee} asked to be paid to a bank account ending in {digits}."),
     "bank_account.connect": mark("a bank account ending in {digits} was connected for {whose}."),
     "bank_account.disconnect": mark("the bank account of {whose} was disconnected."),
     "key.create": mark("an API key ending in {digits} was made."),
-    "agent.connect": mark("the agent {client} was let in."),
+    "agent.connect": mark("the app {client} was connected."),
     "member.invite": mark("somebody was invited as {role}."),
     "member.join": mark("{member} joined as {role}."),
     "member.change_role": mark("{member} became {role}."),
@@ -60,14 +61,14 @@ SENTENCES: Final = {
     "member.leave": mark("{member} left."),
     "calendar_link.create": mark("an address of the {household} household's calendar was made."),
     "organization.freeze": mark(
-        "an act was reported as wrong. Until {until} nothing new is let in, and no bank account or address changes."
+        "someone reported this as wrong. Until {until}, no one new gets access and no bank account or address changes."
     ),
 }
 """What each delicate act says, by its name in the audit log."""
 
 _SETTINGS: Final = {
     "email": mark("the email address, from {old} to {new}"),
-    "payment_method": mark("how the pay is handed over"),
+    "payment_method": mark("the payment method"),
 }
 _PAY: Final = mark("the pay")
 _ROLES: Final = {"viewer": mark("viewer"), "admin": mark("admin"), "owner": mark("owner")}

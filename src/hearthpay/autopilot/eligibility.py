@@ -51,7 +51,7 @@ FOR_THE_OPERATOR: Final[frozenset[str]] = failures.FOR_THE_OPERATOR | {"direct_d
 IN_WORDS: Final[Mapping[Reason, tuple[str, str]]] = {
     "not_plus": (
         mark("The plan does not include Autopilot"),
-        mark("Ask the operator for the plan Plus or Professional."),
+        mark("Ask your administrator for the Plus or Professional plan."),
     ),
     "employee_inactive": (
         mark("The employee does not work for you any more"),
@@ -68,7 +68,7 @@ IN_WORDS: Final[Mapping[Reason, tuple[str, str]]] = {
     ),
     "insufficient_history": (
         mark("No payroll of this employee has been completed yet"),
-        mark("Run a payroll first and look at it; once it is completed Autopilot can go on."),
+        mark("Run a payroll first and check it. When it's completed, Autopilot can continue."),
     ),
     "direct_deposit_unavailable": (
         mark("Direct deposit is not possible"),

@@ -143,7 +143,7 @@ async def _look_ahead(
 
 def _schedule(terms: EnrolledTerms, clock: Clock) -> Schedule:
     if abs(terms.anchor - clock.today()) > FURTHEST_ANCHOR:
-        raise invalid("anchor_period_start", "must be within a year of today")
+        raise invalid("anchor_period_start", "Choose a date within a year of today.")
     try:
         return Schedule(terms.frequency, terms.anchor, terms.pay_days_after)
     except ValueError as error:

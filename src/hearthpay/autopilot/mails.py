@@ -25,17 +25,15 @@ _WORDINGS: Final[Mapping[str, tuple[str, ...]]] = {
             "From now on {name} is paid by direct deposit, period after period, for the hours that you enrolled, and "
             "you have authorized the debits of your bank account for it."
         ),
-        mark(
-            "You are told of each debit a day before, and asked before an amount out of the ordinary leaves."
-        ),
+        mark("We email you a day before each debit, and ask you before we debit an unusual amount."),
         _HOW_TO_STOP,
-        mark("If this was not you, end Autopilot now and write to the operator."),
+        mark("If this was not you, end Autopilot now and contact your administrator."),
     ),
     "debit_tomorrow": (
-        mark("Autopilot: a debit for {name} is coming"),
+        mark("Autopilot: upcoming debit for {name}"),
         mark(
-            "On {sent}, {amount} net and what is set aside is debited from your account, to pay {name} for {first} to "
-            "{last} on {pay_date}. It is calculated for good then."
+            "On {sent} we debit about {amount} net, plus set-asides, from your account. It pays "
+            "{name} for {first} to {last} on {pay_date}. The final amount is calculated that day."
         ),
         mark("Payroll {number}. Until then it can be voided."),
         _HOW_TO_STOP,
@@ -97,14 +95,12 @@ def _paragraphs(
     if kind == "paused" and "last_day" in details:
         last_day = day_in(reader.language, datetime.date.fromisoformat(details["last_day"]))
         return [
-            say(mark("Autopilot has stopped for {name}"), name=name),
-            say(
-                mark("{name} left on {day}. Autopilot pays nothing after that day."), name=name, day=last_day
-            ),
+            say(mark("Autopilot stopped for {name}"), name=name),
+            say(mark("{name} left on {day}. Autopilot doesn't pay after that day."), name=name, day=last_day),
             say(
                 mark(
-                    "If you reinstate {name}, Autopilot goes on with the next whole pay period. Otherwise you can end "
-                    "Autopilot."
+                    "If you reinstate {name}, Autopilot continues with the next whole pay period. If not, "
+                    "you can end Autopilot."
                 ),
                 name=name,
             ),
@@ -188,7 +184,7 @@ def _resumed(reader: NoticeReader, name: str, details: Mapping[str, Any]) -> lis
         first, last = details["not_paid"][0]["start"], details["not_paid"][-1]["end"]
         lines.append(
             say(
-                mark("Autopilot does not pay for {first} to {last}. If you haven't paid it, run it by hand."),
+                mark("Autopilot won't pay {first} to {last}. If you haven't paid it, run payroll yourself."),
                 first=day(first),
                 last=day(last),
             )

@@ -65,15 +65,13 @@ def account_changed_mail(to: NoticeReader, account: Any) -> Mail:
     say = to.say
     happened = say(
         mark(
-            "On {when} the bank account ending in {digits} was connected. Your payrolls are debited there from now on."
+            "The bank account ending in {digits} was connected on {when}. We debit your payrolls there from now on."
         ),
         when=moment_in(to.language, account.created_at),
         digits=account.last_four,
     )
     alarm = say(
-        mark(
-            "If this was not you, revoke its authorization in Hearthpay now, and write to whoever runs this service."
-        )
+        mark("If this wasn't you, revoke its authorization in Hearthpay now and contact your administrator.")
     )
     subject = say(mark("Another bank account was connected"))
     return letter(to.address, to.language, subject, account.household_first, (happened,), closing=(alarm,))

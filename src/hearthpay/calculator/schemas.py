@@ -22,7 +22,7 @@ class Calculation(RequestModel):
     annual_wages: AnnualWages = Field(description="Gross cash wages of the year.")
     pay_frequency: PayFrequency = "biweekly"
     filing_status: FilingStatus = Field(default="single", description="The employee's, on Form W-4.")
-    residence_state: StateCode | None = Field(default=None, description="Left out, the state of work.")
+    residence_state: StateCode | None = Field(default=None, description="Default: the state of work.")
     reciprocity_certificate_on_file: bool = Field(
         default=False,
         description="The employee filed the work state's certificate for residents of a reciprocal state.",

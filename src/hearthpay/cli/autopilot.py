@@ -163,7 +163,7 @@ def _manage(name: str, action: "AutopilotAction", told: str) -> None:
 
 
 _manage("pause", "pause", "Schedule nothing more; payrolls that are scheduled are still paid.")
-_manage("resume", "resume", "Go on with the first period that can still be sent.")
+_manage("resume", "resume", "Continue with the first period that can still be sent.")
 _manage("disable", "disable", "End it for good: void what is scheduled, end the authorization of its debits.")
 
 

@@ -40,12 +40,12 @@ def backup(
     drilled: Annotated[
         bool,
         typer.Option(
-            " /--no-drill", help="Leave out restoring it beside itself, which takes room and time once more."
+            " /--no-drill", help="Leave out restoring it beside itself, which takes room and time again."
         ),
     ] = True,
     data_dir: DataDir = None,
 ) -> None:
-    """Back up the database while the service goes on; the keys stay apart.
+    """Back up the database while the service runs; the keys stay apart.
 
     It is restored as a drill before it gets its name. Ends with 0 when there is a checked backup, 1 when there is one
     but a key that it needs is not in the ring, 2 when nothing was begun, 3 when it failed and left nothing.
@@ -134,12 +134,12 @@ def resume_after_restore(
     payrolls_checked: Annotated[
         bool,
         typer.Option(
-            "--payrolls-checked", help="What is listed was held against the bank, and may go on as it stands."
+            "--payrolls-checked", help="You have checked what is listed against the bank, and it may be sent as it is."
         ),
     ] = False,
     data_dir: DataDir = None,
 ) -> None:
-    """List what waits since a restore; with --payrolls-checked, let it go on."""
+    """List what is on hold since a restore; with --payrolls-checked, release it."""
     from hearthpay.database import restorations
 
     async def look(session: Any) -> "tuple[tuple[Hold, ...], PendingMoney]":

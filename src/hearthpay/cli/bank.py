@@ -83,7 +83,7 @@ def reconcile(
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
     data_dir: DataDir = None,
 ) -> None:
-    """Hold every file against the entries and these against the payrolls; leaves with 1 where something differs.
+    """Hold every file against the entries and these against the payrolls; exits with 1 if something differs.
 
     What is open and known, as `bank exposure` lists it, is told as open: with nothing else it leaves with 3.
     """
@@ -161,7 +161,7 @@ def exposure(
     as_json: Annotated[bool, typer.Option("--json", help="Print the cases as JSON.")] = False,
     data_dir: DataDir = None,
 ) -> None:
-    """List the money that waits and cannot leave, or was paid and not collected; leaves with 1 where there is any."""
+    """List the money that is on hold, or was paid and not collected; exits with 1 if there is any."""
     from dataclasses import asdict
     from decimal import Decimal
 
@@ -185,14 +185,14 @@ def exposure(
 @bank.command("remedy")
 def remedy(
     payroll: Annotated[str, typer.Argument(help="The payroll's id.")],
-    employee: Annotated[str, typer.Argument(help="The employee whose deposit cannot leave.")],
+    employee: Annotated[str, typer.Argument(help="The employee whose deposit is on hold.")],
     action: Annotated[str, typer.Option(help="pay_by_check, wait_for_account or refund.")],
     until: Annotated[
         str | None, typer.Option(help="With wait_for_account: the last day to wait, YYYY-MM-DD.")
     ] = None,
     data_dir: DataDir = None,
 ) -> None:
-    """Settle a direct deposit that was collected for and cannot leave, for the household."""
+    """Decide about a direct deposit that was collected and is on hold, for the household."""
     from datetime import date
     from typing import get_args
 
@@ -223,7 +223,7 @@ def reverse(
     ] = None,
     data_dir: DataDir = None,
 ) -> None:
-    """Take back a direct deposit that was paid by mistake, within five banking days of its settlement.
+    """Reverse a direct deposit that was paid by mistake, within five business days of its settlement.
 
     The paycheck is undone once the money is back, and what was collected for it goes to the household.
     """

@@ -47,7 +47,7 @@ def calendar(
     as_ics: Annotated[bool, typer.Option("--ics", help="Print them as an iCalendar file.")] = False,
     data_dir: DataDir = None,
 ) -> None:
-    """Tell what a household must do by when, and what it comes to; or mark something of it as done."""
+    """Tell what a household must do by when, and how much it is; or mark something of it as done."""
     if (done is not None) + (undone is not None) + as_json + as_ics > 1:
         refuse("--done, --undone, --json and --ics exclude each other")
     key = done or undone
@@ -130,11 +130,11 @@ def close_account(
 def calendar_link(
     employer: _HouseholdId,
     revoke: Annotated[
-        bool, typer.Option("--revoke", help="End the link in force; no new one is made.")
+        bool, typer.Option("--revoke", help="End the active link without making a new one.")
     ] = False,
     data_dir: DataDir = None,
 ) -> None:
-    """Make the secret link of a household's calendar, for calendar programmes; an earlier one opens nothing then."""
+    """Make the secret link of a household's calendar, for calendar apps. Earlier links stop working."""
     from hearthpay.duties import feed
 
     if revoke:

@@ -31,7 +31,7 @@ _Year = Annotated[int, typer.Option("--year", help="The tax year.")]
 _Output = Annotated[
     Path | None,
     typer.Option(
-        "--output", "-o", help="The file, or the directory, to write to; left out, here by its own name."
+        "--output", "-o", help="The file, or the directory, to write to; default: its own name, here."
     ),
 ]
 _Yes = Annotated[bool, typer.Option("--yes", help="Replace a file that is there without asking.")]
@@ -120,7 +120,7 @@ def year_package(
     yes: _Yes = False,
     data_dir: DataDir = None,
 ) -> None:
-    """Write everything of a year in one ZIP; with the SSA's user id and a telephone number the wage file too."""
+    """Write everything of a year in one ZIP; with the SSA's user id and a phone number the wage file too."""
     submitter = _submitter(user_id, phone) if user_id or phone else None
     told = {"tax_year": year, "submitter": submitter}
     _write("YearPackageRequest", employer, told, output, data_dir, yes=yes)

@@ -141,7 +141,7 @@ def threshold_basis(
     basis: Annotated[str, typer.Argument(help="assume_crossed or as_paid.")],
     data_dir: DataDir = None,
 ) -> None:
-    """Charge what waits for a threshold of wages from the first dollar, or once the wages paid have reached it."""
+    """Charge the taxes that depend on a wage threshold from the first dollar, or once the wages paid have reached it."""
     from hearthpay.employers.threshold_basis import is_threshold_basis
     from hearthpay.payroll.years.threshold_choice import choose_threshold_basis
 
@@ -164,7 +164,7 @@ def open_matters(
     employer: Annotated[str | None, typer.Argument(help="The household's id; left out, all of them.")] = None,
     data_dir: DataDir = None,
 ) -> None:
-    """List what is open: money that waits and cannot leave, or that somebody owes. Leaves with 3 where there is any."""
+    """List what is open: money that is on hold, or that someone owes. Exits with 3 if there is any."""
     from hearthpay.cli.doctor import EXIT_OPEN, print_open_matters
     from hearthpay.doctor.exposure import open_cases
 

@@ -102,7 +102,7 @@ def _state_of(key: "ApiKeyRecord", now: datetime) -> str:
     elif key.expires_at is not None:
         words = [f"{'in force until' if key.expires_at > now else 'expired'} {_minute(key.expires_at)}"]
     else:
-        words = ["in force"]
+        words = ["active"]
     if key.confined:
         words.append(f"only {key.employer_id or 'a household that was deleted'}")
     words.append(f"last used {_minute(key.last_used_at)}" if key.last_used_at is not None else "never used")

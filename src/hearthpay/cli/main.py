@@ -380,7 +380,7 @@ def serve(
 
 @app.command(rich_help_panel=_RUN)
 def migrate(data_dir: DataDir = None) -> None:
-    """Bring the database's schema up to date; `serve` does so by itself."""
+    """Bring the database's schema up to date; `serve` does so automatically."""
     from hearthpay.database.startup import Addresses, open_database
 
     async def run() -> None:

@@ -36,7 +36,7 @@ def create_organization(
 
 @organizations.command("list")
 def list_organizations(data_dir: DataDir = None) -> None:
-    """List the accounts: plan, households, API keys in force, and the limits that were lifted."""
+    """List the accounts: plan, households, API active keys, and the limits that were lifted."""
     from hearthpay.accounts import service as accounts
 
     for entry in as_operator(data_dir, accounts.list_organizations):

@@ -87,7 +87,7 @@ def end_sessions(email: EmailArgument, data_dir: DataDir = None) -> None:
 
 @people.command("remove-second-factor")
 def remove_second_factor(email: EmailArgument, data_dir: DataDir = None) -> None:
-    """Let a person who has lost her second factor and its codes in by her password alone."""
+    """Let a person who lost the second factor and its codes sign in by password alone."""
     from hearthpay.people.operators import remove_second_factor_by_operator
 
     async def run(session: Any) -> None:

@@ -27,7 +27,7 @@ def policy(
     number: Annotated[str | None, typer.Option(help="The policy's number.")] = None,
     starts_on: Annotated[datetime | None, typer.Option(formats=_DAY, help="Its first day.")] = None,
     ends_on: Annotated[datetime | None, typer.Option(formats=_DAY, help="Its last day.")] = None,
-    remove: Annotated[bool, typer.Option("--remove", help="Take back what was entered.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove what was entered.")] = False,
     data_dir: DataDir = None,
 ) -> None:
     """Show which insurance policies a household needs and has, or keep one."""

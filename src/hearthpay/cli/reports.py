@@ -33,7 +33,7 @@ def state_wages(
     employer: HouseholdId,
     state: Annotated[str, typer.Option(help="The state, by its two letters.")],
     year: Annotated[int, typer.Option(min=2000, max=2100, help="The year of the pay dates.")],
-    quarter: Annotated[int | None, typer.Option(min=1, max=4, help="Left out, the whole year.")] = None,
+    quarter: Annotated[int | None, typer.Option(min=1, max=4, help="Default: the whole year.")] = None,
     as_csv: AsCsv = False,
     as_json: AsJson = False,
     data_dir: DataDir = None,

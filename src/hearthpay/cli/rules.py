@@ -140,7 +140,7 @@ def impact(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     data_dir: DataDir = None,
 ) -> None:
-    """List the year's paychecks by earlier rules that the rules in force would change, and by how much.
+    """List the year's paychecks by earlier rules that the current rules would change, and by how much.
 
     Each line tells what becomes of the difference: next_paycheck charges it or gives it back, not_taken_again is a
     withheld tax that stands, not_settled is moved by nothing. Differences are what the rules in force charge more.

@@ -24,7 +24,7 @@ vault = typer.Typer(
 @vault.command("rotate")
 def rotate_vault(
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on after an interruption, with the newest key.")
+        bool, typer.Option("--resume", help="Continue after an interruption, with the newest key.")
     ] = False,
     data_dir: DataDir = None,
 ) -> None:

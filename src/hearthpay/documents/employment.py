@@ -169,7 +169,7 @@ async def _found(session: AsyncSession, actor: Actor, employee_id: UUID) -> tupl
     allow(actor, OBTAIN_DOCUMENTS)
     employee = await session.get(Employee, employee_id)
     if employee is None or not actor.reaches(employee.employer_id):
-        raise Refusal("not_found", "There is no such employee.")
+        raise Refusal("not_found", "We couldn't find that employee.")
     return await session.get_one(Employer, employee.employer_id), employee
 
 

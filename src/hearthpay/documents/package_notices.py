@@ -14,13 +14,13 @@ from hearthpay.mail.notices import Notice
 from hearthpay.mail.wording import name_in_mail
 from hearthpay.people.recipients import NoticeReader, addressed, readers_of_households
 
-_SUBJECT: Final = mark("Your papers of {year} are ready")
+_SUBJECT: Final = mark("Your {year} documents are ready")
 _HAPPENED: Final = mark(
-    "The file with all papers of {household} for {year} is ready. It holds {papers} papers. Sign in to Hearthpay "
-    "and open “Papers of the year” to download it."
+    "The file with all {year} documents of {household} is ready ({papers} in total). Sign in "
+    "to Hearthpay and open “Documents for the year” to download it."
 )
 _HOUSEHOLD: Final = mark("Your household")
-_NEVER: Final = mark("We never send such papers by email, as they hold tax numbers.")
+_NEVER: Final = mark("We never email these documents, because they contain tax numbers.")
 
 
 async def package_notices(

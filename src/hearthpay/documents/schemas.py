@@ -58,7 +58,7 @@ class PaystubRequest(RequestModel):
         default=None, description="May be left out where the payroll paid one employee."
     )
     language: PaperLanguage | None = Field(
-        default=None, description="Left out, the employee's; on the household's copy English."
+        default=None, description="Default: the employee's; on the household's copy English."
     )
     copy_for: StubCopy = Field(
         default="employee",
@@ -124,8 +124,8 @@ class Efw2Submitter(RequestModel):
 
     user_id: SsaUserId = Field(description="The user id that the SSA's Business Services Online assigned.")
     phone: PhoneNumber = Field(description="Where the SSA may ask.")
-    contact_name: PersonName | None = Field(default=None, description="Left out, the household's name.")
-    email: Email | None = Field(default=None, description="Left out, the household's.")
+    contact_name: PersonName | None = Field(default=None, description="Default: the household's name.")
+    email: Email | None = Field(default=None, description="Default: the household's.")
 
     def to_command(self) -> WageFileSubmitter:
         """Return the same in plain values."""

@@ -203,7 +203,7 @@ async def _household_of(session: AsyncSession, actor: Actor, requested: IssueCom
             owner = await session.scalar(
                 select(Employee.employer_id).where(Employee.id == requested.employee_id)
             )
-            missing = Refusal("not_found", "There is no such employee.")
+            missing = Refusal("not_found", "We couldn't find that employee.")
         case _:
             return await resolve_employer(session, actor, requested.employer_id)
     return await resolve_employer_of(session, actor, requested.employer_id, owner, missing)
@@ -308,7 +308,7 @@ class _DocumentBuilder:
         year = await self._year_of_forms(requested.tax_year)
         person = year.person_of(requested.employee_id)
         if person is None:
-            raise Refusal("not_found", "There is no such employee.")
+            raise Refusal("not_found", "We couldn't find that employee.")
         household = await self._household("document.w2")
         form = await self._form(year, person.id, household)
         if form is None:

@@ -142,7 +142,7 @@ async def _allow(session: AsyncSession, actor: Actor, employer_id: UUID, employe
     allow_own(actor, SIGN_PAPERS, employee_id)
     employee = await session.get(Employee, employee_id)
     if employee is None or employee.employer_id != employer_id or not actor.reaches(employer_id):
-        raise Refusal("not_found", "There is no such employee.")
+        raise Refusal("not_found", "We couldn't find that employee.")
 
 
 def _party(actor: Actor) -> Party:

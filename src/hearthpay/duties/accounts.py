@@ -81,7 +81,7 @@ def read_account(name: str, table: RuleTable) -> Account:
     """Read an account of a file of duties; raises `RuleError`."""
     frequencies = table.texts("frequencies")
     if not frequencies:
-        raise table.error("frequencies", "must name at least one")
+        raise table.error("frequencies", "Choose at least one.")
     for frequency in frequencies:
         if frequency not in FREQUENCIES:
             raise table.error("frequencies", f"{frequency!r} is not one of {', '.join(FREQUENCIES)}")

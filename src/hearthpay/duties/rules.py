@@ -232,7 +232,7 @@ def _read_payee(table: RuleTable) -> PremiumPayee:
     )
     table.close()
     if not payee.lines:
-        raise table.error("lines", "must name at least one")
+        raise table.error("lines", "Choose at least one.")
     return payee
 
 

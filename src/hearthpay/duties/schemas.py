@@ -91,7 +91,7 @@ class TaxCalendarItem:
     employee_id: UUID | None
     employee_name: str | None
     period: str
-    """`2026`, `2026-H1`, `2026-Q3`, `2026-M12`, `2026-I2` (an instalment), or a day: of the hire, or the last of the
+    """`2026`, `2026-H1`, `2026-Q3`, `2026-M12`, `2026-I2` (an installment), or a day: of the hire, or the last of the
     paydays that are paid together."""
 
     period_start: datetime.date

@@ -42,9 +42,9 @@ _OF_HOUSEHOLD: Final = frozenset({FEDERAL_TAX_TOLD, "reciprocity_certificate_on_
 _LARGEST: Final = Decimal(9_999_999)
 _LONGEST_AMOUNT: Final = 20
 """Characters of an amount as typed, with its sign, commas and cents."""
-_NOT_A_NUMBER: Final = mark("must be a whole number from 0 to 999")
-_NOT_MONEY: Final = mark("must be an amount in dollars, such as 25 or 25.50")
-_NOT_CHOSEN: Final = mark("must be one of those in the list")
+_NOT_A_NUMBER: Final = mark("Enter a whole number from 0 to 999.")
+_NOT_MONEY: Final = mark("Enter an amount in dollars, like 25 or 25.50.")
+_NOT_CHOSEN: Final = mark("Choose one from the list.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,7 @@ def allow_own(actor: Actor, permission: Permission, employee_id: UUID) -> None:
     """
     allow(actor, permission)
     if actor.kind == "employee" and actor.id != employee_id:
-        raise Refusal("household_forbidden", "An employee sees and changes no record but his own.")
+        raise Refusal("household_forbidden", "Employees can see and change only their own record.")
 
 
 async def employments_of(database: Database, person_id: UUID) -> tuple[OwnEmployment, ...]:

@@ -29,13 +29,13 @@ _IN_ENGLISH: Final = "en"
 """A household's own language nobody has asked for."""
 
 CHANGED: Final = {
-    "address": mark("the postal address"),
-    "language": mark("the language of papers"),
+    "address": mark("the mailing address"),
+    "language": mark("the language of documents"),
     "tax_number": mark("the Social Security number or ITIN"),
     "w4": mark("Form W-4"),
     "certificate": mark("the state's withholding certificate"),
     "bank_connected": mark("the bank account that pay goes to"),
-    "bank_withdrawn": mark("the new bank account was taken back"),
+    "bank_withdrawn": mark("the new bank account was canceled"),
     "set_aside_asked": mark("an amount to set aside was asked for"),
     "set_aside_stopped": mark("nothing is set aside any more"),
     "set_aside_approved": mark("the household agreed to what you asked to set aside"),

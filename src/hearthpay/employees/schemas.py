@@ -107,8 +107,8 @@ class NewEmployee(RequestModel):
     )
     pay_frequency: PayFrequency = "biweekly"
     start_date: Day | None = Field(default=None, description="The first day; left out, today (US Eastern).")
-    work_state: StateCode | None = Field(default=None, description="Left out, the household's state.")
-    residence_state: StateCode | None = Field(default=None, description="Left out, the state of work.")
+    work_state: StateCode | None = Field(default=None, description="Default: the household's state.")
+    residence_state: StateCode | None = Field(default=None, description="Default: the state of work.")
     city: PlaceName | None = Field(
         default=None, description="Where the employee lives; chooses the local tax of a city that has one."
     )
@@ -118,7 +118,7 @@ class NewEmployee(RequestModel):
         "`GET /jurisdictions/{state}` lists them.",
     )
     address: Address | None = Field(
-        default=None, description="The postal address, as it stands on pay stubs and on Form W-2."
+        default=None, description="The mailing address, as it stands on pay stubs and on Form W-2."
     )
     language: PaperLanguage = Field(default="en", description="The language of the employee's pay stubs.")
     payment_method: PaymentMethod = "check"
@@ -190,7 +190,7 @@ class EmployeeChanges(RequestModel):
         description="A locality whose tax applies, by its code or name, such as `NYC` or `New York City`.",
     )
     address: Address | None = Field(
-        default=None, description="The postal address, as a whole; null takes it out. It chooses no tax."
+        default=None, description="The mailing address, as a whole; null takes it out. It chooses no tax."
     )
     language: PaperLanguage = _kept()
     payment_method: PaymentMethod = _kept()
@@ -228,7 +228,7 @@ class Reinstatement(RequestModel):
 
     start_date: Day | None = Field(
         default=None,
-        description="The first day of the new employment, after the last day of the earlier one. Left out, the earlier "
+        description="The first day of the new employment, after the last day of the earlier one. Default: the earlier "
         "one goes on as if it had never ended.",
     )
 
@@ -369,7 +369,7 @@ class EmployeeItem:
 
 @dataclass(frozen=True, slots=True)
 class FederalWithholdingItem:
-    """The Form W-4 by which income tax is withheld: as it was told, and else as the law assumes."""
+    """The Form W-4 by which income tax is withheld: as it was entered, or else as the law assumes."""
 
     elected: bool
     filing_status: Literal["single", "married", "head_of_household"]
@@ -389,7 +389,7 @@ StateEntries = Annotated[
         {
             "type": "object",
             "additionalProperties": {"type": ["string", "number", "boolean"]},
-            "description": "The state's certificate as it was told, by the names of its form.",
+            "description": "The state's certificate as it was entered, by the names of its form.",
         }
     ),
 ]
@@ -397,7 +397,7 @@ StateEntries = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmployeeDetail(EmployeeItem):
-    """An employee with everything that was told of them; numbers of the vault are never shown."""
+    """An employee with everything on file; numbers of the vault are never shown."""
 
     email: str | None
     relationship: str
@@ -407,7 +407,7 @@ class EmployeeDetail(EmployeeItem):
     """Where the employee lives, as it was told."""
 
     address: AddressItem | None
-    """The postal address, as it was told; no tax is chosen by it."""
+    """The mailing address, as it was told; no tax is chosen by it."""
 
     language: PaperLanguage
     """The language of the employee's pay stubs, where none is asked for."""

@@ -309,7 +309,7 @@ async def lock_employee(session: AsyncSession, actor: Actor, employee_id: UUID) 
 
 
 def _unknown() -> Refusal:
-    return Refusal("not_found", "There is no such employee.")
+    return Refusal("not_found", "We couldn't find that employee.")
 
 
 async def lock_everyone(session: AsyncSession, actor: Actor, employee_id: UUID) -> Employee:

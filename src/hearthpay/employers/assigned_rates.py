@@ -52,7 +52,7 @@ async def assign_sui_rate(
     `validation_error` naming ``state``, ``tax_year`` or ``rate``.
     """
     if state not in STATES:
-        raise invalid("state", "must be one of the 50 states or DC, by its two letters")
+        raise invalid("state", "Choose a state, or DC.")
     if not FIRST_YEAR <= tax_year <= LAST_YEAR:
         raise invalid("tax_year", f"must be between {FIRST_YEAR} and {LAST_YEAR}")
     if not rate.is_finite() or not 0 <= rate < 1 or -int(rate.as_tuple().exponent) > MOST_DECIMALS:

@@ -96,7 +96,7 @@ async def create_employer(
 async def get_employer(
     request: Request, employer_id: UUID, actor: Annotated[Actor, Depends(require(READ_HOUSEHOLD))]
 ) -> Response:
-    """A household that the key reaches, with its postal address."""
+    """A household that the key reaches, with its mailing address."""
     async with runtime_of(request).database.transaction(actor.tenant) as session:
         employer = await service.find_employer(session, actor, employer_id)
     return answer(request, detail_of(employer))

@@ -44,11 +44,11 @@ def _read_phone(value: object) -> str:
 PhoneNumber = Annotated[
     str, BeforeValidator(_read_phone), WithJsonSchema({"type": "string", "examples": ["415-555-0134"]})
 ]
-"""A telephone number of the United States."""
+"""A phone number of the United States."""
 
 
 class Address(RequestModel):
-    """A postal address in the United States."""
+    """A mailing address in the United States."""
 
     line1: Annotated[str, Text(longest=100)]
     line2: Annotated[str, Text(longest=100)] | None = None
@@ -73,7 +73,7 @@ class NewEmployer(RequestModel):
     address: Address | None = None
     threshold_basis: ThresholdBasis = Field(
         default=ASSUME_CROSSED,
-        description="`assume_crossed` charges what waits for a threshold of wages (Social Security and Medicare, FUTA, "
+        description="`assume_crossed` charges the taxes that depend on a wage threshold (Social Security and Medicare, FUTA, "
         "unemployment, California's SDI) from the first dollar. `as_paid` charges it once the wages paid have reached "
         "the threshold, back to the first dollar, as the law has it.",
     )
@@ -144,7 +144,7 @@ class EmployerItem:
 
 @dataclass(frozen=True, slots=True)
 class AddressItem:
-    """A postal address in the United States."""
+    """A mailing address in the United States."""
 
     line1: str
     line2: str | None
@@ -155,7 +155,7 @@ class AddressItem:
 
 @dataclass(frozen=True, slots=True)
 class EmployerDetail(EmployerItem):
-    """A household with its postal address and telephone number."""
+    """A household with its mailing address and phone number."""
 
     address: AddressItem | None
     phone: str | None
@@ -224,5 +224,5 @@ def employer_json(employer: Employer) -> dict[str, Any]:
 
 
 def address_of(employer: Employer) -> AddressItem | None:
-    """Return the household's postal address, where it was told."""
+    """Return the household's mailing address, where it was told."""
     return None if employer.address is None else AddressItem(**employer.address)

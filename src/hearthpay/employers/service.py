@@ -33,7 +33,7 @@ from hearthpay.people.former_addresses import note_former_address
 from hearthpay.unchanged import changes_of
 from hearthpay.wire.paging import PageRequest, page_of
 
-_EMAIL_NEEDED: Final = "is required: only a sandbox household may be without an email address"
+_EMAIL_NEEDED: Final = "Enter an email address. Only a test household may have none."
 _LOCK_HOUSEHOLDS: Final = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 
 

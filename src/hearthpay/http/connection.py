@@ -268,4 +268,4 @@ def timed_by(deadlines: Deadlines, limiter: ConnectionLimiter) -> type[asyncio.P
     """Return the connections of a server with these deadlines and this door, as uvicorn takes them for its setting
     `http`.
     """
-    return type("TimedConnection", (TimedConnection,), {"deadlines": deadlines, "door": limiter})
+    return type("TimedConnection", (TimedConnection,), {"deadlines": deadlines, "limiter": limiter})

@@ -166,8 +166,8 @@ class RulesQuery(RequestModel):
     """Whose rules of which year."""
 
     state: str | None = Field(
-        None, max_length=2, description="A state by its two letters, or US. Left out: all."
+        None, max_length=2, description="A state by its two letters, or US. Default: all."
     )
     year: int | None = Field(
-        None, strict=False, ge=1900, le=2200, description="The tax year. Left out: this year."
+        None, strict=False, ge=1900, le=2200, description="The tax year. Default: this year."
     )

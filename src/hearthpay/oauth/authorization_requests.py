@@ -48,7 +48,9 @@ _LONGEST_STATE: Final = 2000
 MOST_AGENTS: Final = 20
 """Agents that act in one person's name at once, in one organization and mode."""
 
-_TOO_MANY: Final = mark("20 agents act in your name here. End one of them first, under Settings, Agents.")
+_TOO_MANY: Final = mark(
+    "You've connected 20 apps here. Disconnect one first, under Settings, Connected apps."
+)
 _IN_FORCE: Final = text(
     "SELECT count(*) FROM agent_grants WHERE person_id = :person AND ended_at IS NULL AND expires_at > :now"
 )
@@ -214,7 +216,7 @@ async def approve(
         raise Refusal("not_found", "No household has this id.")
     question = await open_authorization_request(session, now, presented, session_id)
     if consent.lasts not in GRANT_LIFETIMES:
-        raise invalid("lasts", "must be one of the choices")
+        raise invalid("lasts", "Choose an option from the list.")
     if not consent.scopes <= set(SCOPES):
         raise invalid("scopes", "must be among the choices")
     await refuse_frozen(session, actor, now)

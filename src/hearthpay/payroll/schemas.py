@@ -53,7 +53,7 @@ class SetAsideRequest(RequestModel):
 
 
 class PayrollEmployee(RequestModel):
-    """One employee's pay of the period. Hours, and a salary, are paid once; without, it may stand beside another."""
+    """One employee's pay of the period. Hours, and a salary, are paid once; without, it may be added to another."""
 
     employee_id: Identifier
     regular_hours: Hours = Field(
@@ -79,7 +79,7 @@ class PayrollEmployee(RequestModel):
     )
     payment_method: PaymentMethod | None = Field(
         default=None,
-        description="Left out, the employee's own setting, which is `check` unless it was changed. A preview in which "
+        description="Default: the employee's own setting, which is `check` unless it was changed. A preview in which "
         "no entry names one, and without `pay_date`, is dated as direct deposit would be.",
     )
     voluntary_set_aside: SetAsideRequest | None = None
@@ -116,16 +116,16 @@ class PayrollRequest(RequestModel):
     """A payroll to preview or to run."""
 
     employer_id: Identifier | None = Field(
-        default=None, description="Left out, the household the key remembers."
+        default=None, description="Default: the household the key remembers."
     )
     pay_period_start: Day
     pay_period_end: Day
     pay_date: Day | None = Field(
         default=None,
-        description="Left out: by direct deposit, and in a preview that names no `payment_method`, the earliest day "
+        description="Default: by direct deposit, and in a preview that names no `payment_method`, the earliest day "
         "the money can arrive (where the preview's period begins after it, the day that a run would take); of a "
         "catch-up the period end; else today in Eastern time, or the period end if that is later. A direct deposit's "
-        "day on which banks are closed becomes the banking day before it: the wages belong to the year in which they "
+        "day on which banks are closed becomes the business day before it: the wages belong to the year in which they "
         "arrive.",
     )
     pay_frequency: PayFrequency
@@ -139,13 +139,13 @@ class PayrollRequest(RequestModel):
     )
     notes: Annotated[str, Text(longest=500, lines=True)] | None = Field(
         default=None,
-        description="`catch-up` records in retrospect what was paid before: completed at once, no money moves. "
+        description="`catch-up` records past pay: completed at once, no money moves. "
         "`fica-refund` repays Social Security and Medicare of the pay period's year, by check or cash, to employees "
         "whose wages of the year stay below the threshold; hours and earnings must be 0.",
     )
     confirm_large_payroll: bool = Field(
         default=False,
-        description="Needed when direct deposits come to more than 5,000, or one to more than 3,000.",
+        description="Needed when direct deposits total more than 5,000, or one to more than 3,000.",
     )
     confirm_ach_debit: bool = Field(
         default=False,
@@ -191,7 +191,7 @@ class VoidRequest(RequestModel):
 
 
 class RemedyRequest(RequestModel):
-    """What to do about a direct deposit that cannot leave."""
+    """What to do about a direct deposit that is on hold."""
 
     action: RemedyAction = Field(
         description="`pay_by_check`: you pay the net pay yourself and get it back; `wait_for_account`: it waits for "

@@ -39,15 +39,15 @@ from hearthpay.people.sign_in import SignInResult, complete_sign_in, person_at, 
 from hearthpay.people.stop_links import PersonChange, StopAccount
 from hearthpay.people.tokens import LASTS, end_own_tokens, leave_token, look_at_token, use_token
 
-ACCOUNT_BY_NOW: Final = mark("There is an account with this address by now.")
+ACCOUNT_BY_NOW: Final = mark("An account with this email already exists.")
 """Of two who use an address in the same moment, the database takes one; this is what the other is told."""
 
 YOUNG_FOR: Final = timedelta(days=7)
 """How long a second factor keeps nobody out who has the mail of the account."""
 
 _PASSWORD = mark("the password")
-_SECOND_FACTOR_ON = mark("a second factor was set up")
-_SECOND_FACTOR_OFF = mark("the second factor was removed")
+_SECOND_FACTOR_ON = mark("two-step verification was turned on")
+_SECOND_FACTOR_OFF = mark("two-step verification was turned off")
 _NEW_CODES = mark("new recovery codes were made")
 
 
@@ -170,7 +170,7 @@ async def new_recovery_codes(people_context: PeopleContext, who: SignedIn, visit
     async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         if await second_factor_of(session, who.person_id) is None:
-            raise Refusal("invalid_state", "There is no second factor.")
+            raise Refusal("invalid_state", "Two-step verification is off.")
         await refuse_frozen_person(session, people_context.clock.now(), who.person_id)
         codes = await renew_codes(session, people_context.clock.now(), who.person_id)
         await note_event(session, who.person_id, visit, "recovery_codes.renew")
@@ -217,7 +217,7 @@ async def ask_for_new_email(
     """
     address = read_address(email)
     if address == who.email:
-        raise invalid("email", "is your address already")
+        raise invalid("email", "This is already your email address.")
     people_context.throttle.mail_asked_for(visit.address)
     now = people_context.clock.now()
     async with people_context.in_constant_time(), people_context.database.transaction(None) as session:

@@ -86,7 +86,7 @@ async def become_first_owner(
     now = people_context.clock.now()
     async with people_context.database.transaction(None) as session:
         if await person_at(session, address) is not None:
-            raise invalid("email", "has an account already")
+            raise invalid("email", "already has an account")
         joined = _chosen(await _without_people(session, people_context, presented), organization.strip())
         named = read_name(organization, "organization") if joined is None else ""
         await use_token(session, now, "first_owner", presented)

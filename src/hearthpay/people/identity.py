@@ -26,10 +26,10 @@ def read_address(text: str) -> str:
             text.strip(), check_deliverability=False, test_environment=True, allow_smtputf8=False
         )
     except EmailNotValidError:
-        raise invalid("email", "must be an email address, such as maria@example.com") from None
+        raise invalid("email", "Enter an email address, like maria@example.com.") from None
     address = (found.ascii_email or found.normalized).lower()
     if len(address) > _LONGEST_ADDRESS:
-        raise invalid("email", "is too long")
+        raise invalid("email", "Enter something shorter.")
     return address
 
 
@@ -43,7 +43,7 @@ def read_name(text: str, field: str = "name") -> str:
     """Return a name without the blanks around it. Raises `validation_error` for an unfit one."""
     name = " ".join(text.split())
     if not 1 <= len(name) <= _LONGEST_NAME or any(is_control(each) for each in name):
-        raise invalid(field, f"must have 1 to {_LONGEST_NAME} characters")
+        raise invalid(field, f"Use 1 to {_LONGEST_NAME} characters.")
     if holds_a_secret(name):
         raise invalid(field, "looks like a Social Security or bank account number")
     return name
@@ -54,4 +54,4 @@ def read_language(text: str) -> Language:
     for language in LANGUAGES:
         if text == language:
             return language
-    raise invalid("language", f"must be one of {', '.join(LANGUAGES)}")
+    raise invalid("language", f"Choose one of {', '.join(LANGUAGES)}.")

@@ -46,18 +46,18 @@ _IGNORE: Final = mark(
 )
 _STOP: Final = mark("This was not me")
 _ALARM: Final = mark(
-    "If this was not you, open the link above. You need not sign in: it ends all sessions, takes back what can be "
-    "taken back, and lets no new way into your account for a day."
+    "If this was not you, open the link above. You don't need to sign in. We end all "
+    "sessions and undo what can be undone. For a day, no new way to sign in can be added."
 )
 _NOT_ME: Final = mark(
     "If this was not you, open the link above and tell the household. You need not sign in: it ends all sessions, and "
     "lets no new way into your account for a day."
 )
 _NOT_MY_ACCOUNT: Final = mark(
-    "If this was not you, open the link above and tell the household. You need not sign in: the new bank account is "
-    "taken back, and for a day no other one is taken."
+    "If this was not you, open the link above and tell the household. You don't need to sign "
+    "in. We cancel the new bank account and accept no other one for a day."
 )
-_OPERATOR: Final = mark("Whoever runs this service is reached at {operator}.")
+_OPERATOR: Final = mark("Contact your administrator at {operator}.")
 _PLAIN_GAPS: Final = frozenset({"when", "what", "old", "new", "start"})
 """What we say ourselves; every other gap takes what somebody chose."""
 
@@ -114,7 +114,8 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
     "moved": _Wording(
         mark("Your account has a new address"),
         mark(
-            "On {when} your account was given another email address. For seven days warnings still come to this one."
+            "On {when} the email address of your account was changed. For seven days we still send "
+            "warnings to this one."
         ),
         _STOP,
         mark(
@@ -206,13 +207,14 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
     "agent_ended": _Wording(
         mark("We disconnected an app from your account"),
         mark(
-            "On {when} {client} was shut out: what it identifies itself with was used twice, as it would be if "
-            "somebody had stolen it. Nothing can be done with it any more."
+            "On {when} we disconnected {client}: its token was used twice, as happens when one is "
+            "stolen. It no longer has access."
         ),
         None,
         mark(
-            "Look at what it did last, under Settings, Agents. If you still use the program and find nothing wrong, "
-            "you can let it in again. If something there was not asked for by you, change it now."
+            "Check what it did last under Settings, Connected apps. If you still use the app and "
+            "everything looks right, connect it again. If you see something you didn't ask for, "
+            "change it now."
         ),
     ),
 }

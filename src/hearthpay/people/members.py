@@ -141,7 +141,7 @@ async def invite_member(
     await refuse_frozen(session, actor, clock.now())
     await _in_turn(session, actor.organization_id)
     if any(member.email == address for member in await list_members(session, actor)):
-        raise invalid("email", "is a member's already")
+        raise invalid("email", "already belongs to a member")
     now = clock.now()
     await session.execute(
         update(MemberInvitation)
@@ -196,7 +196,7 @@ async def withdraw_member_invitation(
         .returning(MemberInvitation.id)
     )
     if withdrawn is None:
-        raise Refusal("not_found", "There is no such invitation.")
+        raise Refusal("not_found", "We couldn't find that invitation.")
     await _record(session, actor, "member.uninvite", invitation_id, {})
 
 
@@ -297,7 +297,7 @@ async def open_invitation(session: AsyncSession, now: datetime, presented: str) 
     token = parse_token(presented)
     row = None if token is None else (await session.execute(_FIND, {"token_hash": token.hash})).one_or_none()
     if row is None:
-        raise Refusal("not_found", "There is no such link.")
+        raise Refusal("not_found", "Link not found.")
     if row.status != "pending" or row.expires_at <= now:
         raise Refusal("gone", _OVER)
     return OpenMemberInvitation(
@@ -373,7 +373,7 @@ async def _member(session: AsyncSession, organization_id: UUID, membership_id: U
         _in_force(organization_id).where(Membership.id == membership_id).with_for_update()
     )
     if found is None:
-        raise Refusal("not_found", "There is no such member.")
+        raise Refusal("not_found", "Member not found.")
     return found
 
 
@@ -459,4 +459,4 @@ def _role(text_: str) -> Role:
     for role in ROLES:
         if text_ == role:
             return role
-    raise invalid("role", f"must be one of {', '.join(ROLES)}")
+    raise invalid("role", f"Choose one of {', '.join(ROLES)}.")

@@ -201,7 +201,7 @@ async def remove_passkey(
             _own(who.person_id).where(PersonCredential.id == passkey_id).with_for_update()
         )
         if found is None:
-            raise Refusal("not_found", "There is no such passkey.")
+            raise Refusal("not_found", "Passkey not found.")
         others = await session.scalar(
             select(PersonCredential.id)
             .where(

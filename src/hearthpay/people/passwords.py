@@ -39,9 +39,9 @@ def check_new_password(password: str, *, about: tuple[str, ...] = ()) -> str:
     """
     text = unicodedata.normalize("NFKC", password)
     if len(text) < SHORTEST:
-        raise invalid("password", f"must have at least {SHORTEST} characters")
+        raise invalid("password", f"Use at least {SHORTEST} characters.")
     if len(text) > LONGEST:
-        raise invalid("password", f"must have at most {LONGEST} characters")
+        raise invalid("password", f"Use at most {LONGEST} characters.")
     lowered = text.lower()
     core = _DECORATION.sub("", lowered)
     if lowered in _common() or (core in _common() and len(text) - len(core) < _ENOUGH_OF_ITS_OWN):
@@ -50,7 +50,7 @@ def check_new_password(password: str, *, about: tuple[str, ...] = ()) -> str:
         raise invalid("password", "choose another one: avoid repeated or sequential characters")
     for word in {part for words in about for part in re.split(r"[^\w]+", words.lower())} | _OWN_WORDS:
         if len(word) >= 4 and word in lowered and len(lowered) - len(word) < _ENOUGH_OF_ITS_OWN:
-            raise invalid("password", "must not be made of your name or address")
+            raise invalid("password", "Don't use your name or address in your password.")
     return text
 
 

@@ -62,7 +62,7 @@ async def begin_enrollment(
     Raises `invalid_state` where a second factor is in force.
     """
     if await second_factor_of(session, person_id) is not None:
-        raise Refusal("invalid_state", "A second factor is set up already; remove it first.")
+        raise Refusal("invalid_state", "Two-step verification is already on. Turn it off first.")
     await session.execute(
         update(PersonCredential)
         .where(
@@ -110,10 +110,10 @@ async def confirm_enrollment(
         _in_force(person_id, "totp").where(PersonCredential.confirmed_at.is_(None)).with_for_update()
     )
     if waiting is None:
-        raise Refusal("invalid_state", "No second factor waits to be confirmed.")
+        raise Refusal("invalid_state", "There is no two-step setup to confirm.")
     step = _step_of(_secret(ring, waiting), password, now, None)
     if step is None:
-        raise invalid("code", "is not the one that the app shows now")
+        raise invalid("code", "That's not the code your app shows now. Enter the current one.")
     waiting.confirmed_at = now
     waiting.last_step = step
     await session.flush()

@@ -237,7 +237,7 @@ async def end_session(people_context: PeopleContext, who: SignedIn, session_id: 
             .returning(PersonSession.id)
         )
         if ended is None:
-            raise Refusal("not_found", "There is no such session.")
+            raise Refusal("not_found", "Session not found.")
         action = "session.sign_out" if session_id == who.session_id else "session.end"
         await note_event(session, who.person_id, visit, action, {"session_id": str(session_id)})
 

@@ -168,7 +168,7 @@ async def give_second_factor(
     async with people_context.database.transaction(None) as session:
         waiting = await pending_session(session, now, needs_second_factor)
         if waiting is None:
-            raise Refusal("gone", "Please sign in again.")
+            raise Refusal("gone", "Sign in again.")
         person = await session.get_one(PersonRecord, waiting.person_id)
         counted = f"second factor {person.id}"
         people_context.throttle.admit(visit.address, counted)
@@ -216,7 +216,7 @@ async def prove_again(
         if not wrong:
             await make_fresh(session, people_context.clock.now(), who.session_id)
     if wrong:
-        raise invalid(wrong[0], "is not right")
+        raise invalid(wrong[0], "That isn't correct.")
     people_context.throttle.known_succeeded("session", who.session_id)
 
 

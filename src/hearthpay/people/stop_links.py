@@ -80,7 +80,7 @@ def read_stop(ring: KeyRing, now: datetime, token: str) -> Stop:
     """Return what the link stops. Raises `not_found` for what is no link of ours, `gone` for one that is over."""
     content = open_text(ring, stop_link_place(), token)
     if content is None:
-        raise Refusal("not_found", "There is no such link.")
+        raise Refusal("not_found", "Link not found.")
     found: dict[str, Any] = orjson.loads(content)
     if datetime.fromisoformat(found["until"]) <= now:
         raise Refusal("gone", "This link was used already or has expired.")

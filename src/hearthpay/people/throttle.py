@@ -73,7 +73,7 @@ class SignInThrottle:
         if due:
             raise Refusal(
                 "rate_limited",
-                "Too many attempts. Please wait a little before you try again.",
+                "Too many attempts. Wait a few minutes, then try again.",
                 details={"retry_after": due},
                 headers={"Retry-After": str(due)},
             )
@@ -104,7 +104,7 @@ class SignInThrottle:
         if due:
             raise Refusal(
                 "rate_limited",
-                "Too many links were asked for. Please wait a little.",
+                "Too many links were requested. Wait a few minutes.",
                 details={"retry_after": due},
                 headers={"Retry-After": str(due)},
             )

@@ -74,7 +74,7 @@ async def look_at_token(session: AsyncSession, now: datetime, kind: TokenKind, p
     token = parse_token(presented)
     row = None if token is None else (await session.execute(_FIND, {"token_hash": token.hash})).one_or_none()
     if row is None or row.kind != kind:
-        raise Refusal("not_found", "There is no such link.")
+        raise Refusal("not_found", "Link not found.")
     if row.used_at is not None or row.expires_at <= now:
         raise _expired()
     return TokenFacts(row.email, row.person_id, row.organization_id)

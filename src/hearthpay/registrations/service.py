@@ -209,7 +209,7 @@ async def withholding_accounts(
 
 def _account(state: str, account_id: str) -> StateAccount:
     if state not in STATES:
-        raise invalid("state", "must be one of the 50 states or DC, by its two letters")
+        raise invalid("state", "Choose a state, or DC.")
     account = accounts_of(state).account(account_id)
     if account is None:
         known = ", ".join(each.id for each in accounts_of(state).accounts)

@@ -23,7 +23,7 @@ class _ReportQuery(RequestModel):
     )
     format: ReportFormat | None = Field(
         default=None,
-        description="Left out, the header `Accept` decides: `text/csv` for CSV, anything else for JSON.",
+        description="Default: the header `Accept` decides: `text/csv` for CSV, anything else for JSON.",
     )
 
 
@@ -69,7 +69,7 @@ class StateWageLine:
 
 @dataclass(frozen=True, slots=True)
 class EmployeeStateWages:
-    """One person's wages in the state; all records of whoever left and was hired again together."""
+    """One person's wages in the state; all records of a rehired employee together."""
 
     employee_id: UUID
     first_name: str
@@ -181,7 +181,7 @@ def _line(line: WagesOfLine) -> StateWageLine:
 
 @dataclass(frozen=True, slots=True)
 class MonthAmount:
-    """What a calendar month comes to."""
+    """What a calendar month costs."""
 
     month: str
     """As `2026-11`."""

@@ -131,7 +131,7 @@ async def _employee(session: AsyncSession, actor: Actor, employee_id: UUID) -> E
     allow_in_sandbox(actor, USE_SANDBOX, None)
     employee = await lock_everyone(session, actor, employee_id)
     if not employee.sandbox:
-        raise Refusal("not_found", "There is no such employee.")
+        raise Refusal("not_found", "We couldn't find that employee.")
     await become(session, Tenant(actor.organization_id, actor.sandbox, employee.employer_id))
     return employee
 

@@ -48,7 +48,7 @@ class HouseholdTestAccount(RequestModel):
     magic: Annotated[str, _one_of(_HOUSEHOLD), _schema(_HOUSEHOLD)] = Field(
         description="`verified`: ready at once. `verification_pending`: tried by a prenote, ready after three banking "
         "days. `verification_fails`: the prenote comes back as R03. `debit_returned_rNN`: ready, and every debit comes "
-        "back with that reason two banking days after its effective date. `corrected_cNN`: ready, and the bank sends "
+        "back with that reason two business days after its effective date. `corrected_cNN`: ready, and the bank sends "
         "a notification of change. `disconnected`: no account."
     )
 
@@ -78,7 +78,7 @@ class TestTaxInfo(RequestModel):
     __test__ = False  # no test, whatever its name
 
     magic: Annotated[str, _one_of(TAX_NUMBERS), _schema(TAX_NUMBERS)] = Field(
-        description="`ssn`: a test Social Security number of her own. `itin`: a test ITIN of her own. `ssn_shared`: "
+        description="`ssn`: a test Social Security number of their own. `itin`: a test ITIN of their own. `ssn_shared`: "
         "one that all employees of the household with this value share, so that their records are one person's."
     )
 
@@ -120,7 +120,7 @@ class EinState:
 
 @dataclass(frozen=True, slots=True)
 class EmployeeState:
-    """What the employee has entered by now; `completed_invitation` tells whether an open link was used up."""
+    """What the employee has entered so far; `completed_invitation` tells whether an open link was used up."""
 
     employer_id: UUID
     employee_id: UUID

@@ -76,6 +76,8 @@ MessageCode = Literal[
     # What is wrong with a request.
     "required",
     "secret_number",
+    "out_of_range",
+    "too_many_decimals",
     "nothing_to_pay",
     "no_paid_day",
     "more_unpaid_days_than_worked",
@@ -159,10 +161,10 @@ ENGLISH: Final[Mapping[MessageCode, str]] = {
     "figures_not_verified": "{line}: {note}",
     "figures_of_version_not_verified": "{line}: the figures of {day} could not be fully verified.",
     "figures_not_published": (
-        "The {year} figures for {lines} aren't published yet. The figures in force are used until they are."
+        "The {year} figures for {lines} aren't published yet. We use the current figures until they are."
     ),
     "figure_unknown": (
-        "The {year} figures for {line} aren't published yet, and nothing can stand in for them."
+        "The {year} figures for {line} aren't published yet, and no other figures can be used."
     ),
     "withholding_limited_to_pay": (
         "Income tax withholding was limited to the pay that was left after other deductions."
@@ -208,9 +210,7 @@ ENGLISH: Final[Mapping[MessageCode, str]] = {
         "the year are paid and reach the threshold, all of it is due again."
     ),
     "earlier_wages_charged": "Added here, because too little was withheld from earlier wages of the year: {lines}.",
-    "earlier_wages_returned": (
-        "Given back here, because too much was withheld from earlier wages of the year: {lines}."
-    ),
+    "earlier_wages_returned": ("Refunded here, because too much was withheld earlier this year: {lines}."),
     "earlier_wages_carried": (
         "Net pay is too small to withhold everything owed for earlier wages. Carried to the next paycheck: {lines}."
     ),
@@ -267,14 +267,14 @@ ENGLISH: Final[Mapping[MessageCode, str]] = {
         "looks like a Social Security or bank account number, which the API never takes; let the employee enter it in "
         "the portal"
     ),
+    "out_of_range": "must be between {minimum} and {maximum}",
+    "too_many_decimals": "must have at most {places} decimals",
     "nothing_to_pay": "hours, a bonus or other earnings are needed: there is nothing to pay",
     "no_paid_day": "leaves no working day that a salary is paid for: nothing to pay",
-    "more_unpaid_days_than_worked": "must not be more than the {days} working days of the employment",
-    "more_hours_than_period": (
-        "must not be more, overtime included, than the {hours} hours of the pay period"
-    ),
+    "more_unpaid_days_than_worked": "Enter at most {days}, the working days of the employment.",
+    "more_hours_than_period": ("Enter at most {hours} hours, overtime included: the pay period has no more."),
     "period_ends_before_start": "must not be before pay_period_start",
-    "ends_before_start": "must not be before the period's start",
+    "ends_before_start": "Choose a date on or after the start of the period.",
     "paid_before_period": "must not be before pay_period_start",
     "past_pay_ahead": "of a catch-up payroll must not be in the future",
     "pay_date_needed": "is required: the earliest, {day}, is before the pay period",

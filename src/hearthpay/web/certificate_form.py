@@ -21,7 +21,7 @@ from hearthpay.people.identity import read_name
 from hearthpay.taxes import TaxInputError
 from hearthpay.web.framework import problem_on_page
 
-_NOT_TODAY: Final = mark("must be today's date")
+_NOT_TODAY: Final = mark("Enter today's date.")
 
 
 @dataclass(frozen=True, slots=True)

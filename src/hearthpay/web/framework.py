@@ -28,6 +28,7 @@ from hearthpay.http.statuses import status_of
 from hearthpay.languages.catalogue import mark, moment_in, preferred
 from hearthpay.people.dependencies import people_context_of
 from hearthpay.security.key_ring import KeyRingError
+from hearthpay.taxes.messages import parameters
 from hearthpay.web.forms import read_form
 from hearthpay.web.navigation import NavigationItem
 from hearthpay.web.pages import page
@@ -70,20 +71,20 @@ _OUTSIDE: Final = mark("Something is not working on our side just now: nothing w
 _ELSEWHERE: Final[Mapping[int, str]] = {
     404: mark("Page not found. Check the address."),
     405: mark("This address only takes forms: please begin with the page that has it."),
-    408: mark("What you sent did not arrive in time: nothing was saved. Please send it again."),
+    408: mark("What you sent took too long to arrive, so nothing was saved. Send it again."),
     503: _OUTSIDE,
 }
 _OF_PROFILE: Final = frozenset(
     {"/settings/security", "/settings/passkeys", "/settings/sessions", "/settings/secure"}
 )
 _HEADINGS: Final[Mapping[int, str]] = {
-    401: mark("Please sign in"),
+    401: mark("Sign in"),
     403: mark("You don't have access"),
     404: mark("Page not found"),
     405: mark("Page not found"),
     408: mark("This took too long"),
     410: mark("This link no longer works"),
-    429: mark("Please wait a little"),
+    429: mark("Wait a moment"),
     500: mark("Something went wrong"),
     503: mark("Not working just now"),
 }
@@ -94,7 +95,7 @@ _BY_CODE: Final[Mapping[str, str]] = {
     "scope_required": mark("You don't have permission. Ask an owner to change your role."),
     "subscription_required": mark("Your plan doesn't include this. Ask your administrator to upgrade it."),
     "plan_limit_reached": mark(
-        "Your plan allows no more of these. Whoever runs this service can change that."
+        "Your plan doesn't allow more of these. Your administrator can change the plan."
     ),
     "clock_advancing": mark(
         "The clock of this test household is moving forward. Nothing was saved. Try again when it has arrived."
@@ -213,13 +214,20 @@ def go(path: str) -> Response:
 
 REQUIRED: Final = mark("Fill in this field.")
 SECRET_NUMBER: Final = mark("This looks like a Social Security or bank account number. Don't enter it here.")
-ON_FORMS: Final = {"required": REQUIRED, "secret_number": SECRET_NUMBER}
-"""What forms say beside a field, by the code of what is wrong."""
+ON_FORMS: Final = {
+    "required": REQUIRED,
+    "secret_number": SECRET_NUMBER,
+    "out_of_range": "Enter a number from {minimum} to {maximum}.",
+    "too_many_decimals": "Use at most {places} decimals.",
+}
+"""What forms say beside a field, by the code of what is wrong, with its parameters."""
 
 
 def problem_on_page(problem: Problem) -> str:
     """Return what is wrong with a field as a page says it: a sentence of the catalogues."""
-    return problem.message if problem.said is None else ON_FORMS.get(problem.said.code, problem.message)
+    if problem.said is None or problem.said.code not in ON_FORMS:
+        return problem.message
+    return ON_FORMS[problem.said.code].format(**parameters(problem.said))
 
 
 def problems_of(error: Refusal) -> dict[str, str]:

@@ -27,10 +27,10 @@ from hearthpay.web.certificate_form import FilledIn
 from hearthpay.web.numbers_form import BankAccountEntry, TaxEntry
 
 _SAVED: Final = {
-    "checking": mark("We have saved your checking account ending in {digits}."),
+    "checking": mark("We saved your checking account ending in {digits}."),
     "savings": mark("We have saved your savings account ending in {digits}."),
     "ssn": mark("We have saved your Social Security number ending in {digits}."),
-    "itin": mark("We have saved your taxpayer number (ITIN) ending in {digits}."),
+    "itin": mark("We saved your ITIN ending in {digits}."),
 }
 _STARTS: Final = {
     "checking": mark(

@@ -23,8 +23,9 @@ _ACCOUNT_DONE: Final = mark(
     "address stays. We sent a link for a new password to the address of your account."
 )
 _RECORD_DONE: Final = mark(
-    "The new bank account was taken back: your pay goes where it went before. For a day no other account is taken. "
-    "Tell the household, and look whether somebody else reads your mail."
+    "The new bank account was canceled. Your pay goes to the same account as before. For a "
+    "day we accept no other one. Tell the household, and check whether someone else can read "
+    "your email."
 )
 _NOTHING_WAITS: Final = mark(
     "No new bank account waits any more. If one was connected that is not yours, tell the household at once."
@@ -41,7 +42,7 @@ async def confirm_stop(visitor: Visitor) -> Response:
         return show(visitor, "stop.html", {"kind": "record"})
     acts = await reversible_acts(visitor.people_context, stop)
     if not acts:
-        raise Refusal("not_found", "There is no such link.")
+        raise Refusal("not_found", "Link not found.")
     listed = [(act.at, what_was_done(visitor.say, visitor.language, act), stoppable(act)) for act in acts]
     return show(visitor, "stop.html", {"kind": "acts", "acts": listed, "organization": acts[0].organization})
 

@@ -88,7 +88,7 @@ class Visitor:
     def signed_in(self) -> SignedIn:
         """Who he is. Raises `authentication_required`."""
         if self.who is None:
-            raise Refusal("authentication_required", "Please sign in.")
+            raise Refusal("authentication_required", "Sign in to continue.")
         return self.who
 
     def actor(self, *, of_both_modes: bool = False) -> Actor:

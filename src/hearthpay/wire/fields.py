@@ -88,7 +88,7 @@ def _read_state(value: object) -> str:
     # Letters first: upper case turns a ligature such as "ﬂ", or a dotless "ı", into the letters of a state.
     state = value.upper() if isinstance(value, str) and _STATE.fullmatch(value) else ""
     if state not in STATES:
-        raise PydanticCustomError("state_form", "must be one of the 50 states or DC, by its two letters")
+        raise PydanticCustomError("state_form", "Enter a two-letter state code, like CA.")
     return state
 
 

@@ -69,12 +69,16 @@ class Amount:
         if not noise:
             if self.finer:
                 return number
-            raise PydanticCustomError("amount_places", f"must have at most {self.places} decimals")
+            raise PydanticCustomError(
+                "amount_places", "must have at most {places} decimals", {"places": self.places}
+            )
         return exact + 0  # turns -0.00 into 0.00
 
     def _out_of_bounds(self) -> PydanticCustomError:
         return PydanticCustomError(
-            "amount_range", f"must be between {_spell(self.minimum)} and {_spell(self.maximum)}"
+            "amount_range",
+            "must be between {minimum} and {maximum}",
+            {"minimum": _spell(self.minimum), "maximum": _spell(self.maximum)},
         )
 
     def _number(self, value: object) -> Decimal:

@@ -1,12 +1,12 @@
 """What pydantic finds wrong with a request, in the words and field names of the client."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from pydantic_core import ErrorDetails
 
 from hearthpay.access.refusal import Problem
-from hearthpay.taxes.messages import message
+from hearthpay.taxes.messages import Message, MessageCode, message
 from hearthpay.wire.secrecy import PORTAL_ONLY, names_a_secret, shown_name
 
 _PLAIN_WORDS: Final = {
@@ -28,8 +28,13 @@ _PLAIN_WORDS: Final = {
 _MOST_PROBLEMS: Final = 50
 
 
-_CODES: Final = {"missing": message("required"), "text_secret": message("secret_number")}
-"""What is wrong by code, by pydantic's type of error."""
+_CODES: Final[Mapping[str, MessageCode]] = {
+    "missing": "required",
+    "text_secret": "secret_number",
+    "amount_range": "out_of_range",
+    "amount_places": "too_many_decimals",
+}
+"""The code of what is wrong, by pydantic's type of error, whose context is its parameters."""
 
 
 def problems_of(errors: Sequence[ErrorDetails], *, root: str = "body") -> list[Problem]:
@@ -38,10 +43,15 @@ def problems_of(errors: Sequence[ErrorDetails], *, root: str = "body") -> list[P
         Problem(
             _spell(error["loc"], root),
             _explain(error),
-            _CODES.get(error["type"]),
+            _code_of(error),
         )
         for error in errors[:_MOST_PROBLEMS]
     ]
+
+
+def _code_of(error: ErrorDetails) -> Message | None:
+    code = _CODES.get(error["type"])
+    return None if code is None else message(code, **error.get("ctx", {}))
 
 
 def _spell(location: Sequence[int | str], root: str) -> str:

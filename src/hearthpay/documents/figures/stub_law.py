@@ -27,7 +27,7 @@ STUB_FIELDS: Final[Mapping[str, str]] = {
     "pay_date": "pay date",
     "basis": "basis of pay",
     "rate": "rate of pay",
-    "ot_rate": "overtime rate",
+    "ot_rate": "overtime pay rate",
     "hours": "hours worked",
     "ot_hours": "overtime hours",
     "hours_by_rate": "hours at each rate",

@@ -18,17 +18,17 @@ from hearthpay.payroll.lifecycle import PayrollStatus
 WayOut = Literal["void", "pay_by_check", "wait_for_account", "refund"]
 """What may be asked of the service now: void the payroll, or one of the remedies for a deposit that cannot leave."""
 
-_NOTHING: Final = mark("Nothing: the payroll is voided.")
-_BY_ITSELF: Final = mark("it is sent by itself then")
-_TRIED_AGAIN: Final = mark("it is tried again by itself")
+_NOTHING: Final = mark("No action needed. The payroll is voided.")
+_BY_ITSELF: Final = mark("we'll send it automatically")
+_TRIED_AGAIN: Final = mark("we'll try again automatically")
 
 _NOT_SENT: Final[dict[str, tuple[str, str]]] = {
     "bank_account_not_ready": (mark("Connect and verify the household's bank account"), _BY_ITSELF),
-    "authorization_missing": (mark("Authorize the debit anew"), _BY_ITSELF),
+    "authorization_missing": (mark("Authorize the debit again"), _BY_ITSELF),
     "confirmation_missing": (mark("Confirm the amount"), _BY_ITSELF),
     "employee_account_not_ready": (mark("Invite the employee to enter a bank account"), _BY_ITSELF),
     "not_calculable": (mark("Correct the employee's settings"), _TRIED_AGAIN),
-    "internal_error": (mark("The operator has been told"), _TRIED_AGAIN),
+    "internal_error": (mark("Your administrator has been notified"), _TRIED_AGAIN),
 }
 """Why a payroll was not sent: what puts it right, and whether the payroll goes by itself then."""
 
@@ -51,19 +51,19 @@ _REASONS: Final = {
     "employee_account_not_ready": mark("An employee's account is not ready"),
     "authorization_missing": mark("The debit is not authorized"),
     "confirmation_missing": mark("The amount is not confirmed"),
-    "debit_expired": mark("The debit could not be sent in time"),
-    "deposit_refunded": mark("Given back to the household"),
+    "debit_expired": mark("The debit wasn't sent in time"),
+    "deposit_refunded": mark("Refunded to the household"),
     "employee_left": mark("The employment had ended"),
     "not_calculable": mark("The payroll cannot be calculated"),
     "tax_year_not_final": mark("Tax figures aren't published yet"),
     "unsupported_jurisdiction": mark("No tax rules for the place of work yet"),
     "internal_error": mark("An error on our side"),
     "year_passed": mark("Not sent in time for its year"),
-    "payment_held": mark("A payment cannot leave"),
+    "payment_held": mark("A payment is on hold"),
     "not_authorized": mark("The debit is not authorized"),
     "bank_unreachable": mark("The bank cannot be reached"),
     "not_sent_yet": mark("Due, and not sent yet"),
-    "reversed": mark("Taken back as a mistake"),
+    "reversed": mark("Reversed as a mistake"),
 }
 
 
@@ -74,7 +74,7 @@ _HOLDS: Final[Mapping[HoldCode, str]] = {
     "not_authorized": mark("The debit is not authorized"),
     "name_not_readable": mark("The name has no letter that banks can read"),
     "arrives_in_other_year": mark("It would arrive in another year"),
-    "internal": mark("Something on our side, of which the operator is told"),
+    "internal": mark("A problem on our side. Your administrator has been notified"),
 }
 """Why a payment cannot leave, in words for the household: none of what a key or a file says."""
 
@@ -90,20 +90,22 @@ _NOT_COVERED: Final = mark(
     "The wages have been paid and cannot be called back: you owe what was to be collected. Contact support to settle "
     "it, and pay by check or cash until then."
 )
-_NOT_YET: Final = mark("Nothing yet: once it is taken back the payroll can be run again with what is right.")
+_NOT_YET: Final = mark(
+    "No action needed yet. After the reversal, you can run the payroll again with the right amount."
+)
 _RUN_FOR_THIS_ONE: Final = mark(
-    "Run the payroll again for this employee with what is right, by check if it is urgent."
+    "Run the payroll again for this employee with the right amount, by check if it's urgent."
 )
 _VOID_AND_RUN: Final = mark("Void the payroll, and run it again for those who worked in the period.")
 _RUN_FOR_THOSE: Final = mark("Run it again for those who worked in the period.")
-_AUTHORIZE: Final = mark("Authorize debits of the household's account anew: the payment goes by itself then.")
-_CONNECT: Final = mark(
-    "Connect a bank account of the household that is in use: the payment goes by itself then."
+_AUTHORIZE: Final = mark(
+    "Authorize debits from your account again, and we'll send the payment automatically."
 )
+_CONNECT: Final = mark("Connect an active bank account, and we'll send the payment automatically.")
 _REMEDIES: Final[dict[WayOut, str]] = {
-    "pay_by_check": mark("pay this paycheck by check instead"),
+    "pay_by_check": mark("pay it by check"),
     "wait_for_account": mark("let it wait until a day that you choose"),
-    "refund": mark("have it refunded"),
+    "refund": mark("get a refund"),
 }
 _OR: Final = mark(", or ")
 
@@ -173,7 +175,9 @@ def what_to_do(case: Circumstances, language: str = "en") -> str:
         case "held":
             return _about_hold(case, say)
         case "bank_unreachable":
-            return say(mark("Nothing: the payment leaves by itself as soon as the bank can be reached."))
+            return say(
+                mark("No action needed. We'll send the payment automatically when the bank can be reached.")
+            )
         case "delayed":
             nothing = say(mark("No action needed. We'll send it automatically."))
             return f"{nothing}{_or_else(case.available_actions, say)}"
@@ -216,7 +220,7 @@ def _about_debit(case: Circumstances, language: str) -> str:
     words = return_codes().reason(case.code).explain(debit=True)
     if case.status == "failed" or case.next_try is None:
         return say(words.action)
-    again = say(mark("The debit is presented again {when}."), when=in_words(case.next_try, language))
+    again = say(mark("We'll try the debit again {when}."), when=in_words(case.next_try, language))
     return f"{again} {say(words.again) if words.again else ''}".strip()
 
 
@@ -228,7 +232,7 @@ def _about_hold(case: Circumstances, say: Say) -> str:
         return f"{nothing}{_or_else(case.available_actions, say)}"
     if case.of_household:
         return say(_CONNECT)
-    first = say(mark("Invite the employee to enter a bank account: the deposit leaves by itself then."))
+    first = say(mark("Ask your employee to add a bank account, and we'll send the deposit automatically."))
     open_now = [say(words) for name, words in _REMEDIES.items() if name in case.available_actions]
     if open_now:
         others = say(mark("Or {remedies}."), remedies=say(_OR).join(open_now))

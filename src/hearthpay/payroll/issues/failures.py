@@ -36,10 +36,10 @@ FOR_THE_OPERATOR: Final = frozenset({"tax_year_not_final", "unsupported_jurisdic
 """Codes of what the household cannot put right: the law, or whoever runs the service, has to. Never given up."""
 
 RUN_AFTER_EXPIRY: Final = mark(
-    "Connect the household's account and authorize the debit, then run the payroll again; or pay by check or cash."
+    "Connect your account and authorize the debit, then run the payroll again. Or pay by check or cash."
 )
 RUN_AFTER_REFUND: Final = mark(
-    "The employee's wages are still owed: run the payroll again for the employee, by check or to another account."
+    "You still owe the wages. Run payroll again for this employee, by check or to another account."
 )
 
 
@@ -89,7 +89,7 @@ def authorization_missing() -> StoredFailure:
     return StoredFailure(
         "authorization_missing",
         "The household has not authorized debits of the bank account that is connected now, or has revoked it.",
-        "Authorize the debit anew.",
+        "Authorize the debit again.",
         reason="The debit is not authorized",
     )
 
@@ -111,7 +111,7 @@ def debit_expired() -> StoredFailure:
         "The debit could not be sent: there was no account, or no authorization to debit it, until the pay date.",
         RUN_AFTER_EXPIRY,
         kind="debit_expired",
-        reason="The debit could not be sent in time",
+        reason="The debit wasn't sent in time",
     )
 
 
@@ -124,7 +124,7 @@ def deposit_refunded(employees: tuple[UUID, ...]) -> StoredFailure:
         RUN_AFTER_REFUND,
         employees,
         kind="deposit_refunded",
-        reason="Given back to the household",
+        reason="Refunded to the household",
     )
 
 
@@ -203,6 +203,6 @@ def internal() -> StoredFailure:
     return StoredFailure(
         "internal_error",
         "The payroll could not be sent because of an error on our side.",
-        "The operator has been told.",
+        "Your administrator has been notified.",
         reason="An error on our side",
     )

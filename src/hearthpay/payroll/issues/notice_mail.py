@@ -16,8 +16,8 @@ from hearthpay.people.recipients import NoticeReader
 
 _SOMEBODY: Final = mark("Your employer")
 _AN_EMPLOYEE: Final = mark("your employee")
-_WAYS_TO_BE_PAID: Final = mark("Please ask your employer how you are going to be paid.")
-_ANOTHER_ACCOUNT: Final = mark("Please ask your employer for a link to enter another bank account.")
+_WAYS_TO_BE_PAID: Final = mark("Ask your employer how you'll be paid.")
+_ANOTHER_ACCOUNT: Final = mark("Ask your employer for a link to enter another bank account.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,19 +105,19 @@ def _headline(issue: PaymentIssue) -> tuple[str, str]:
         case "deposit_returned":
             return (
                 mark(
-                    "Your bank sent back your pay from {household} of {day}: {account} could not take it ({reason})."
+                    "Your bank returned your {day} pay from {household}: {account} couldn't accept it ({reason})."
                 ),
                 mark(
-                    "Please speak with your employer, who can pay you by check or send you a link for another account."
+                    "Talk to your employer, who can pay you by check or send you a link to add another account."
                 ),
             )
         case "deposit_reversed":
             return (
                 mark(
-                    "The direct deposit from {household} of {day} was a mistake ({reason}). The same amount is taken "
-                    "back from {account}."
+                    "The direct deposit from {household} of {day} was a mistake ({reason}). We're reversing "
+                    "the same amount from {account}."
                 ),
-                mark("Please speak with your employer about what you are to be paid instead."),
+                mark("Talk to your employer about how you'll be paid instead."),
             )
         case "held":
             return mark(
@@ -126,7 +126,7 @@ def _headline(issue: PaymentIssue) -> tuple[str, str]:
         case "year_passed":
             return (
                 mark("Your pay from {household} of {day} could not be sent before the end of the year."),
-                mark("Please ask your employer when it comes."),
+                mark("Ask your employer when it arrives."),
             )
         case _:
             return (
@@ -142,13 +142,13 @@ def return_notice_to_household(to: NoticeReader, told: ReturnNoticeFacts) -> Mai
         subject = mark("Your bank account cannot be used")
         happened = mark("Your bank rejected the account ending in {digits}: {reason}.")
         action = mark(
-            "Nothing was debited. Payrolls by direct deposit wait until you connect an account and authorize its "
-            "debit; you can pay by check at any time."
+            "No debit was made. Direct deposit payrolls wait until you connect an account and "
+            "authorize its debit. You can pay by check at any time."
         )
     elif told.amount is None:
         subject = mark("An employee's bank account cannot be used")
         happened = mark(
-            "The bank of {employee} refused the trial of the account ending in {digits}: {reason}."
+            "{employee}'s bank refused the zero-dollar test of the account ending in {digits}: {reason}."
         )
         action = mark(
             "Direct deposit is not possible until another account is entered. Send a link to the portal for it, or "
@@ -157,8 +157,8 @@ def return_notice_to_household(to: NoticeReader, told: ReturnNoticeFacts) -> Mai
     else:
         subject = mark("A payout of money set aside came back")
         happened = mark(
-            "The bank of {employee} sent back a payout of {amount} that had been set aside, to the account ending in "
-            "{digits}: {reason}."
+            "{employee}'s bank returned {amount} of set-aside savings that we sent to the account "
+            "ending in {digits}: {reason}."
         )
         action = mark(
             "The money is in the employee's balance again. It can be paid out when another account is entered: send a "
@@ -176,13 +176,13 @@ def return_notice_to_employee(to: NoticeReader, told: ReturnNoticeFacts) -> Mail
     if told.amount is None:
         subject = mark("Your bank account cannot be used")
         happened = mark(
-            "Your bank refused the trial of your account ending in {digits} ({reason}), so {employer} cannot pay you "
-            "by direct deposit to it."
+            "Your bank refused the zero-dollar test of your account ending in {digits} ({reason}), "
+            "so {employer} can't pay you there by direct deposit."
         )
     else:
         subject = mark("A payout of money set aside came back")
         happened = mark(
-            "Your bank sent back {amount} that {employer} had set aside for you and that was to be paid to your "
+            "Your bank returned {amount} of your set-aside savings that {employer} sent to your "
             "account ending in {digits} ({reason}). The money is in your balance again."
         )
     happened = say(happened, employer=employer, **_facts(told, say, to.language))

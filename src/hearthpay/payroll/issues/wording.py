@@ -15,21 +15,19 @@ from hearthpay.payroll.issues.payment_status import Outcome, PaymentIssue
 
 _HAPPENED: Final[dict[FailureKind, str]] = {
     "not_sent": mark("The payroll could not be sent: {reason}."),
-    "debit_returned": mark("The bank sent back the debit of your account: {reason}."),
-    "wages_not_covered": mark(
-        "The bank sent back the debit of your account after the wages had been paid: {reason}."
-    ),
-    "deposit_returned": mark("A direct deposit was sent back by the employee's bank: {reason}."),
-    "deposit_reversed": mark("A direct deposit is taken back from the employee's account: {reason}."),
-    "reversal_returned": mark("A direct deposit that was a mistake could not be taken back: {reason}."),
-    "held": mark("A payment cannot leave: {reason}."),
-    "bank_unreachable": mark("The bank cannot be reached; a payment waits for it."),
+    "debit_returned": mark("Your bank returned the debit: {reason}."),
+    "wages_not_covered": mark("Your bank returned the debit after the wages were paid: {reason}."),
+    "deposit_returned": mark("The employee's bank returned a direct deposit: {reason}."),
+    "deposit_reversed": mark("A direct deposit is being reversed from the employee's account: {reason}."),
+    "reversal_returned": mark("A direct deposit sent by mistake couldn't be reversed: {reason}."),
+    "held": mark("A payment is on hold: {reason}."),
+    "bank_unreachable": mark("We can't reach the bank. A payment is waiting."),
     "delayed": mark("The payroll was to be sent and has not been."),
     "year_passed": mark(
         "A direct deposit could not be sent in time to arrive in its year. What was collected for it goes back to "
         "you."
     ),
-    "debit_expired": mark("The debit could not be sent in time: {reason}."),
+    "debit_expired": mark("The debit wasn't sent in time: {reason}."),
     "deposit_refunded": mark(
         "A direct deposit could not be sent. What was collected for it goes back to you."
     ),

@@ -158,11 +158,7 @@ def pay_stub_mail(to: NoticeReader, payroll: Any, first_name: str) -> Mail:
         say(
             mark("Your pay from {household} for {first} to {last} is recorded. Payday: {pay_date}."), **facts
         ),
-        say(
-            mark(
-                "Your pay stub is ready: ask your employer for it, or sign in to Hearthpay if you have an account."
-            )
-        ),
+        say(mark("Your pay stub is ready. Ask your employer for it, or sign in to Hearthpay.")),
     )
     subject = say(mark("Your {day} pay stub"), day=facts["pay_date"])
     return letter(to.address, language, subject, first_name, lines)

@@ -109,7 +109,7 @@ async def note_too_late(session: AsyncSession, payroll_id: UUID, employee_id: UU
         "",
         (employee_id,),
         kind="reversal_returned",
-        reason=mark("Too late to be taken back"),
+        reason=mark("Too late to reverse"),
     )
     await note(session, payroll_id, failure)
 

@@ -122,7 +122,7 @@ def standing(say: Say, awaited: ProvisionalRules) -> list[str]:
         pieces = pieces_in(say, awaited.provisional)
         said.append(
             say(
-                mark("Paid on time by figures that stand in until the year's own are published: {pieces}."),
+                mark("Paid on time with substitute figures until the year's own are published: {pieces}."),
                 pieces=pieces,
             )
         )

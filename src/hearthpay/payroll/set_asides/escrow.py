@@ -290,7 +290,7 @@ async def payout(
     try:
         cents = to_cents(amount)
     except ValueError:
-        raise invalid("amount", "must be an amount of money with at most two decimals") from None
+        raise invalid("amount", "Enter an amount with at most 2 decimals, like 25.50.") from None
     if cents <= 0:
         raise invalid("amount", "Enter an amount above 0.")
     await session.execute(_LOCK, {"employee": employee.id})

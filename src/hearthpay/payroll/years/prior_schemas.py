@@ -41,12 +41,12 @@ class NewPriorWages(RequestModel):
     )
     as_of: Day = Field(description="The last pay date that is counted.")
     gross_pay: Money
-    net_pay: Money | None = Field(default=None, description="Left out: gross pay less the employee's taxes.")
+    net_pay: Money | None = Field(default=None, description="Default: gross pay less the employee's taxes.")
     employee_taxes: Money | None = Field(
-        default=None, description="Left out: the sum of the employee's lines."
+        default=None, description="Default: the sum of the employee's lines."
     )
     employer_taxes: Money | None = Field(
-        default=None, description="Left out: the sum of the household's lines."
+        default=None, description="Default: the sum of the household's lines."
     )
     lines: list[PriorWagesLine] = Field(min_length=1, max_length=_MOST_LINES)
 

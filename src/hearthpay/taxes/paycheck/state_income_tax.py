@@ -156,7 +156,7 @@ def _add_state_tax(
             message("figures_of_version_not_verified", line=tax.code, day=version.effective_from)
         )
     if trace is not None:
-        trace.text("version in force from", version.effective_from)
+        trace.text("version effective from", version.effective_from)
         trace.cents("tax of the period", amount)
         lines.explain(tax.code, trace, version.sources, version.confidence, version.note)
     return regular_tax

@@ -40,11 +40,11 @@ _UNTIL: Final = ((1, mark("One day")), (30, mark("30 days")), (90, mark("90 days
 _USUAL: Final = "30"
 _UNKNOWN: Final = mark("This program is not known here. Start again from the program itself.")
 _PROGRAM: Final = mark("{scheme} (a program on your computer)")
-_WAIT: Final = mark("Please wait a little")
+_WAIT: Final = mark("Wait a moment")
 _TOO_MANY: Final = mark(
-    "Too many programs have asked to be let in and wait for an answer. Start again from the program in {minutes} min."
+    "Too many apps are waiting for an answer. Try again from the app in {minutes} minutes."
 )
-_CHOOSE: Final = mark("must be one of the choices")
+_CHOOSE: Final = mark("Choose an option from the list.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,15 +19,15 @@ from hearthpay.web.visitor import Visitor
 router: Final = APIRouter(include_in_schema=False)
 
 _ENDED: Final = {
-    "disconnected": mark("sent away"),
-    "revoked": mark("given back by the program"),
+    "disconnected": mark("disconnected"),
+    "revoked": mark("returned by the app"),
     "code_reused": mark("ended: its code came twice, which a thief's would"),
     "refresh_reused": mark("disconnected: its token was used twice, which can mean it was stolen"),
-    "left": mark("ended: whoever let it in has left the organization"),
+    "left": mark("ended: the person who connected it is no longer in the organization"),
 }
 
 _CONFIRMED: Final = {
-    "confirm_large_payroll": mark("It said that you confirmed the large amount"),
+    "confirm_large_payroll": mark("The app said that you confirmed the large amount"),
     "confirm_ach_debit": mark("It said that you confirmed the debit of your account"),
     "as_previewed": mark("What was paid is what the preview showed"),
 }

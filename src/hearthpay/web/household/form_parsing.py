@@ -30,14 +30,14 @@ _NO_DAY: Final = mark("Enter a date, like 11/20/2026.")
 _SAID: Final = (
     mark("Fill in this field."),
     mark("Enter an email address, like ana@example.com."),
-    mark("must be between 0.01 and 9,999.99"),
-    mark("must be between 0 and 999,999,999"),
-    mark("must be between 0 and 999,999"),
-    mark("must have at most 2 decimals"),
+    mark("Enter a number from 0.01 to 9,999.99."),
+    mark("Enter a number from 0 to 999,999,999."),
+    mark("Enter a number from 0 to 999,999."),
+    mark("Use at most 2 decimals."),
     mark("Enter a ZIP code, like 94110."),
-    mark("must be one of the 50 states or DC, by its two letters"),
-    mark("must have 1 to 100 characters"),
-    mark("is required: only a sandbox household may be without an email address"),
+    mark("Enter a two-letter state code, like CA."),
+    mark("Use 1 to 100 characters."),
+    mark("Enter an email address. Only a test household may have none."),
 )
 """What services and models find wrong with what people type most often: said in the reader's language."""
 

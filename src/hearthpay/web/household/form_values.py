@@ -25,7 +25,7 @@ SAID_BY_SERVICES: Final = (
     mark("That EIN isn't valid. Check all nine digits."),
     mark("an agency's number has up to 40 letters, digits, spaces, hyphens, dots, slashes and #"),
     mark("Enter today's date or an earlier one."),
-    mark("must be an amount of money with at most two decimals"),
+    mark("Enter an amount with at most 2 decimals, like 25.50."),
     mark("Enter an amount above 0."),
     mark("Use 1 to 500 printable characters."),
     mark("Enter a phone number with ten digits, like 415-555-0134."),

@@ -104,7 +104,7 @@ def _making(visitor: Visitor, opened: OpenInvitation, email: str, problems: dict
     facts = {
         "title": visitor.say(mark("Make your account")),
         "text": visitor.say(
-            mark("With it you see your pay from the {household} household. You can add a passkey later."),
+            mark("With it you can see your pay from the {household} household. You can add a passkey later."),
             household=opened.household,
         ),
         "ask_email": False,

@@ -27,7 +27,7 @@ router: Final = APIRouter(include_in_schema=False)
 
 _SHOWN_FIRST: Final = 3
 _NO_PAPER: Final = mark("This document isn't ready")
-_WHY: Final = mark("The household needs to add some information first. Please ask them.")
+_WHY: Final = mark("The household needs to add some information first. Ask them to do that.")
 
 
 @page_of(router, "GET", "/my", "signed_in")

@@ -18,9 +18,9 @@ from hearthpay.web.visitor import Visitor
 router: Final = APIRouter(include_in_schema=False)
 
 _SHOWN: Final = 12
-_NOT_PERCENT: Final = mark("must be a percentage above 0 and at most 100, such as 5")
-_NOT_AMOUNT: Final = mark("must be an amount in dollars above 0 and at most 9,999")
-_CHOOSE: Final = mark("must be one of those in the list")
+_NOT_PERCENT: Final = mark("Enter a percentage above 0, up to 100, like 5.")
+_NOT_AMOUNT: Final = mark("Enter an amount above $0, up to $9,999.")
+_CHOOSE: Final = mark("Choose one from the list.")
 
 
 @page_of(router, "GET", "/my/{employee_id}/set-aside", "signed_in")

@@ -26,12 +26,12 @@ EVENTS: Final = {
     "account.create": mark("The account was made"),
     "account.stop": mark("The account was secured by the link of a warning"),
     "sign_in": mark("Signed in"),
-    "sign_in.first_half": mark("The password was right; the second factor was asked for"),
+    "sign_in.first_half": mark("Password accepted; two-step code requested"),
     "sign_in.failed": mark("A wrong password was entered"),
     "second_factor.failed": mark("A wrong code was entered"),
-    "second_factor.add": mark("A second factor was set up"),
-    "second_factor.remove": mark("The second factor was removed"),
-    "second_factor.remove_by_operator": mark("The operator removed the second factor"),
+    "second_factor.add": mark("Turned on two-step verification"),
+    "second_factor.remove": mark("Turned off two-step verification"),
+    "second_factor.remove_by_operator": mark("The administrator turned off two-step verification"),
     "recovery_code.use": mark("A recovery code was used"),
     "recovery_codes.renew": mark("New recovery codes were made"),
     "passkey.add": mark("A passkey was added"),
@@ -39,7 +39,7 @@ EVENTS: Final = {
     "password.change": mark("The password was changed"),
     "password.reset": mark("The password was replaced by a link"),
     "reset.ask": mark("A link for a new password was asked for"),
-    "reset.by_operator": mark("The operator made a link for a new password"),
+    "reset.by_operator": mark("The administrator created a password reset link"),
     "email.ask": mark("Another address was entered"),
     "email.change": mark("The address was changed"),
     "profile.change": mark("Name or language was changed"),
@@ -48,13 +48,13 @@ EVENTS: Final = {
     "session.sign_out": mark("Signed out"),
     "session.end": mark("A session was ended"),
     "session.end_others": mark("All other sessions were ended"),
-    "session.end_by_operator": mark("The operator ended all sessions"),
+    "session.end_by_operator": mark("The administrator ended all sessions"),
     "notices.choose": mark("Notices by mail were chosen"),
-    "operator.make": mark("Became an operator"),
-    "operator.unmake": mark("Is no operator any more"),
+    "operator.make": mark("Now manages the service"),
+    "operator.unmake": mark("No longer manages the service"),
     "session.proved": mark("Confirmed identity"),
-    "operator.named": mark("Became an operator of this installation"),
-    "operator.unnamed": mark("Is no operator of this installation any more"),
+    "operator.named": mark("Now manages this installation"),
+    "operator.unnamed": mark("No longer manages this installation"),
     "session.proof_failed": mark("Could not prove who it is"),
     "rights.as_of_upgrade": mark("What was there was noted at an upgrade of this service"),
 }
@@ -181,7 +181,7 @@ async def renew_codes(visitor: Visitor) -> Response:
 async def confirm_second_factor_removal(visitor: Visitor) -> Response:
     """The question whether the second factor is to go."""
     facts = {
-        "title": visitor.say(mark("Remove the second factor?")),
+        "title": visitor.say(mark("Turn off two-step verification?")),
         "text": visitor.say(
             mark("Your password alone will open your account, and your recovery codes are void.")
         ),
@@ -237,7 +237,7 @@ async def confirm_passkey_removal(visitor: Visitor) -> Response:
     there = await passkeys.list_passkeys(visitor.people_context, visitor.signed_in)
     named = next((each.name for each in there if each.id == wanted), None)
     if named is None:
-        raise Refusal("not_found", "There is no such passkey.")
+        raise Refusal("not_found", "Passkey not found.")
     facts = {
         "title": visitor.say(mark("Remove the passkey?")),
         "text": visitor.say(mark("{name} will not open your account any more."), name=named),

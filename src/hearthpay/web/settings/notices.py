@@ -21,7 +21,10 @@ router: Final = APIRouter(include_in_schema=False)
 
 _TOPICS: Final[dict[Topic, tuple[str, str]]] = {
     "payday": (mark("Paydays"), mark("That a payroll was paid; for employees, that there is a pay stub.")),
-    "duties": (mark("Duties"), mark("What a household must file or pay, two weeks and three days before.")),
+    "duties": (
+        mark("Deadlines"),
+        mark("What a household must file or pay, two weeks and three days before."),
+    ),
     "documents": (mark("Documents"), mark("For employees, that a Form W-2 is ready.")),
 }
 _ALWAYS: Final = (
@@ -53,7 +56,7 @@ KINDS: Final = {
     "person": mark("To somebody who signs in"),
     "employee": mark("To an employee"),
     "household": mark("To a household"),
-    "operator": mark("To the operator"),
+    "operator": mark("Contact your administrator"),
 }
 REASONS: Final = {
     "kept_in_folder": mark("In the folder: there is no mail server"),

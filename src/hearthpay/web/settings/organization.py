@@ -39,11 +39,11 @@ router: Final = APIRouter(include_in_schema=False)
 
 _INVITED: Final = mark("The invitation is on its way.")
 _ASKED: Final = mark(
-    "This is an owner, who was told. Ask again after a day, and it is done; at once, where another owner asks too."
+    "This is an owner, so we emailed them. Ask again after a day, or have another owner ask too, and it is done."
 )
 _KEPT_KEY: Final = "keep_"
 _SCOPE_WORDS: Final = {
-    "calculator": mark("Works out taxes; nothing is stored."),
+    "calculator": mark("Calculate taxes. Nothing is stored."),
     "payroll": mark("Previews, runs, reads and voids payrolls."),
     "employees": mark("Households and employees, and their invitations."),
     "documents": mark("Pay stubs, forms and reports."),
@@ -137,7 +137,7 @@ async def confirm_removal(visitor: Visitor) -> Response:
         there = await members.list_members(session, actor)
         member = next((each for each in there if each.membership_id == wanted), None)
         if member is None:
-            raise Refusal("not_found", "There is no such member.")
+            raise Refusal("not_found", "Member not found.")
         keys = await keys_made_by(session, actor, member.person_id)
     waits = member.role == "owner" and member.person_id != actor.id and member.leaving_asked_at is None
     return show(visitor, "remove_member.html", {"member": member, "keys": keys, "waits": waits})
@@ -169,7 +169,7 @@ async def keep(visitor: Visitor) -> Response:
         there = await members.list_members(session, actor)
         member = next((each for each in there if each.membership_id == wanted), None)
         if member is None:
-            raise Refusal("not_found", "There is no such member.")
+            raise Refusal("not_found", "Member not found.")
         await members.keep_member(session, actor, member.person_id)
     return go("/settings/members")
 
@@ -224,12 +224,10 @@ async def confirm_revocation(visitor: Visitor) -> Response:
         there = await list_own_keys(session, actor)
     ending = next((each.last_four for each in there if each.id == wanted), None)
     if ending is None:
-        raise Refusal("not_found", "There is no such key.")
+        raise Refusal("not_found", "Key not found.")
     facts = {
         "title": visitor.say(mark("Revoke the key …{ending}?"), ending=ending),
-        "text": visitor.say(
-            mark("Programs that use it are refused within five seconds. There is no way back.")
-        ),
+        "text": visitor.say(mark("Apps that use it stop working within five seconds. You can't undo this.")),
         "button": visitor.say(mark("Revoke")),
         "back": "/settings/keys",
     }
@@ -303,7 +301,7 @@ def _new_key(visitor: Visitor) -> NewKey:
     try:
         employer_id = UUID(household) if household else None
     except ValueError:
-        raise invalid("employer_id", "is not a household of yours") from None
+        raise invalid("employer_id", "Choose one of your households.") from None
     return NewKey(
         scopes=tuple(scope for scope in SCOPES if form.get(f"scope_{scope}")),
         employer_id=employer_id,
@@ -318,4 +316,4 @@ def _last_moment(day: str) -> datetime | None:
     try:
         return end_of_day(date.fromisoformat(day))
     except (ValueError, OverflowError):
-        raise invalid("expires_at", "must be a day") from None
+        raise invalid("expires_at", "Enter a date, like 11/20/2026.") from None

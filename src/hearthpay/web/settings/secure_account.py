@@ -21,7 +21,7 @@ SECURE_PATH: Final = "/settings/secure"
 _NAMES: Final = {
     "passkey": mark("Passkeys"),
     "second_factor": mark("Two-step verification"),
-    "agent": mark("Agents that you let in"),
+    "agent": mark("Apps you connected"),
     "key": mark("API keys that you made"),
     "session": mark("Other sessions"),
 }

@@ -38,9 +38,9 @@ router: Final = APIRouter(include_in_schema=False)
 
 _SHOWN: Final = 9
 _FITTING: Final = 3
-_CHOOSE: Final = mark("must be chosen")
-_TOO_FAR: Final = mark("must be within two years")
-_NOT_FITTING: Final = mark("must be a day on which a period of the new rhythm begins as well: {days}")
+_CHOOSE: Final = mark("Choose one.")
+_TOO_FAR: Final = mark("Choose a date within two years.")
+_NOT_FITTING: Final = mark("Choose a day on which a period of the new schedule starts too: {days}.")
 _NONE_FITS: Final = mark(
     "The two schedules have no common start within two years. End Autopilot and enroll again."
 )

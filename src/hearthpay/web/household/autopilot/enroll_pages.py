@@ -27,8 +27,8 @@ from hearthpay.web.household.form_parsing import ROOT, Entries, problems_in
 
 router: Final = APIRouter(include_in_schema=False)
 
-MUST_AGREE: Final = mark("must be ticked: without your agreement nothing is debited")
-OTHER_TEXT: Final = mark("was changed meanwhile: please read it again, and tick it anew")
+MUST_AGREE: Final = mark("Check the box to agree. Without your agreement, nothing is debited.")
+OTHER_TEXT: Final = mark("The text has changed. Read it again and check the box.")
 _CANNOT: Final = mark("Autopilot may not pay this employee yet. Below you see why.")
 
 

@@ -23,7 +23,7 @@ from hearthpay.web.settings.account import id_in_path
 
 router: Final = APIRouter(include_in_schema=False)
 
-_CHOOSE: Final = mark("must be chosen")
+_CHOOSE: Final = mark("Choose one.")
 _NOTHING_CHANGED: Final = mark("Someone else changed this first. Nothing was saved.")
 _APPROVED: Final = mark("It was approved, and is sent when it is due.")
 _BECAME: Final = {

@@ -24,11 +24,11 @@ from hearthpay.web.household.form_parsing import Entries, problems_in
 router: Final = APIRouter(include_in_schema=False)
 
 _SHOWN: Final = 8
-_CHOOSE: Final = mark("must be chosen")
+_CHOOSE: Final = mark("Choose one.")
 _REQUIRED: Final = mark("Fill in this field.")
-_PAST: Final = mark("must not be in the past")
-_TOO_FAR: Final = mark("must be within two years")
-_ANOTHER: Final = mark("the next one is another by now, named here: nothing was skipped yet")
+_PAST: Final = mark("Choose today or a later date.")
+_TOO_FAR: Final = mark("Choose a date within two years.")
+_ANOTHER: Final = mark("The next pay period has changed. It's shown here. Nothing was skipped.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,12 @@ from hearthpay.web.household.employees.words import FREQUENCIES
 from hearthpay.web.household.form_parsing import Entries
 
 _REQUIRED: Final = mark("Fill in this field.")
-_HOURS: Final = mark("must be more than 0 hours, with at most 3 decimals")
-_TOO_MANY: Final = mark("must not be more hours than the pay period has")
-_WITHIN_A_YEAR: Final = mark("must be within a year of today")
-_ON_THE_FIRST: Final = mark("must be the first of a month")
-_ON_HALVES: Final = mark("must be the 1st or the 16th of a month")
-_CHOOSE: Final = mark("must be chosen")
+_HOURS: Final = mark("Enter more than 0 hours, with at most 3 decimals.")
+_TOO_MANY: Final = mark("Enter fewer hours: the pay period is shorter than that.")
+_WITHIN_A_YEAR: Final = mark("Choose a date within a year of today.")
+_ON_THE_FIRST: Final = mark("Choose the first day of a month.")
+_ON_HALVES: Final = mark("Choose the 1st or the 16th of a month.")
+_CHOOSE: Final = mark("Choose one.")
 _BY_SCHEDULE: Final = {"semimonthly": _ON_HALVES, "monthly": _ON_THE_FIRST}
 
 _LAST_DAY: Final = mark("On the period's last day")

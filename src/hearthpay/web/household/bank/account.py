@@ -23,7 +23,7 @@ from hearthpay.web.numbers_form import FormError, read_bank_account
 router: Final = APIRouter(include_in_schema=False)
 
 _LONGEST_NAME: Final = 60
-_NAME: Final = mark("must have at most 60 printable characters")
+_NAME: Final = mark("Use at most 60 letters, numbers and spaces.")
 _NONE: Final = mark("There is no bank account to disconnect.")
 _ON_ITS_WAY: Final = mark(
     "Money is on its way over this account, so it cannot be disconnected now. Connect another one instead."

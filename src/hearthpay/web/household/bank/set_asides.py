@@ -28,8 +28,8 @@ from hearthpay.web.presentation import dollars_text
 
 router: Final = APIRouter(include_in_schema=False)
 
-_AMOUNT: Final = mark("must be an amount of money with at most two decimals")
-_METHOD: Final = mark("please choose one of them")
+_AMOUNT: Final = mark("Enter an amount with at most 2 decimals, like 25.50.")
+_METHOD: Final = mark("Choose one.")
 _TOO_MUCH: Final = mark("only {available} can be paid out this way")
 _NO_ACCOUNT: Final = mark("this employee has no bank account that works: pay by check or cash")
 _MOST_MOVEMENTS: Final = 100

@@ -63,7 +63,7 @@ async def find_here(at: HouseholdContext, session: AsyncSession) -> Employee:
     """Return the employee that the address names. Raises `not_found` for one of another household."""
     found = await find_employee(session, at.actor, employee_in_path(at))
     if found.employer_id != at.id:
-        raise Refusal("not_found", "There is no such employee.")
+        raise Refusal("not_found", "We couldn't find that employee.")
     return found
 
 

@@ -98,7 +98,7 @@ async def withdraw(at: HouseholdContext) -> Response:
 
 def _type(text: str | None) -> InvitationType:
     if text not in get_args(InvitationType):
-        raise Refusal("not_found", "There is no such invitation.")
+        raise Refusal("not_found", "We couldn't find that invitation.")
     return cast(InvitationType, text)
 
 

@@ -21,9 +21,9 @@ from hearthpay.web.household.form_parsing import Entries
 
 _ADDRESS: Final = ("line1", "line2", "city", "state", "zip")
 _LARGEST_SALARY: Final = Decimal("9999999.99")
-_NO_SALARY: Final = mark("must be left empty, or choose “A salary” above")
-_NO_RATE: Final = mark("must be left empty, or choose “By the hour” above")
-_SALARY_RANGE: Final = mark("must be more than 0 and at most 9,999,999.99")
+_NO_SALARY: Final = mark("Leave this blank, or choose “A salary” above.")
+_NO_RATE: Final = mark("Leave this blank, or choose “By the hour” above.")
+_SALARY_RANGE: Final = mark("Enter an amount above $0, up to $9,999,999.99.")
 CHOICES: Final = {
     "frequencies": FREQUENCIES,
     "methods": METHODS,

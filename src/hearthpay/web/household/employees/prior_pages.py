@@ -26,8 +26,8 @@ _FEDERAL: Final = (
     ("US-FUTA", mark("Federal unemployment (FUTA)")),
     ("US-FIT", mark("Federal income tax")),
 )
-_LINE: Final = mark("must be filled in in all three fields, or in none")
-_NO_LINES: Final = mark("Please fill in at least one line.")
+_LINE: Final = mark("Fill in all three fields, or none.")
+_NO_LINES: Final = mark("Fill in at least one line.")
 
 
 @household_page(router, "GET", "/employees/{employee_id}/prior-wages", permission=READ_EMPLOYEES)

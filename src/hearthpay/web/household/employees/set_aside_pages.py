@@ -20,12 +20,12 @@ from hearthpay.web.household.form_parsing import ROOT, Entries, problems_in
 router: Final = APIRouter(include_in_schema=False)
 
 _SHOWN: Final = 30
-_PERCENT_RANGE: Final = mark("must be above 0 and at most 100")
-_AMOUNT_RANGE: Final = mark("must be above 0 and at most 9,999, in whole cents")
-_CHOOSE: Final = mark("must be chosen")
+_PERCENT_RANGE: Final = mark("Enter a number above 0, up to 100.")
+_AMOUNT_RANGE: Final = mark("Enter an amount above $0, up to $9,999.")
+_CHOOSE: Final = mark("Choose one.")
 _KINDS: Final = {
     "deposit": mark("Set aside"),
-    "reversal": mark("Taken back with its paycheck"),
+    "reversal": mark("Reversed with its paycheck"),
     "payout": mark("Paid out"),
     "payout_returned": mark("Returned"),
 }

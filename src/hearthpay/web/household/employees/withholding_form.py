@@ -42,7 +42,7 @@ _OF_NEW_FORMS: Final[dict[str, object]] = {
 }
 """What the page shows of entries that a form of 2019 or earlier does not have: nothing, whatever is on record."""
 
-_STATUS_OF_NEW_FORM: Final = mark("must be chosen for the new Form W-4")
+_STATUS_OF_NEW_FORM: Final = mark("Choose one for the new Form W-4.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ router: Final = APIRouter(include_in_schema=False)
 _LONGEST_REASON: Final = 200
 _UNDOES: Final[Mapping[WayToVoid, str]] = {
     "not_sent": mark("Nothing of it was sent: no money leaves, and nobody is paid by it."),
-    "uncollected": mark("The pending debit is canceled. No money leaves your account."),
+    "uncollected": mark("The pending debit is canceled. Your account won't be debited."),
     "recalled": mark("We refund what we collected to your account. This payroll doesn't pay your employees."),
     "by_hand": mark(
         "Voiding removes this payroll from the year to date and from taxes owed. It doesn't get "

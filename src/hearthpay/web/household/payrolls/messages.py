@@ -80,8 +80,7 @@ _REFUSED: Final[Mapping[str, str]] = {
     ),
     "unsupported_tax_year": mark("The law of this year is not here: please choose another pay date."),
     "tax_year_not_final": mark(
-        "Some {tax_year} tax figures aren't published yet, and nothing can stand in for them. Run this payroll once "
-        "they're published."
+        "Some {tax_year} tax figures aren't published yet. Run this payroll once they are."
     ),
     "unsupported_jurisdiction": mark("A state or place in this payroll is not supported."),
     "payroll_overlap": mark(
@@ -91,7 +90,7 @@ _REFUSED: Final[Mapping[str, str]] = {
         "Autopilot already pays {start} to {end}. To pay this period yourself, skip or void that payroll first."
     ),
     "period_ahead_of_anchor": mark(
-        "These days go beyond the next run of Autopilot. Please pay by hand only up to its last day."
+        "These days go past the next Autopilot payroll. Pay only up to its last day yourself."
     ),
     "pay_date_past_deadline": mark(
         "Direct deposit arrives on {next_valid_pay_date} at the earliest. Choose that day or a later one, or pay by "
@@ -137,7 +136,7 @@ STEPS: Final = frozenset(
         mark("supplemental wages"),
         mark("flat supplemental rate"),
         mark("tax before rounding to a whole dollar"),
-        mark("version in force from"),
+        mark("version effective from"),
         mark("excess over"),
         mark("allowances"),
         mark("Step 2 box checked"),

@@ -24,8 +24,8 @@ from hearthpay.web.presentation import money_text
 router: Final = APIRouter(include_in_schema=False)
 
 _AT: Final = "/state-accounts/{state}/filing/{account}"
-_CHOOSE: Final = mark("please choose one of them")
-_YEAR: Final = mark("must be this year or the next")
+_CHOOSE: Final = mark("Choose one.")
+_YEAR: Final = mark("Choose this year or next year.")
 _FEDERAL: Final = mark("Federal")
 
 

@@ -28,7 +28,7 @@ router: Final = APIRouter(include_in_schema=False)
 
 _CERTIFICATE: Final = "reciprocity_certificate_on_file"
 _CHOICES: Final = ("pay_frequency", "filing_status")
-_CHOOSE: Final = mark("please choose one of them")
+_CHOOSE: Final = mark("Choose one.")
 _NO_AGREEMENT: Final = mark("these two states have no agreement with each other: please take this off")
 _NO_LAW: Final = mark("The law of this year is not here yet.")
 _STATES: Final = sorted(STATES.items(), key=lambda each: each[1])

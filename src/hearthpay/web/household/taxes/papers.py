@@ -56,7 +56,7 @@ from hearthpay.wire.problems import problems_of
 router: Final = APIRouter(include_in_schema=False)
 
 _NOT_THERE: Final = mark("Nothing found with this name.")
-_CHOOSE: Final = mark("please choose one of them")
+_CHOOSE: Final = mark("Choose one.")
 _COPIES: Final = ("employee", "household", "state")
 _REASONS: Final = {
     "no_wages": mark("Nobody was paid in this year, so there is nothing to put on it."),

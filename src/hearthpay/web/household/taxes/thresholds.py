@@ -15,7 +15,7 @@ from hearthpay.web.household.context import HouseholdContext, household_page
 
 router: Final = APIRouter(include_in_schema=False)
 
-_CHOOSE: Final = mark("Please choose one of them")
+_CHOOSE: Final = mark("Choose one")
 
 
 @household_page(router, "GET", "/taxes/thresholds", permission=CHANGE_HOUSEHOLD)
