@@ -35,6 +35,7 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tools.wording
 
 test: setup lint
 	$(BIN)/python -m pytest $(WATCHED) $(SUITE)

@@ -194,7 +194,7 @@ def test_a_list_is_asked_for_as_the_query_says() -> None:
 
 def test_commands_and_replays_need_no_framework() -> None:
     """Whoever makes a command, a page or a tool, loads nothing of HTTP for it."""
-    modules = ("employees.commands", "employers.commands", "payroll.commands", "http.once")
+    modules = ("employees.commands", "employers.commands", "payroll.commands", "http.idempotent_writes")
     imports = "; ".join(f"import hearthpay.{module}" for module in modules)
     script = f"{imports}; import sys; print(sorted({{'fastapi', 'starlette'}} & sys.modules.keys()))"
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

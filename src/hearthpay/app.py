@@ -112,7 +112,7 @@ _TAGS: Final = (
         "description": "With which agencies a household must register, and the numbers they gave it.",
     },
     {"name": "Reports", "description": "Wages by state and taxes by agency, as the ledger has them."},
-    {"name": "Tax calendar", "description": "What a household must do by when, and what it comes to."},
+    {"name": "Tax calendar", "description": "What a household must file and pay, by when, and how much."},
     {
         "name": "Documents",
         "description": "Pay stubs and the year's forms, issued, kept and listed; what to pay in each quarter.",

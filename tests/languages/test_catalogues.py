@@ -53,9 +53,7 @@ def test_nothing_is_translated_that_nobody_says() -> None:
         | of_duties()
     )
     kinds = {"user", "key", "mcp", "employee", "system", "operator"}
-    counted = {
-        each for each in sentences("es") if each.startswith(("Use ", "Choose one of "))
-    }
+    counted = {each for each in sentences("es") if each.startswith(("Use ", "Choose one of "))}
     assert sentences("es").keys() - said - kinds - counted == set()
 
 

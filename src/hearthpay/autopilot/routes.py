@@ -145,8 +145,8 @@ async def manage_autopilot(
     body: AutopilotRequest,
     actor: Annotated[Actor, Depends(require(MANAGE_AUTOPILOT))],
 ) -> Response:
-    """`pause`: nothing more is scheduled; payrolls that are scheduled are still paid. `resume`: goes on with the first
-    period that can still be sent, and never pays for those in between; eligibility is asked again.
+    """`pause`: nothing more is scheduled; payrolls that are scheduled are still paid. `resume`: continues with the
+    first period that can still be sent, and never pays for those in between. Eligibility is checked again.
 
     `skip`: the next period is not paid, or every one that begins by `through_date`; a payroll that is scheduled for one
     is voided. `disable`: ends the enrollment for good, voids what it had scheduled and ends the authorization of its

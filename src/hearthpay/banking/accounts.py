@@ -1,7 +1,7 @@
 """Connecting bank accounts: the numbers go into the vault, the account waits until the bank knows it.
 
 A real account is tried with a prenote, an entry of no amount; it is active when the bank has not sent that back within
-three banking days (Nacha Operating Rules, 2.6), or at once where an instant verification vouches for it.
+three business days (Nacha Operating Rules, 2.6), or at once where an instant verification vouches for it.
 """
 
 import datetime

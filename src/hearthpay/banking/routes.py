@@ -62,7 +62,7 @@ async def authorize_debit(
     body: DebitAuthorization,  # noqa: ARG001 - it can say yes alone
     actor: Annotated[Actor, Depends(require(RUN_PAYROLL))],
 ) -> Response:
-    """For the account that is connected now, for 30 days. Payrolls that wait for it go on by themselves.
+    """For the account that is connected now, for 30 days. Payrolls on hold for it are sent automatically.
 
     Needed where an authorization was revoked, by a return such as R07 or R10, or ended with an account that was
     replaced.

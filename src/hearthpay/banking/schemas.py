@@ -17,7 +17,7 @@ AccountStatus = Literal["verifying", "active", "failed"]
 class DebitAuthorization(RequestModel):
     """A household's word that its connected bank account may be debited for the payrolls it approves."""
 
-    confirm_ach_debit: Literal[True] = Field(description="It can only be said, not taken back here.")
+    confirm_ach_debit: Literal[True] = Field(description="Must be true. You can't revoke it here.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,8 +83,8 @@ def restore(
 ) -> None:
     """Restore into a new data directory, or into the empty database of DATABASE_URL, and prove it.
 
-    Real payrolls and bank files then wait for `hearthpay resume-after-restore`. Ends with 0 when all is well, 1 when it
-    is restored but figures differ, 2 when nothing was begun, 3 when it failed and left nothing.
+    Live payrolls and bank files are then on hold until `hearthpay resume-after-restore`. Exits with 0 if all is well, 1
+    if it was restored but figures differ, 2 if nothing was started, 3 if it failed and left nothing.
     """
     from hearthpay.backup.restore import restore_into_database, restore_into_directory
 
@@ -127,14 +127,15 @@ def hold_after_restore(
     if moment > now:
         refuse("--taken-at lies in the future")
     as_operator(data_dir, lambda session: restorations.hold(session, "restored by other means", moment, now))
-    typer.echo("Real payrolls and bank files wait for `hearthpay resume-after-restore`.")
+    typer.echo("Live payrolls and bank files are on hold until `hearthpay resume-after-restore`.")
 
 
 def resume_after_restore(
     payrolls_checked: Annotated[
         bool,
         typer.Option(
-            "--payrolls-checked", help="You have checked what is listed against the bank, and it may be sent as it is."
+            "--payrolls-checked",
+            help="You have checked what is listed against the bank, and it may be sent as it is.",
         ),
     ] = False,
     data_dir: DataDir = None,

@@ -49,9 +49,9 @@ def connect(
     ] = False,
     data_dir: DataDir = None,
 ) -> None:
-    """Connect a bank account in the place of an earlier one; the numbers are asked for, hidden and twice.
+    """Connect a bank account, replacing any earlier one. You enter the numbers twice, hidden.
 
-    It counts at once. An employee is told of hers, with the last digits of both accounts.
+    It takes effect at once. An employee gets an email with the last digits of both accounts.
     """
     household_id = _id(household, "a household")
     employee_id = None if employee is None else _id(employee, "an employee")
@@ -83,9 +83,9 @@ def reconcile(
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
     data_dir: DataDir = None,
 ) -> None:
-    """Hold every file against the entries and these against the payrolls; exits with 1 if something differs.
+    """Compare every file with the entries, and those with the payrolls; exits with 1 if something differs.
 
-    What is open and known, as `bank exposure` lists it, is told as open: with nothing else it leaves with 3.
+    Known open items, as `bank exposure` lists them, are reported as open. If there is nothing else, it exits with 3.
     """
     from dataclasses import asdict
 

@@ -25,14 +25,14 @@ def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
     data_dir: DataDir = None,
 ) -> None:
-    """Prove every sum, reversal and transfer of the whole database against each other; none of it is changed.
+    """Check every sum, reversal and transfer of the whole database against each other, without changing any.
 
-    The vault's numbers are opened too, in memory only, where the keys are at hand.
-    What years still owe after a void is told as open, and is no difference. Neither are pay dates under rules that are
-    not final, which are counted.
-    Ends with status 1 where something differs, and with 3 where nothing does but money is owed or waits: known open
-    matters, told with household, amount and since when. Safe while the service runs: it looks at one moment of it.
-    How many figures differ is kept, for the operator's page.
+    The vault's numbers are opened too, in memory only, if the keys are available.
+    What a year still owes after a void is reported as open, not as a difference. Pay dates under rules that are not
+    final are counted.
+    Exits with 1 if something differs, and with 3 if nothing does but money is owed or on hold. Each open item is listed
+    with household, amount and date. Safe while the service runs: it reads one snapshot.
+    The number of differences is saved for the administrator's page.
     """
     from hearthpay.doctor.examination import count_wrong
 

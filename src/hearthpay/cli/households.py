@@ -141,7 +141,7 @@ def threshold_basis(
     basis: Annotated[str, typer.Argument(help="assume_crossed or as_paid.")],
     data_dir: DataDir = None,
 ) -> None:
-    """Charge the taxes that depend on a wage threshold from the first dollar, or once the wages paid have reached it."""
+    """Charge taxes that depend on a wage threshold from the first dollar, or once wages have reached it."""
     from hearthpay.employers.threshold_basis import is_threshold_basis
     from hearthpay.payroll.years.threshold_choice import choose_threshold_basis
 

@@ -142,9 +142,9 @@ def impact(
 ) -> None:
     """List the year's paychecks by earlier rules that the current rules would change, and by how much.
 
-    Each line tells what becomes of the difference: next_paycheck charges it or gives it back, not_taken_again is a
-    withheld tax that stands, not_settled is moved by nothing. Differences are what the rules in force charge more.
-    Certificates, localities and the choice of thresholds count as they are today. Nothing is changed.
+    Each line tells what becomes of the difference: next_paycheck charges or refunds it, not_taken_again is a withheld
+    tax that stays as it is, not_settled is not corrected. Differences are what the current rules charge more.
+    Certificates, localities and the threshold choice are taken as they are today. Nothing is changed.
     """
     try:
         tax_year = rulebook_of(SystemClock().today().year if year is None else year).tax_year

@@ -47,7 +47,7 @@ _CENT: Final = Decimal(1).scaleb(-2)
 
 @dataclass(frozen=True, slots=True)
 class EstimatedInstalment:
-    """The household employment taxes on what is paid in the months of one instalment, and when it is due."""
+    """The household employment taxes on what is paid in the months of one installment, and when it is due."""
 
     period_start: datetime.date
     period_end: datetime.date
@@ -59,10 +59,10 @@ class EstimatedInstalment:
 
 @dataclass(frozen=True, slots=True)
 class ExtraWithholding:
-    """What covers the whole year's total: extra withholding on each of one's own paychecks that are still to come.
+    """Extra withholding that covers the whole year's total, on each of the parent's own remaining paychecks.
 
-    It goes into step 4(c) of a parent's Form W-4 with his or her own employer; one of the four, by how often that
-    employer pays. Null where none of that kind is left in the year.
+    It goes into step 4(c) of the Form W-4 that a parent gives their own employer. Use one of the four, by how often
+    that employer pays. Null if no such paycheck remains this year.
     """
 
     weekly: Dollars | None
@@ -73,7 +73,7 @@ class ExtraWithholding:
 
 @dataclass(frozen=True, slots=True)
 class EstimatedTax:
-    """A household's employment taxes of a year by instalments, and the withholding that takes their place."""
+    """A household's employment taxes of a year by installments, and the withholding that can replace them."""
 
     employer_id: UUID
     tax_year: int

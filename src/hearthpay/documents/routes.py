@@ -248,10 +248,10 @@ async def issue_year_package(
 ) -> Response:
     """Forms W-2 in all copies, W-3, Schedule H, the pay stubs, and with `submitter` the wage file.
 
-    Up to 60 papers are answered at once. A larger package is made by the worker: the answer is 202 with its `path`,
-    also in `Location`, where its `status`, and how many of its `papers` are `drawn`, can be asked for. The household is
-    told by mail when it is ready, and `document_path` leads to the file. Of a household and year one is made at a time:
-    who asks again meanwhile is answered with it.
+    Up to 60 documents are returned at once. A larger package is prepared in the background: the answer is 202 with its
+    `path`, also in `Location`, where you can read its `status` and how many of its `papers` are `drawn`. We email the
+    household when it is ready, and `document_path` leads to the file. One package is prepared at a time for a household
+    and year. A repeated request returns the one in progress.
     """
     return await _issued(request, actor, body.to_command())
 
@@ -265,7 +265,7 @@ async def issue_year_package(
 async def get_package(
     request: Request, package_id: UUID, actor: Annotated[Actor, Depends(require(LIST_DOCUMENTS))]
 ) -> Response:
-    """`ready`, it is had under `document_path`; `failed`, its `failure` tells what to supply before asking anew."""
+    """If `ready`, the file is at `document_path`. If `failed`, `failure` tells what to supply before you try again."""
     async with runtime_of(request).database.transaction(actor.tenant) as session:
         return answer(request, year_package_of(await find_package(session, actor, package_id)))
 
@@ -331,10 +331,10 @@ async def get_estimated_tax(
     query: Annotated[EstimatedTaxQuery, Query()],
     actor: Annotated[Actor, Depends(require(READ_REPORTS))],
 ) -> Response:
-    """Instalments of Form 1040-ES, or the extra withholding on the parents' own Form W-4 that covers the same.
+    """Installments of Form 1040-ES, or the extra withholding on the parents' own Form W-4 that covers the same amount.
 
-    What the ledger has and what the rest of the year is expected to bring are told apart. It knows of these taxes
-    alone: not of income tax of the household's own, nor of what was already paid.
+    Recorded amounts and the forecast for the rest of the year are separate. The estimate covers only these taxes: not
+    the household's own income tax, nor what was already paid.
     """
     runtime = runtime_of(request)
     async with runtime.database.transaction(actor.tenant) as session:

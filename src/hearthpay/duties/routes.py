@@ -36,10 +36,10 @@ async def get_tax_calendar(
     """Returns, payments, statements to employees, reports of hires, elections and notices, by due date.
 
     `due_date` is the last day on which it is in time, moved from weekends and holidays as the agency moves it;
-    `statutory_date` is the day that the law names. `amount` is what the paychecks of the period come to so far, without
-    those that were voided or failed. Without `from` and `to` it is what is due from today on, for a year.
+    `statutory_date` is the day that the law names. `amount` is the total of the period's paychecks so far, without
+    those that were voided or failed. Without `from` and `to`, the calendar covers a year from today.
 
-    An item keeps its `key`, whatever becomes of its date. What is done is marked by people, never through this API.
+    An item keeps its `key` even if its date changes. People mark items as done, never this API.
     """
     runtime = runtime_of(request)
     async with runtime.database.transaction(actor.tenant) as session:

@@ -18,11 +18,11 @@ _SUBJECTS: Final[dict[InvitationType, str]] = {
 _ASKED: Final[dict[InvitationType, str]] = {
     "bank_account": mark(
         "A household that calls itself “{household}” would like to pay your wages straight to your bank account. "
-        "Please enter your routing and account number on this page:"
+        "Enter your routing and account number on this page:"
     ),
     "tax_info": mark(
         "A household that calls itself “{household}” needs your Social Security number or ITIN to report your wages. "
-        "Please enter it on this page:"
+        "Enter it on this page:"
     ),
 }
 _ONCE: Final = mark(

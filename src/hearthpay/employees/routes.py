@@ -80,9 +80,9 @@ async def list_households(
     page: Annotated[Page, Query()],
     actor: Annotated[Actor, Depends(require(READ_EMPLOYEES))],
 ) -> Response:
-    """Names and ids, newest household first: where whoever knows neither begins.
+    """Lists names and ids, newest household first. Start here if you know neither.
 
-    A key that may not list households gets its own one: the one that it remembers, or the account's only one.
+    A key that may not list households gets its own: the one it remembers, or the account's only one.
     """
     async with runtime_of(request).database.transaction(actor.tenant) as session:
         households, next_cursor = await service.list_households(session, actor, page)
@@ -133,10 +133,10 @@ async def list_employees(
 async def create_employee(
     request: Request, body: NewEmployee, actor: Annotated[Actor, Depends(require(CHANGE_EMPLOYEES))]
 ) -> Response:
-    """A household and a name are enough: without a pay rate the employee is `incomplete`, and no hours can be paid.
+    """A household and a name are enough. Without a pay rate the employee is `incomplete` and can't be paid by the hour.
 
-    The Social Security number and the bank account never come this way; the employee enters them in the portal.
-    Where someone of this name has left the household, `warnings` say so: the same person is to be reinstated instead.
+    Never send a Social Security or bank account number: the employee enters those in the portal.
+    If a former employee has this name, `warnings` say so. Reinstate that record if it is the same person.
     """
     clock = runtime_of(request).clock
 
@@ -156,9 +156,9 @@ async def create_employee(
 async def get_employee(
     request: Request, employee_id: UUID, actor: Annotated[Actor, Depends(require(READ_EMPLOYEES))]
 ) -> Response:
-    """Everything that was told of the employee: withholding elections, certificate, localities, relationship.
+    """Returns the employee's record: withholding elections, certificate, localities and relationship.
 
-    Never a number that was entered in the portal.
+    Numbers entered in the portal are never returned.
     """
     clock = runtime_of(request).clock
     async with runtime_of(request).database.transaction(actor.tenant) as session:
@@ -249,9 +249,9 @@ async def reinstate_employee(
     actor: Annotated[Actor, Depends(require(CHANGE_EMPLOYEES))],
     body: Reinstatement = _GOING_ON,
 ) -> Response:
-    """The same person comes back: settings and numbers stay, and the year to date goes on, wage bases and all.
+    """Rehires the same person. Settings and numbers stay, and the year to date continues, with its wage bases.
 
-    With `start_date` a new employment begins; without, the earlier one goes on as if it had never ended.
+    With `start_date`, a new employment begins. Without it, the earlier one continues as if it had never ended.
     """
     clock = runtime_of(request).clock
 
@@ -284,17 +284,17 @@ async def invite_employee(
     body: NewInvitation,
     actor: Annotated[Actor, Depends(require(CHANGE_EMPLOYEES))],
 ) -> Response:
-    """Opens a link to the portal, for one use within seven days; an earlier open link of the same type is cancelled.
+    """Creates a link to the portal. It works once, for seven days, and replaces any open link of the same type.
 
-    Someone who has left can still be asked for `tax_info`: a Form W-2 is to come.
+    A former employee can still be asked for `tax_info`, because a Form W-2 is due.
 
     A `bank_account` needs a household that can pay by direct deposit, and is asked for once in 24 hours
     (`invitation_too_soon` with `retry_at` and the header `Retry-After`) unless `send_email` is false. The link goes
     to the employee's email address. `email_sent` is true once the mail server has taken the email, for which the answer
     waits a few seconds; else `email_status` and `email_reason` tell why not, and whether it is still tried. Only so
-    many emails leave in a day for one employee, household and organization. The link is yours to pass on in any case.
-    Treat it as a secret: whoever has it may use it. Repeated with its `Idempotency-Key`, the request is answered with
-    the same link, and with what is known of the email by then.
+    many emails are sent in a day for one employee, household and organization. You can always share the link yourself.
+    Treat it as a secret: anyone who has it can use it. With the same `Idempotency-Key`
+    again, the answer is the same link, and the latest status of the email.
     """
     runtime = runtime_of(request)
     ring = runtime.ring

@@ -229,7 +229,7 @@ class Reinstatement(RequestModel):
     start_date: Day | None = Field(
         default=None,
         description="The first day of the new employment, after the last day of the earlier one. Default: the earlier "
-        "one goes on as if it had never ended.",
+        "one continues as if it had never ended.",
     )
 
 

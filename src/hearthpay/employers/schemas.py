@@ -73,9 +73,9 @@ class NewEmployer(RequestModel):
     address: Address | None = None
     threshold_basis: ThresholdBasis = Field(
         default=ASSUME_CROSSED,
-        description="`assume_crossed` charges the taxes that depend on a wage threshold (Social Security and Medicare, FUTA, "
-        "unemployment, California's SDI) from the first dollar. `as_paid` charges it once the wages paid have reached "
-        "the threshold, back to the first dollar, as the law has it.",
+        description="`assume_crossed` charges the taxes that depend on a wage threshold (Social Security and Medicare, "
+        "FUTA, unemployment, California's SDI) from the first dollar. `as_paid` charges them once the wages paid have "
+        "reached the threshold, back to the first dollar, as the law has it.",
     )
 
     def to_command(self) -> CreateEmployer:

@@ -101,7 +101,7 @@ class DatedMeta:
 
 @dataclass(frozen=True, slots=True)
 class DatedEnvelope(Generic[T]):
-    """A successful answer that holds for a day."""
+    """A successful answer as of a day."""
 
     success: bool
     data: T

@@ -35,7 +35,7 @@ class ExplanationRequest(PayrollRequest):
 
 @dataclass(frozen=True, slots=True)
 class CalculationStep:
-    """One step, and the figure that it uses or comes to."""
+    """One step, and the figure that it uses or results in."""
 
     label: str
     value: StepFigure

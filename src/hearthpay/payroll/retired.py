@@ -19,7 +19,7 @@ router: Final = api_router("Payroll")
 @router.post(
     "/ach/transfer",
     operation_id="transferFunds",
-    summary="Retired: move money by itself",
+    summary="Retired: transfer money without a payroll",
     deprecated=True,
     **describe(answer=ErrorEnvelope, status=410, errors=("gone",)),
 )
@@ -30,7 +30,7 @@ async def transfer_funds(
     """Always answers `gone`: `POST /payroll/run` with direct deposit collects the money and pays it."""
     raise Refusal(
         "gone",
-        "Money is not transferred by itself any more. Run a payroll with payment_method direct_deposit: "
+        "Money is no longer transferred without a payroll. Run a payroll with payment_method direct_deposit: "
         "POST /api/v1/payroll/run collects the money from the household and pays the employees.",
         details={"use": "POST /api/v1/payroll/run"},
     )

@@ -226,11 +226,11 @@ async def explain_payroll_on_record(
     query: Annotated[ExplanationQuery, Query()],
     actor: Annotated[Actor, Depends(require(READ_PAYROLLS))],
 ) -> Response:
-    """The amounts are those on record. Each line that comes to the same when it is calculated again is told with its
-    steps, figures and sources; any other has `reproduced: false` and the recorded figures.
+    """The amounts are those on record. Each line is calculated again. If the result is the same, the line has its
+    steps, figures and sources; otherwise it has `reproduced: false` and the recorded figures.
 
     `rulebook.version` is the fingerprint of the rules that the payroll was calculated under, and `rulebook.changed`
-    says whether they were changed since. Of a scheduled payroll the lines are what it would come to now.
+    says whether they were changed since. For a scheduled payroll, the lines are calculated as of now.
     """
     async with runtime_of(request).database.transaction(actor.tenant) as session:
         found = await explain_stored_payroll(session, actor, payroll_id)

@@ -194,7 +194,7 @@ class RemedyRequest(RequestModel):
     """What to do about a direct deposit that is on hold."""
 
     action: RemedyAction = Field(
-        description="`pay_by_check`: you pay the net pay yourself and get it back; `wait_for_account`: it waits for "
+        description="`pay_by_check`: you pay the net pay yourself and get it back; `wait_for_account`: it is kept for "
         "the employee's next account until a day, and is refunded then; `refund`: the paycheck is undone, and what was "
         "collected for it goes back to you."
     )

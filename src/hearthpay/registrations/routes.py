@@ -48,13 +48,13 @@ async def get_state_registrations(
     """One item for every account of each state that concerns the household: its own, and those of its employees' work.
 
     `registered`: a number is on file. `pending`: needed, and the household said that it applied. `required`: needed.
-    `required: true` stands beside `required` and `pending` alone; `required_from` tells below which wages of a quarter
-    nothing is owed yet. `not_required`: not needed now; it has no `registration_url`. It changes by itself when the
-    household hires, terminates, moves an employee or turns withholding on or off; `meta.as_of` is the day that it was
-    worked out for.
+    `required: true` appears with `required` and `pending` only; `required_from` tells below which wages of a quarter
+    nothing is owed yet. `not_required`: not needed now; it has no `registration_url`. The status changes when the
+    household hires, terminates or moves an employee, or turns withholding on or off. `meta.as_of` is the day that it
+    was calculated for.
 
-    Numbers are shown by their last four characters; with `reveal=true` in full, and each one read leaves a row in the
-    audit trail. They are entered by people, never through this API.
+    Numbers are shown by their last four characters; with `reveal=true` in full, and each read is recorded in the
+    audit log. People enter them in the app, never through this API.
     """
     runtime = runtime_of(request)
     if query.reveal and runtime.ring is None:

@@ -55,10 +55,9 @@ async def get_state_wages(
     """What a state's quarterly wage report asks for, by employee: gross, subject, excess and taxable wages.
 
     All sums are the ledger's, by pay date. What was voided or failed is deducted in the quarter to which it belonged.
-    A tax that makes up for earlier wages of the year stands where it was charged, in the quarter of the paycheck that
-    charged it. Excess wages lie above the state's wage base or were paid before a threshold was reached. Wages that
-    another payroll paid and that were entered as prior wages are left out, since whoever paid them reported them;
-    they count towards the wage base, and `prior_wages_left_out` tells them.
+    A tax that makes up for earlier wages of the year is in the quarter of the paycheck that charged it. Excess wages
+    are above the state's wage base, or were paid before a threshold was reached. Prior wages, which another payroll
+    paid and reported, are not included; they count toward the wage base, and `prior_wages_left_out` lists them.
 
     Of taxpayer numbers only the last four digits are shown. As CSV, one row for each employee.
     """

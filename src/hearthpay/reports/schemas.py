@@ -119,7 +119,7 @@ class StateWageReport:
     employees: list[EmployeeStateWages]
     totals: StateWageTotals
     prior_wages_left_out: Dollars
-    """What other payrolls paid these employees in the year; whoever paid it reported it."""
+    """What other payrolls paid these employees in the year, and reported."""
 
     remarks: list[str]
 

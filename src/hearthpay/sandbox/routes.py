@@ -117,7 +117,7 @@ async def set_tax_info(
     body: TestTaxInfo,
     actor: Annotated[Actor, Depends(require_sandbox(USE_SANDBOX))],
 ) -> Response:
-    """As if she had entered it by the link of an invitation, which is used up where one is open."""
+    """Acts as if the employee had entered it by the link of an invitation. An open invitation is used up."""
     runtime = runtime_of(request)
 
     async def operation(session: AsyncSession) -> Answer:
@@ -172,8 +172,8 @@ async def advance_clock(
     """The household's time alone moves: the worker fires its payrolls, moves its money at the simulated bank, lets
     Autopilot pay and invitations expire, each in its turn. Ask `clock_url` until `status` is `ready`.
 
-    From then on the household stands at that time, and goes no further by itself. Anything else that would change it
-    is refused with `clock_advancing` until then, and so is another advance.
+    From then on the household stays at that time until you advance it again. While it advances,
+    any other change is refused with `clock_advancing`, and so is another advance.
     """
     clock = runtime_of(request).clock
 

@@ -46,7 +46,7 @@ class HouseholdTestAccount(RequestModel):
     """Which account the household shall have; real numbers are never taken."""
 
     magic: Annotated[str, _one_of(_HOUSEHOLD), _schema(_HOUSEHOLD)] = Field(
-        description="`verified`: ready at once. `verification_pending`: tried by a prenote, ready after three banking "
+        description="`verified`: ready at once. `verification_pending`: tried by a prenote, ready after three business "
         "days. `verification_fails`: the prenote comes back as R03. `debit_returned_rNN`: ready, and every debit comes "
         "back with that reason two business days after its effective date. `corrected_cNN`: ready, and the bank sends "
         "a notification of change. `disconnected`: no account."
@@ -78,8 +78,9 @@ class TestTaxInfo(RequestModel):
     __test__ = False  # no test, whatever its name
 
     magic: Annotated[str, _one_of(TAX_NUMBERS), _schema(TAX_NUMBERS)] = Field(
-        description="`ssn`: a test Social Security number of their own. `itin`: a test ITIN of their own. `ssn_shared`: "
-        "one that all employees of the household with this value share, so that their records are one person's."
+        description="`ssn`: a test Social Security number for this employee alone. `itin`: the same as ITIN. "
+        "`ssn_shared`: one that all employees of the household with this value share, so that their records are "
+        "one person's."
     )
 
 
@@ -132,9 +133,9 @@ class EmployeeState:
 class HouseholdClockView:
     """What time it is at the household.
 
-    `ready`: the time stands, or without a test clock is real time. `advancing`: the worker leads it to `target`;
-    whatever would change the household is refused meanwhile. `internal_failure`: it stands where a step failed, and
-    can be advanced again. `now` and `today` (Eastern) are the household's own, `target` and `advanced_from` those of
+    `ready`: the time is fixed, or real time without a test clock. `advancing`: it is on its way to `target`, and every
+    change of the household is refused until then. `internal_failure`: it stopped at a step that failed, and can be
+    advanced again. `now` and `today` (Eastern) are the household's own, `target` and `advanced_from` those of
     the last advance.
     """
 

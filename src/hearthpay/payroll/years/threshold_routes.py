@@ -49,10 +49,10 @@ async def update_employer(
     body: EmployerChanges,
     actor: Annotated[Actor, Depends(require(CHANGE_HOUSEHOLD))],
 ) -> Response:
-    """Only the fields sent change.
+    """Changes only the fields you send.
 
-    What another `threshold_basis` makes due in mid-year, or too much, stands in `warnings`. The next paychecks charge
-    it or give it back; where none follows, `hearthpay doctor` tells it.
+    If another `threshold_basis` makes more or less due in mid-year, `warnings` say so. The next paychecks charge or
+    refund it; if there are none, `hearthpay doctor` reports it.
     """
     clock = runtime_of(request).clock
 
