@@ -118,7 +118,7 @@ async def _hire_in_new_york(maria: Housekeeper) -> None:
         await maria.fill(label, text)
     await maria.fill("First day of work", "2026-11-09")
     await maria.choose("Pay schedule", "Every week")
-    await maria.choose("State of work", "NY", said=False)
+    await maria.choose("Work state", "NY", said=False)
     await maria.press("Save")
     await maria.page.get_by_role("heading", name="Nina Vega", level=1).wait_for()
     await maria.follow("Change what is withheld")

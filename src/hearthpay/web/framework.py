@@ -56,7 +56,7 @@ _ALLOWED: Final[Mapping[Extra, str]] = {
     "script": "; script-src 'self'; connect-src 'self'",
     "picture": "; img-src data:",
 }
-_MY_PAY: Final = NavigationItem("/my", mark("My pay"), "pay")
+_MY_PAY: Final = NavigationItem("/my", mark("Employee portal"), "pay")
 _PROFILE: Final = NavigationItem("/settings/profile", mark("Profile"), "person")
 _NAVIGATION: Final = (
     NavigationItem("/home", mark("Home"), "home"),

@@ -140,6 +140,6 @@ SETTINGS: Final = {
     "state": mark("state"),
     "status": mark("status"),
     "usual_weekly_hours": mark("usual hours of a week"),
-    "work_state": mark("state of work"),
+    "work_state": mark("work state"),
 }
 """What settings are called, where an act changed them; of others their name says it."""
