@@ -35,6 +35,7 @@ from tests.banking.families import (
     rows,
 )
 from tests.database.damage import without_triggers
+from tests.worlds.worker_audit import worker_rows
 
 
 async def test_a_real_account_waits_for_its_prenote(
@@ -200,6 +201,8 @@ async def test_an_account_is_verified_three_banking_days_after_its_prenote_settl
         activated = await activate_verified(session, at(day, 9))
     assert activated == (status == "active")
     assert rows(owner, "SELECT status FROM bank_accounts WHERE id = %s", account.id) == [(status,)]
+    told = [(str(account.id), {"verification": "prenote"})] if activated else []
+    assert worker_rows(owner, "bank_account.activate") == told
 
 
 @pytest.mark.parametrize("damage", ["status = 'cancelled'", "status = 'returned', return_code = 'R03'"])

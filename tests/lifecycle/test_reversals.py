@@ -18,6 +18,7 @@ from hearthpay.payroll.payday.reversed_deposits import reverse_deposit
 from tests.http.api import data
 from tests.lifecycle.test_notices_in_time import Post, post, read, until, work
 from tests.worlds.town import Family, Town, rows
+from tests.worlds.worker_audit import worker_rows
 
 __all__ = ["post"]
 
@@ -148,6 +149,8 @@ async def test_a_reversal_that_could_not_leave_in_time_never_does(
         ("cancelled",)
     ]
     assert (await read(family, payroll_id))["failure"]["code"] == "reversal_too_late"
+    [(entry,)] = rows(owner_connection, "SELECT id::text FROM bank_entries WHERE kind = 'reversal'")
+    assert worker_rows(owner_connection, "bank_entry.cancel") == [(entry, {"reason": "too_late"})]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import psycopg
 import pytest
 from typer.testing import CliRunner
 
@@ -28,6 +29,7 @@ from tests.payroll.test_run import exact
 from tests.worlds.households import add_employee
 from tests.worlds.rule_editions import edition, published
 from tests.worlds.town import Town
+from tests.worlds.worker_audit import worker_rows
 
 LOWER = published("CA-SDI-EE", rate="0.011")
 
@@ -55,7 +57,11 @@ def remark(name: str) -> tuple[str, Any]:
 
 
 async def test_paychecks_are_listed_with_the_difference_and_income_tax_is_not(
-    account: Account, town: Town, owner_database: Database, tmp_path: Path
+    account: Account,
+    town: Town,
+    owner_database: Database,
+    owner_connection: psycopg.Connection,
+    tmp_path: Path,
 ):
     employer_id, rosa = await household(account, "CA")
     paid = [await run(account, town, week(employer_id, rosa, day)) for day in ("2027-01-05", "2027-01-12")]
@@ -77,6 +83,9 @@ async def test_paychecks_are_listed_with_the_difference_and_income_tax_is_not(
         assert (total.paychecks, total.difference) == (2, -2 * to_cents(before - right, "difference"))
         # The paycheck that settles it is by the rules in force, and the earlier ones are what they were.
         await settle_rule_changes(town.worker)
+        [(subject, details)] = worker_rows(owner_connection, "employee.year_settled")
+        assert (subject, details["tax_year"]) == (rosa, 2027)
+        assert details["owed"]["CA-SDI-EE"] == total.difference
         await run(account, town, week(employer_id, rosa, "2027-01-19"))
         assert (await only(owner_database)).changed == found.changed
     # By the shipped rules, only that last one is by others; what it settled is no part of what it charged.

@@ -14,6 +14,7 @@ from tests.http.api import Account, data, fields, refusal
 from tests.worlds.households import add_employee, add_household
 from tests.worlds.rule_editions import edition, unpublished_program
 from tests.worlds.town import Family, Town, rows, statuses
+from tests.worlds.worker_audit import worker_rows
 
 YEARS = (
     "SELECT c.tax_year, extract(year FROM b.effective_date)::int FROM bank_entries b "
@@ -166,6 +167,12 @@ async def test_a_deposit_held_past_new_years_is_made_anew_under_the_new_years_la
     assert statuses(new) == ["pending_funding", "processing", "completed"]
     assert rows(owner_connection, YEARS) == [(2026, 2026)]
     assert rows(owner_connection, BALANCES) == [(2026, 114_000)]
+    assert worker_rows(owner_connection, "payroll.year_passed") == [
+        (
+            old["payroll_id"],
+            {"tax_year": 2025, "made_anew_as": new["payroll_id"], "employees": [family.employee_id]},
+        )
+    ]
     moved = rows(
         owner_connection,
         "SELECT kind, status, payroll_id::text, amount FROM bank_entries ORDER BY created_at, kind",

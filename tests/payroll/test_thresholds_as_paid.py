@@ -420,3 +420,51 @@ async def test_who_waits_for_a_choice_goes_by_what_was_chosen(
 
     _, bases = await asyncio.gather(choose(), work())
     assert current_basis(bases) == "assume_crossed"
+
+
+async def test_a_choice_of_this_year_tells_nothing_of_the_last(
+    account: Account, owner_connection: psycopg.Connection
+):
+    """What the year before still owes or gives back is no consequence of the choice, and no year before is measured."""
+    family = await family_in(account, "TX", threshold_basis="assume_crossed")
+    rosa, lena = await family.hire("Diaz"), await family.hire("Kim")
+    await family.run("2025-12-30", {rosa: 500})
+    await family.run("2026-02-02", {rosa: 600, lena: 40})
+    years = "SELECT tax_year, employee_id, owed FROM year_balances WHERE employer_id = %s AND tax_year = 2025"
+    before = owner_connection.execute(years, (family.employer_id,)).fetchall()
+    changed = await family.choose("as_paid")
+    [told] = changed["warnings"]
+    assert told.startswith("Charged too much for wages of 2026 and given back with the next paychecks: ")
+    assert "2025" not in told
+    # 6.2 % and 1.45 % of 640 from each side: the sum of both employees, a line once.
+    assert "US-SS-EE 39.68" in told
+    assert "US-MED-EE 9.28" in told
+    assert owner_connection.execute(years, (family.employer_id,)).fetchall() == before
+    again = await family.choose("as_paid")
+    assert again["warnings"] == changed["warnings"]
+    audit = "SELECT details FROM audit_log WHERE employer_id = %s AND action = 'employer.update' ORDER BY at"
+    rows = [row[0] for row in owner_connection.execute(audit, (family.employer_id,))]
+    of_basis = [row["threshold_basis"] for row in rows if "threshold_basis" in row]
+    assert of_basis == [{"before": "assume_crossed", "after": "as_paid", "since": 2026}]
+
+
+async def test_the_operators_choice_is_told_like_the_households(
+    account: Account, owner_connection: psycopg.Connection, owner_database: Database, clock: FixedClock
+):
+    family = await family_in(account, "TX", threshold_basis="assume_crossed")
+    household = UUID(family.employer_id)
+    for basis, since in (("as_paid", 2000), ("as_paid", 2000), ("assume_crossed", 2000)):
+        async with owner_database.transaction(None) as session:
+            choice = await choose_threshold_basis(session, clock, household, basis)
+        assert (choice.after, choice.since, choice.open_taxes) == (basis, since, ())
+    audit = (
+        "SELECT actor_kind, organization_id, sandbox, subject_id, details FROM audit_log "
+        "WHERE employer_id = %s AND action = 'employer.update' AND actor_kind = 'operator' ORDER BY at, id"
+    )
+    rows = owner_connection.execute(audit, (household,)).fetchall()
+    assert [row[4]["threshold_basis"]["after"] for row in rows] == ["as_paid", "assume_crossed"]
+    assert {(row[2], row[3]) for row in rows} == {(False, household)}
+    [organization] = owner_connection.execute(
+        "SELECT organization_id FROM employers WHERE id = %s", (household,)
+    ).fetchall()
+    assert {row[1] for row in rows} == {organization[0]}
