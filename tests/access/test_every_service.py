@@ -264,7 +264,7 @@ async def test_an_employee_enters_no_numbers_but_his_own(subtests: pytest.Subtes
     )
     for name, call in SERVICE_CALLS.items():
         if "employee" in call.who:
-            with subtests.test(name), pytest.raises(Refusal, match="only their own record"):
+            with subtests.test(name), pytest.raises(Refusal, match="only their own"):
                 await call.call(cast(AsyncSession, Untouched()), colleague, target)
 
 

@@ -321,7 +321,7 @@ async def test_another_account_needs_another_agreement(
     await pilot.enroll()
     await pilot.town.connect(pilot.family.caller, pilot.family.employer_id, account="5556667778")
     assert (await pilot.read())["eligibility"] == {"eligible": False, "reasons": ["authorization_missing"]}
-    await pilot.agree_anew()
+    await pilot.renew_agreement()
     assert (await pilot.read())["eligibility"] == {"eligible": True, "reasons": []}
     await pilot.live_through("2026-11-20", "2026-12-01")
     assert outcomes(owner_connection)[0] == ("2026-11-16", "paid")

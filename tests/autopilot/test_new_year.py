@@ -143,7 +143,7 @@ async def test_the_household_gets_three_days_for_its_part_once_the_law_is_known(
         await pilot.live_through("2027-01-11", "2027-01-15")
     await pilot.live_through("2027-01-16", "2027-01-17")
     assert outcomes(owner_connection) == []
-    await pilot.agree_anew()
+    await pilot.renew_agreement()
     await pilot.live_through("2027-01-18", "2027-01-30")
     assert outcomes(owner_connection)[0] == ("2026-12-21", "paid")
 

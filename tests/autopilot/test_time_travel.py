@@ -157,7 +157,7 @@ class Life:
         self.diary.returned.append(self.now)
         await town.connect(self.pilot.family.caller, self.pilot.family.employer_id, account="5556667778")
         with contextlib.suppress(Refusal):
-            await self.pilot.agree_anew()
+            await self.pilot.renew_agreement()
 
     def _next(self) -> tuple[datetime.date, datetime.date] | None:
         return self.owner.execute(

@@ -116,8 +116,8 @@ async def test_a_large_package_is_made_by_the_worker(
     again = await family.caller.client.get(ready["document_path"], headers=family.caller.headers())
     assert (again.content, again.headers["ETag"]) == (file.content, file.headers["ETag"])
     (mail,) = mailed(owner_connection, ring)
-    assert mail["subject"] == "Your papers of 2026 are ready"
-    assert f"{PAPERS} papers" in mail["text"]
+    assert mail["subject"] == "Your 2026 documents are ready"
+    assert f"({PAPERS} in total)" in mail["text"]
     assert "http" not in mail["text"], "whoever reads the mail has no link to tax numbers"
 
 

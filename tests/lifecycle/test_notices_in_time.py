@@ -110,7 +110,7 @@ async def test_a_debit_presented_again_shows_at_once_and_goes_when_it_is_collect
     assert failure["next_try"] == "2026-11-24T20:00:00Z"
     assert failure["until"] == "2026-11-30T20:00:00Z"  # three banking days later, over Thanksgiving
     assert failure["what_to_do"] == (
-        "The debit is presented again on Tuesday, November 24, at 3:00 PM Eastern time. Make "
+        "We'll try the debit again on Tuesday, November 24, at 3:00 PM Eastern time. Make "
         "sure the money is in the account by then."
     )
     assert post.notices() == []
@@ -453,7 +453,7 @@ async def test_a_payout_that_comes_back_is_told_and_its_money_stands_in_the_bala
         ("payout_returned", "employee", "withheld", "no_address"),
     ]
     [mail] = post.told("household")
-    assert "a payout of $50.00" in mail["text"]
+    assert "returned $50.00 of set-aside savings" in mail["text"]
     assert "in the employee's balance again" in mail["text"]
     balance = rows(owner_connection, "SELECT sum(amount) FROM escrow_movements")
     assert balance == [(5000,)]

@@ -444,7 +444,7 @@ async def test_a_flood_of_questions_is_stopped(
     assert answers == [303] * (OF_NETWORK - 1) + [429] * 3
     full = await ask("2001:db8::1")
     assert full.headers["retry-after"] == "1200"
-    assert "Start again from the program in 20 min." in full.text
+    assert "Try again from the app in 20 minutes." in full.text
     assert (await ask("2001:db8:0:1::")).status_code == 303, "the neighbour"
     assert (await dance.consent(await dance.ask())).status_code == 303
     clock.advance(timedelta(minutes=20))

@@ -66,7 +66,7 @@ async def test_a_person_lets_in_no_more_agents_than_can_be_watched(
     )
     refused = await dance.consent(await dance.ask())
     assert refused.status_code == 422
-    assert "You've connected 20 apps here" in refused.text
+    assert "You&#39;ve connected 20 apps here" in refused.text
     owner_connection.execute(
         "UPDATE agent_grants SET ended_at = %s, ended_because = 'disconnected' "
         "WHERE id = (SELECT id FROM agent_grants LIMIT 1)",

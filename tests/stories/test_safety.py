@@ -116,16 +116,16 @@ async def _bank(world: World, ring: KeyRing) -> None:
     details = AccountDetails(
         parse_number("bank_routing", "121000358"), parse_number("bank_account", "12345678"), "checking"
     )
-    async with world.notifications.database.transaction(world.actor.tenant) as session:
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
         employer = await session.get_one(Employer, world.household_id)
         await connect_household_account(
-            session, ring, world.actor, employer, details, world.notifications.clock.now()
+            session, ring, world.actor, employer, details, world.people_context.clock.now()
         )
 
 
 async def _key(world: World, *scopes: str) -> dict[str, str]:
-    async with world.notifications.database.transaction(world.actor.tenant) as session:
-        issued = await create_own_key(session, world.actor, world.notifications.clock, NewKey(scopes))
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
+        issued = await create_own_key(session, world.actor, world.people_context.clock, NewKey(scopes))
     return {"Authorization": f"Bearer {issued.text}"}
 
 
@@ -255,6 +255,6 @@ async def test_a_stranger_locks_nobody_out_of_her_own_browser(
     async with await browser.new_context(base_url=address, locale="en-US") as strange:
         stranger = Reader(await strange.new_page(), Way())
         await stranger.sign_in(MARIA, PASSWORD)
-        await stranger.sees("Too many attempts. Wait a moment before you try again.")
+        await stranger.sees("Too many attempts. Wait a few minutes, then try again.")
     await reader.sign_in(MARIA, PASSWORD)
     await reader.page.wait_for_url("**/app/start")

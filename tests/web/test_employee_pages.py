@@ -78,14 +78,14 @@ async def test_an_employee_is_added_as_typed(browser: Browser, world: World) -> 
 
 WRONG = [
     ("pay_rate", "much", "Enter an amount, like 28.50."),
-    ("pay_rate", "28.505", "Must have at most 2 decimals."),
-    ("pay_rate", "-3", "Must be between 0.01 and 9,999.99."),
+    ("pay_rate", "28.505", "Use at most 2 decimals."),
+    ("pay_rate", "-3", "Enter a number from 0.01 to 9,999.99."),
     ("first_name", "", "Fill in this field."),
     ("email", "ana", "Enter an email address, like ana@example.com."),
     ("start_date", "soon", "Enter a date, like 11/20/2026."),
     ("address_zip", "1", "Enter a ZIP code, like 94110."),
     ("birth_year", "19x8", "Enter a whole number."),
-    ("work_state", "ZZ", "Choose a state, or DC."),
+    ("work_state", "ZZ", "Enter a two-letter state code, like CA."),
 ]
 
 

@@ -933,7 +933,7 @@ async def test_what_is_asked_for_already_is_told_once(
     assert len(told) == 3  # her two addresses, and the household
 
 
-@pytest.mark.parametrize(("language", "heading"), [("en", "Wait a moment"), ("es", "Espere un poco")])
+@pytest.mark.parametrize(("language", "heading"), [("en", "Wait a moment"), ("es", "Espere un momento")])
 async def test_links_to_an_account_are_slowed_down(
     app: FastAPI,
     account: Account,

@@ -23,9 +23,9 @@ from hearthpay.security.key_ring import KeyRing
 from tests.people.visitors import ring
 from tests.web.people_browser import Browser
 from tests.web.rows.world import World
-from tests.web.test_pages_by_role import _browser, app, notifications, people
+from tests.web.test_pages_by_role import _browser, app, people, people_context
 
-__all__ = ["app", "notifications", "people", "ring"]
+__all__ = ["app", "people", "people_context", "ring"]
 
 ADDRESS = {"line1": "1 Oak St", "city": "Oakland", "state": "CA", "zip": "94601"}
 WEEKS = 27
@@ -38,9 +38,9 @@ async def world(app: FastAPI, people: dict[str, SignedIn], owner_connection: psy
     made = await World.make(app.state.people_context, owner_connection, people["owner"])
     ana = await made.employ("Ana", "Ortiz")
     for each in (made.employee_id, ana):
-        async with made.notifications.database.transaction(made.actor.tenant) as session:
+        async with made.people_context.database.transaction(made.actor.tenant) as session:
             moved = ChangeEmployee(address=PostalAddress(**ADDRESS))
-            await update_employee(session, made.actor, made.notifications.clock, each, moved)
+            await update_employee(session, made.actor, made.people_context.clock, each, moved)
     for weeks_ago in range(WEEKS):
         await made.pay(made.employee_id, ana, weeks_ago=weeks_ago)
     return made

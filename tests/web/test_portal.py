@@ -97,7 +97,7 @@ async def test_a_bank_account_reaches_the_vault(
         ("536-22-8145", "ssn", "536228145", "Social Security number ending in 8145"),
         (" 536 22 8145 ", "ssn", "536228145", "Social Security number ending in 8145"),
         ("536\u201322\u20118145", "ssn", "536228145", "Social Security number ending in 8145"),
-        ("912734486", "itin", "912734486", "taxpayer number (ITIN) ending in 4486"),
+        ("912734486", "itin", "912734486", "ITIN ending in 4486"),
     ],
 )
 async def test_a_tax_number_reaches_the_vault(

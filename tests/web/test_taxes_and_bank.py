@@ -559,7 +559,7 @@ async def test_everything_is_said_in_spanish(
         ("state-accounts", "Seguro de desempleo"),
         ("calendar", "Vencido"),
         ("bank", "En verificación"),
-        ("bank/authorization", "Autorización para cargar su cuenta"),
+        ("bank/authorization", "Autorización para debitar su cuenta"),
     ):
         shown = (await maria.look(here(page))).text
         assert '<html lang="es">' in shown

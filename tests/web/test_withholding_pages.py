@@ -137,7 +137,7 @@ async def test_an_old_form_w4_stays_until_a_new_one_is_told(browser: Browser, wo
     assert (await withheld(world))["US-FIT"] == before["US-FIT"]
     refused = await save(browser, world, federal_dependents_credit="2000")
     assert refused.status_code == 400
-    assert 'id="federal_filing_status-problem">Must be chosen for the new Form W-4.' in refused.text
+    assert 'id="federal_filing_status-problem">Choose one for the new Form W-4.' in refused.text
     assert record(world)["federal_withholding"] == kept
     # That they no longer agree is no new form.
     assert (await save(browser, world, federal_elected="no")).status_code == 303

@@ -99,7 +99,7 @@ def allow_numbers_of(actor: Actor, employer_id: UUID, employee_id: UUID) -> None
     """
     allow(actor, ENTER_NUMBERS, employer_id)
     if actor.kind == "employee" and actor.id != employee_id:
-        raise Refusal("household_forbidden", "An employee enters no numbers but his own.")
+        raise Refusal("household_forbidden", "Employees can enter only their own numbers.")
 
 
 async def save_employee_tax_number(

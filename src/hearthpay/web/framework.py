@@ -217,8 +217,8 @@ SECRET_NUMBER: Final = mark("This looks like a Social Security or bank account n
 ON_FORMS: Final = {
     "required": REQUIRED,
     "secret_number": SECRET_NUMBER,
-    "out_of_range": "Enter a number from {minimum} to {maximum}.",
-    "too_many_decimals": "Use at most {places} decimals.",
+    "out_of_range": mark("Enter a number from {minimum} to {maximum}."),
+    "too_many_decimals": mark("Use at most {places} decimals."),
 }
 """What forms say beside a field, by the code of what is wrong, with its parameters."""
 

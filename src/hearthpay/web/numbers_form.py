@@ -36,9 +36,9 @@ FIELD_PROBLEMS: Final = (
     mark("An ITIN has nine digits."),
     mark("That ITIN isn't valid. Check all nine digits."),
     mark("Enter a ZIP code, like 94110."),
-    mark("Choose a state, or DC"),
-    mark("Use 1 to 100 characters"),
-    mark("Remove the characters that can't be printed"),
+    mark("Enter a two-letter state code, like CA."),
+    mark("Use 1 to 100 characters."),
+    mark("Remove the characters that can't be printed."),
 )
 """What the parsers of numbers and addresses say."""
 

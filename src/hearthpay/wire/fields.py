@@ -155,11 +155,9 @@ class Text:
         """Return the trimmed text. Raises PydanticCustomError where it is not fit to keep."""
         trimmed = value.strip()
         if not self.shortest <= len(trimmed) <= self.longest:
-            raise PydanticCustomError(
-                "text_length", f"must have {self.shortest} to {self.longest:,} characters"
-            )
+            raise PydanticCustomError("text_length", f"Use {self.shortest} to {self.longest:,} characters.")
         if any(is_control(each) and not (self.lines and each in _LINES) for each in trimmed):
-            raise PydanticCustomError("text_characters", "must not contain control characters")
+            raise PydanticCustomError("text_characters", "Remove the characters that can't be printed.")
         if self.name and holds_encoded_word(trimmed):
             raise PydanticCustomError("text_name", "must not contain '=?' or '?='")
         if self.name and holds_address(trimmed):

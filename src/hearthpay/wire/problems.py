@@ -1,12 +1,13 @@
 """What pydantic finds wrong with a request, in the words and field names of the client."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from pydantic_core import ErrorDetails
 
 from hearthpay.access.refusal import Problem
-from hearthpay.taxes.messages import Message, MessageCode, message
+from hearthpay.taxes.messages import Message, message
 from hearthpay.wire.secrecy import PORTAL_ONLY, names_a_secret, shown_name
 
 _PLAIN_WORDS: Final = {
@@ -28,13 +29,13 @@ _PLAIN_WORDS: Final = {
 _MOST_PROBLEMS: Final = 50
 
 
-_CODES: Final[Mapping[str, MessageCode]] = {
-    "missing": "required",
-    "text_secret": "secret_number",
-    "amount_range": "out_of_range",
-    "amount_places": "too_many_decimals",
+_MESSAGES: Final[Mapping[str, Callable[..., Message]]] = {
+    "missing": partial(message, "required"),
+    "text_secret": partial(message, "secret_number"),
+    "amount_range": partial(message, "out_of_range"),
+    "amount_places": partial(message, "too_many_decimals"),
 }
-"""The code of what is wrong, by pydantic's type of error, whose context is its parameters."""
+"""What is wrong, by pydantic's type of error, whose context has the parameters."""
 
 
 def problems_of(errors: Sequence[ErrorDetails], *, root: str = "body") -> list[Problem]:
@@ -50,8 +51,8 @@ def problems_of(errors: Sequence[ErrorDetails], *, root: str = "body") -> list[P
 
 
 def _code_of(error: ErrorDetails) -> Message | None:
-    code = _CODES.get(error["type"])
-    return None if code is None else message(code, **error.get("ctx", {}))
+    made = _MESSAGES.get(error["type"])
+    return None if made is None else made(**error.get("ctx", {}))
 
 
 def _spell(location: Sequence[int | str], root: str) -> str:

@@ -62,7 +62,8 @@ _MOVE: Final = """
                                   payment_method, amount, balance, note, created_at)
     SELECT new_id(), m.*
       FROM (SELECT organization_id, employer_id, sandbox, employee_id, paycheck_id, kind, payment_method, amount,
-                   (accounts.balance - sum(amount) OVER employee + sum(amount) OVER so_far)::bigint, note, :now
+                   (accounts.balance - sum(amount) OVER employee + sum(amount) OVER so_far)::bigint, note,
+                   CAST(:now AS timestamptz)
               FROM moved JOIN accounts USING (employee_id)
             WINDOW employee AS (PARTITION BY employee_id),
                    so_far AS (PARTITION BY employee_id ORDER BY source_id)

@@ -56,7 +56,7 @@ async def home(visitor: Visitor) -> Response:
 @page_of(router, "GET", "/households", "signed_in")
 async def households(visitor: Visitor) -> Response:
     """The households side by side, and what one is looking at."""
-    return await _side_by_side(visitor, await _reached(visitor))
+    return await _comparison(visitor, await _reached(visitor))
 
 
 @page_of(router, "GET", ROOT, "signed_in")
@@ -87,7 +87,7 @@ async def _door(visitor: Visitor, part: str) -> Response:
         return go(f"{ROOT}/{found[0].id}{part}")
     if not found and _may_begin(visitor):
         return go(f"{ROOT}/start")
-    return await _side_by_side(visitor, found)
+    return await _comparison(visitor, found)
 
 
 async def _reached(visitor: Visitor) -> tuple[HouseholdLine, ...]:
@@ -98,7 +98,7 @@ async def _reached(visitor: Visitor) -> tuple[HouseholdLine, ...]:
         return await households_of(session, visitor)
 
 
-async def _side_by_side(visitor: Visitor, found: tuple[HouseholdLine, ...]) -> Response:
+async def _comparison(visitor: Visitor, found: tuple[HouseholdLine, ...]) -> Response:
     who = visitor.signed_in
     wanted = visitor.request.query_params.get("q", "")[:_LONGEST_SEARCH]
     shown = matching(found, wanted)
@@ -118,7 +118,7 @@ async def _side_by_side(visitor: Visitor, found: tuple[HouseholdLine, ...]) -> R
         "role_name": "" if who.here is None else _ROLES[who.here.role],
         "may_test": who.here is not None and "test_keys" in who.here.terms.features,
     }
-    return show(visitor, "side_by_side.html", facts, folder="household")
+    return show(visitor, "comparison.html", facts, folder="household")
 
 
 def _may_begin(visitor: Visitor) -> bool:

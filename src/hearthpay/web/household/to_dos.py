@@ -98,7 +98,7 @@ _FIND: Final = text(
        AND NOT EXISTS (SELECT FROM {INVITATIONS} i WHERE i.employee_id = w.id AND i.type = 'tax_info'
                           AND i.status = 'pending' AND i.expires_at > :now)
     UNION ALL
-    SELECT w.employer_id, i.type || '_requested_account', w.first_name || ' ' || w.last_name,
+    SELECT w.employer_id, i.type || '_asked', w.first_name || ' ' || w.last_name,
            (i.created_at AT TIME ZONE 'America/New_York')::date, NULL, w.id
       FROM {INVITATIONS} i JOIN {EMPLOYEES} w ON w.id = i.employee_id
      WHERE w.employer_id {_ASKED} AND i.status = 'pending' AND i.expires_at > :now
