@@ -176,6 +176,7 @@ def _annotations(node: ast.AsyncFunctionDef) -> set[str]:
     return {ast.unparse(each.annotation) for each in arguments if each.annotation is not None}
 
 
+@pytest.mark.completeness
 def test_every_service_that_acts_for_somebody_has_a_row() -> None:
     acting = {name for name, taken, _ in _functions() if "Actor" in taken}
     missing, idle = (

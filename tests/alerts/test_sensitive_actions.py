@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 import hearthpay
 from hearthpay.alerts.reversal import _STOPPERS, LEFT_TO_OWNERS
 from hearthpay.alerts.wording import SENTENCES
@@ -145,6 +147,7 @@ def _written() -> Iterator[str]:
         yield from (f"{subject}.{verb}" for verb in verbs)
 
 
+@pytest.mark.completeness
 def test_every_act_is_told_or_has_a_reason() -> None:
     written = set(_written()) - NOT_ACTIONS
     assert written - DELICATE_ACTS.keys() - TOLD_OTHERWISE.keys() == set()
@@ -157,6 +160,7 @@ def test_the_history_has_words_for_every_act() -> None:
     assert SERVICE_CALLS.keys() - (DELICATE_ACTS.keys() | TOLD_OTHERWISE.keys()) == set()
 
 
+@pytest.mark.completeness
 def test_every_delicate_act_has_a_sentence_and_is_taken_back_or_left_to_the_owners() -> None:
     assert SENTENCES.keys() == DELICATE_ACTS.keys()
     assert _STOPPERS.keys() | LEFT_TO_OWNERS == DELICATE_ACTS.keys()

@@ -65,6 +65,7 @@ async def test_no_key_reaches_another_world_for_long(
     await _isolated(steps, client, new_account, owner_connection, document)
 
 
+@pytest.mark.completeness
 async def test_every_operation_that_touches_rows_is_spoken_of(document: Document) -> None:
     known = {operation["operationId"] for _, _, operation in document.operations()}
     stateless = {"checkThreshold", "getJurisdiction", "getRules", "transferFunds", "enrollInAutopilot"}

@@ -163,6 +163,7 @@ async def neighbours(
     return made
 
 
+@pytest.mark.completeness
 def test_every_endpoint_has_a_case(app: FastAPI) -> None:
     known = operations(app).keys()
     missing, idle = sorted(known - CASES.keys()), sorted(CASES.keys() - known)

@@ -304,6 +304,7 @@ def test_the_service_may_do_its_work(service: psycopg.Connection, smiths: Househ
     )
 
 
+@pytest.mark.completeness
 def test_every_table_is_guarded(owner: psycopg.Connection) -> None:
     rows = owner.execute(
         "SELECT relname, relrowsecurity AND relforcerowsecurity FROM pg_class "

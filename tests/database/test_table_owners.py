@@ -127,6 +127,7 @@ def _tables_in(tree: ast.Module) -> set[str]:
     }
 
 
+@pytest.mark.completeness
 def test_every_table_has_one_owner() -> None:
     owned = [table for tables in OWNERS.values() for table in tables]
     tables = {*TABLES, *INSTALLATION_TABLES, *OWN_TABLES}

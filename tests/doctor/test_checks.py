@@ -87,6 +87,7 @@ async def test_the_books_hold_everything_that_happens(books: Books):
         assert await all_of("SELECT max(attempt) FROM bank_entries WHERE kind = 'debit'") == {(3,)}
 
 
+@pytest.mark.completeness
 def test_every_check_is_damaged():
     assert not DAMAGE.keys() & DAMAGE_TO_RIGHTS.keys()
     names = [law.__name__ for law in LAWS]

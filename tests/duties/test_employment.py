@@ -81,6 +81,7 @@ def test_form_w4_is_due_on_the_first_day_where_tax_is_withheld_and_done_once_sig
     assert item.done_on == date(2026, 3, 1)
 
 
+@pytest.mark.completeness
 def test_every_duty_has_a_source_and_is_known_to_the_doctor() -> None:
     rules = employment_rules()
     for rule in (*rules.at_hire, *rules.last_wages.values()):

@@ -123,5 +123,6 @@ async def test_a_database_lost_on_the_way_is_said_and_nothing_is_changed(
     data(await account.live.post("/employees", ROSA), 201)
 
 
+@pytest.mark.completeness
 def test_every_code_has_a_status():
     assert set(STATUS) == set(get_args(RefusalCode))

@@ -347,6 +347,7 @@ def test_a_mistake_in_the_plans_is_named(right: str, wrong: str, said: str) -> N
         read_plans(SMALL.replace(right, wrong, 1))
 
 
+@pytest.mark.completeness
 def test_every_limit_of_a_plan_has_a_name_to_lift_it_by() -> None:
     assert set(plans.Limits.__dataclass_fields__) == set(LIMITS)
 

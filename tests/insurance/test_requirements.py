@@ -26,6 +26,7 @@ def need(*workers: Worker, kind: str = "workers_compensation") -> str:
     return next(each.need for each in needed_policies(workers) if each.rule.kind == kind)
 
 
+@pytest.mark.completeness
 @pytest.mark.parametrize("state", STATES)
 def test_every_state_has_a_rule_with_a_source(state: str) -> None:
     for rule in rules_of(state):

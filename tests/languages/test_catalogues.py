@@ -25,6 +25,7 @@ from tests.languages.sentences import (
 _GAP = re.compile(r"{(\w+)[^}]*}")
 
 
+@pytest.mark.completeness
 def test_nothing_is_left_in_english() -> None:
     said = (
         in_templates()
@@ -85,6 +86,7 @@ def test_what_counts_is_said_too(field: str, deed) -> None:  # type: ignore[no-u
     assert say_in("es")(problem.message) != problem.message
 
 
+@pytest.mark.completeness
 def test_all_that_happens_to_an_account_has_a_name() -> None:
     assert actions_of_accounts() <= EVENTS.keys()
 

@@ -78,6 +78,7 @@ def parts(mail: Mail) -> tuple[email.message.EmailMessage, str, str]:
     return message, plain.get_content(), rich.get_content()
 
 
+@pytest.mark.completeness
 def test_every_writer_of_mail_is_in_the_table() -> None:
     source = Path(hearthpay.__file__).parent
     found = {

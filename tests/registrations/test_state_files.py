@@ -32,6 +32,7 @@ def test_a_withholding_account_stands_where_a_household_may_withhold(state: str)
     assert (account is not None and account.voluntary) == (state in BY_AGREEMENT)
 
 
+@pytest.mark.completeness
 @pytest.mark.parametrize("state", STATES)
 def test_every_line_with_a_liability_of_its_own_has_an_account(state: str):
     """What is not reported with unemployment insurance needs an account, and no account stands for a line unknown."""

@@ -5,6 +5,7 @@ import tomllib
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
 from sqlalchemy import event
 
 from hearthpay.doctor.checks import CHECKS
@@ -21,6 +22,7 @@ _OTHERS_MATTER = {references.__name__}
 """What looks into every table, and at nothing but whether what it refers to exists."""
 
 
+@pytest.mark.completeness
 async def test_every_table_has_a_law_or_a_reason(world: Household) -> None:
     said: dict[str, str] = defaultdict(str)
     under_way: list[str] = []

@@ -13,6 +13,7 @@ from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.rulebook import Rulebook, rulebook_of, supported_years
 
 
+@pytest.mark.completeness
 def test_every_agency_is_named_and_its_site_sourced():
     assert len(agencies()) > 150
     for agency in agencies().values():

@@ -86,6 +86,7 @@ def _rules(app: FastAPI) -> dict[str, object]:
     }
 
 
+@pytest.mark.completeness
 def test_every_page_has_a_row(app: FastAPI) -> None:
     assert sorted(_rules(app)) == sorted(ROWS), "add a new page to tests/web/pages_by_role.py"
 

@@ -3,6 +3,8 @@
 import ast
 from pathlib import Path
 
+import pytest
+
 SRC = Path(__file__).parents[2] / "src" / "hearthpay"
 TESTS = Path(__file__).parents[1]
 LISTED_ONLY = TESTS / "alerts" / "test_sensitive_actions.py"
@@ -32,6 +34,7 @@ def _recorded() -> set[str]:
     return found
 
 
+@pytest.mark.completeness
 def test_each_action_of_the_worker_is_looked_for_in_the_audit_log() -> None:
     recorded = _recorded()
     assert len(recorded) >= 10

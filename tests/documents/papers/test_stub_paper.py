@@ -150,6 +150,7 @@ def test_words_of_the_household_that_are_too_long_are_refused() -> None:
     assert HOME.line2 is not None
 
 
+@pytest.mark.completeness
 @pytest.mark.parametrize("year", supported_years())
 def test_every_tax_has_a_spanish_name(year: int) -> None:
     book = rulebook_of(year)
