@@ -9,7 +9,7 @@ SUITE = -m "not long" -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # Where it is set, each of the hundreds of processes of a test run would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo serve test coverage test-long screenshots bench bench-payday compile clean-compile lint lock clean
+.PHONY: setup demo serve quick test coverage test-long screenshots bench bench-payday compile clean-compile lint lock clean
 
 setup: $(STAMP)
 
@@ -36,6 +36,13 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tools.wording
+
+# What a change since the last commit touches directly, and the floors; `make test` proves.
+quick: setup
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m tools.quick
 
 test: setup lint
 	$(BIN)/python -m pytest $(WATCHED) $(SUITE)
