@@ -14,7 +14,7 @@ def _for(*changed: str) -> set[str]:
 def test_a_file_is_called_by_its_module() -> None:
     assert module_of(Path("src/hearthpay/banking/holds.py")) == "hearthpay.banking.holds"
     assert module_of(Path("src/hearthpay/banking/__init__.py")) == "hearthpay.banking"
-    assert module_of(Path("docs/years.md")) is None
+    assert module_of(Path("docs/explanation/years.md")) is None
 
 
 def test_imports_are_found_wherever_they_stand() -> None:

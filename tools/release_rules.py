@@ -1,9 +1,9 @@
 """Record an edition of a year's rules: `python tools/release_rules.py YEAR`.
 
 Records the digests of the year's files under its newest edition, drafts an entry for each file that changed since,
-and writes docs/coverage.md and docs/rules-changelog.md. The drafts say "TODO" and are to be finished by hand; the
-suite refuses them. For a new edition, first add its `[[edition]]` with name and released at the top of
-rules/editions/YEAR.toml, and the same name and date to the year's us.toml.
+and writes docs/reference/coverage.md and docs/reference/rules-changelog.md. The drafts say "TODO" and are to be
+finished by hand; the suite refuses them. For a new edition, first add its `[[edition]]` with name and released at the
+top of rules/editions/YEAR.toml, and the same name and date to the year's us.toml.
 """
 
 import re
@@ -15,7 +15,7 @@ from hearthpay.taxes.coverage_page import coverage_page
 from hearthpay.taxes.editions import THRESHOLDS, editions_of, file_digests
 from hearthpay.taxes.rules_changelog import changelog_page
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[1] / "docs" / "reference"
 
 
 def main(year: int) -> None:

@@ -88,7 +88,7 @@ OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs", 
 """What answers without an API key."""
 
 INTERFACE_VERSION: Final = "1.6.0"
-"""The version of the API as its clients see it; `docs/changelog-api.md` says what each one brought."""
+"""The version of the API as its clients see it; `docs/reference/api-changelog.md` says what each one brought."""
 
 _LOADED_WITHIN: Final = 3.0  # seconds; some times what it takes where nothing else is done
 _READY_WITHIN: Final = 2.0  # seconds; a probe that waits longer has its answer

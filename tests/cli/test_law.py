@@ -11,16 +11,18 @@ from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
 from tests.worlds.commands import hearthpay
 
-PAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "coverage.md"
 
 
 def test_the_coverage_page_is_not_stale():
-    assert PAGE.read_text("utf-8") == coverage_page(), "run: hearthpay coverage --markdown > docs/coverage.md"
+    assert PAGE.read_text("utf-8") == coverage_page(), (
+        "run: hearthpay coverage --markdown > docs/reference/coverage.md"
+    )
 
 
 def test_the_page_of_duties_is_not_stale():
     text = PAGE.with_name("coverage-duties.md").read_text("utf-8")
-    assert text == duties_page(), "run: hearthpay coverage --duties > docs/coverage-duties.md"
+    assert text == duties_page(), "run: hearthpay coverage --duties > docs/reference/coverage-duties.md"
     for state, name in STATES.items():
         assert f"## {state} — {name}" in text
 

@@ -10,7 +10,7 @@ from hearthpay.app import INTERFACE_VERSION
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
 from tests.http.api import Account, NewKey, refusal
 
-CHANGELOG = Path(__file__).parents[2] / "docs" / "changelog-api.md"
+CHANGELOG = Path(__file__).parents[2] / "docs" / "reference" / "api-changelog.md"
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/openapi.json", "/docs"])
@@ -68,7 +68,7 @@ async def test_head_is_allowed_where_get_is(address: str, account: Account) -> N
 
 
 async def test_the_interface_has_a_version(app: FastAPI) -> None:
-    """The version of the interface stands in the OpenAPI, and what it brought in `docs/changelog-api.md`."""
+    """The version of the interface stands in the OpenAPI, and what it brought in `docs/reference/api-changelog.md`."""
     assert app.openapi()["info"]["version"] == INTERFACE_VERSION
     newest = next(line for line in CHANGELOG.read_text("utf-8").splitlines() if line.startswith("## "))
     assert newest.split()[1] == INTERFACE_VERSION

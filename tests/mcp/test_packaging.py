@@ -75,7 +75,7 @@ def test_the_registrys_entry_has_the_fields_that_it_documents() -> None:
 
 
 def test_the_configurations_in_the_documentation_are_json_and_name_what_there_is() -> None:
-    page = (ROOT / "docs" / "mcp.md").read_text("utf-8")
+    page = (ROOT / "docs" / "reference" / "mcp.md").read_text("utf-8")
     blocks = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", page, re.DOTALL)]
     assert len(blocks) >= 3
     text = json.dumps(blocks)

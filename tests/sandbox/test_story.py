@@ -1,4 +1,4 @@
-"""The story of docs/sandbox.md is played as it stands there."""
+"""The story of docs/reference/sandbox.md is played as it stands there."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.http.api import data
 from tests.sandbox.households import Lab
 
-PAGE = Path(__file__).parents[2] / "docs" / "sandbox.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "sandbox.md"
 
 
 def story() -> list[tuple[str, str, str, str, str]]:

@@ -11,7 +11,7 @@ from hearthpay.taxes.rules_changelog import changelog_page
 from tests.worlds.commands import hearthpay
 from tests.worlds.rule_editions import edition, published
 
-PAGE = Path(__file__).parents[2] / "docs" / "rules-changelog.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "rules-changelog.md"
 
 
 @pytest.mark.parametrize("year", supported_years())

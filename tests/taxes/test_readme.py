@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 SHOWN = re.compile(r"```python\n(.*?)```\n+```\n(.*?)```", re.DOTALL)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/engine.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/reference/engine.md"])
 def test_the_examples_print_what_they_are_said_to_print(page: str) -> None:
     examples = SHOWN.findall((ROOT / page).read_text(encoding="utf-8"))
     assert examples

@@ -271,9 +271,14 @@ YearOption = Annotated[int | None, typer.Option("--year", help="The tax year; le
 def coverage(
     state: Annotated[str | None, typer.Option(help="One state only; US for federal law.")] = None,
     year: YearOption = None,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print docs/coverage.md, all years.")] = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print docs/reference/coverage.md, all years.")
+    ] = False,
     duties: Annotated[
-        bool, typer.Option("--duties", help="Print docs/coverage-duties.md: accounts, schedules, due dates.")
+        bool,
+        typer.Option(
+            "--duties", help="Print docs/reference/coverage-duties.md: accounts, schedules, due dates."
+        ),
     ] = False,
 ) -> None:
     """List every tax the rulebooks hold, with its version, confidence and source."""

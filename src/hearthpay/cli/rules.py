@@ -116,7 +116,7 @@ def _awaited(console: "Console", lines: "tuple[KnownLine, ...]") -> None:
 def changelog(
     year: Annotated[int | None, typer.Option("--year", help="The tax year; left out, all.")] = None,
     markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print docs/rules-changelog.md, all years.")
+        bool, typer.Option("--markdown", help="Print docs/reference/rules-changelog.md, all years.")
     ] = False,
 ) -> None:
     """List what each edition of the rules changed, from when, and whose paychecks it concerns."""

@@ -33,7 +33,7 @@ _LAST_DAY = 31
 
 
 def duties_page() -> str:
-    """Return ``docs/coverage-duties.md``: every jurisdiction, account, duty, policy, confidence and source."""
+    """Return ``docs/reference/coverage-duties.md``: each jurisdiction, account, duty, policy and source."""
     parts = [_HEAD]
     for jurisdiction in (FEDERAL, *sorted(STATES)):
         parts.extend(_section(jurisdiction, duties_of(jurisdiction)))

@@ -11,7 +11,7 @@ HEAD = (
 
 
 def coverage_page() -> str:
-    """Return ``docs/coverage.md``: every year, jurisdiction, tax, version, confidence and source."""
+    """Return ``docs/reference/coverage.md``: every year, jurisdiction, tax, version, confidence and source."""
     years = [rulebook_of(year) for year in supported_years()]
     parts = [
         "# Coverage\n",

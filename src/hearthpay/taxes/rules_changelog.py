@@ -11,7 +11,7 @@ _HEAD = (
 
 
 def changelog_page() -> str:
-    """Return ``docs/rules-changelog.md``: every edition of every year, the latest year first."""
+    """Return ``docs/reference/rules-changelog.md``: every edition of every year, the latest year first."""
     parts = [_HEAD]
     for year in reversed(supported_years()):
         parts.append(f"## {year}\n")
