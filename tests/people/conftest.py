@@ -1,4 +1,4 @@
-"""The front desk over the real database, and people who come to it."""
+"""The context of people's services over the real database, and people who come to it."""
 
 from tests.people.visitors import maria, people_context, ring
 

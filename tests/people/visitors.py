@@ -1,4 +1,4 @@
-"""People to test with: a front desk over the real database, somebody signed in, and the mail she was sent.
+"""People to test with: a context over the real database, somebody signed in, and the mail she was sent.
 
 A test package takes these fixtures by importing them in its `conftest.py`.
 """

@@ -100,7 +100,7 @@ _EVENTS: Final = text(
     "FROM unnest(CAST(:ids AS uuid[]), CAST(:events AS text[]), CAST(:details AS jsonb[])) WITH ORDINALITY "
     "AS d(id, event, details, number) JOIN autopilot_enrollments e ON e.id = d.id ORDER BY d.number"
 )
-_ERRANDS: Final = text(
+_TASKS: Final = text(
     "INSERT INTO autopilot_errands (id, organization_id, employer_id, sandbox, enrollment_id, kind, payroll_id, "
     "details, due_at) SELECT new_id(), e.organization_id, e.employer_id, e.sandbox, e.id, d.kind, d.payroll_id, "
     "d.details, d.due_at FROM unnest(CAST(:ids AS uuid[]), CAST(:kinds AS text[]), CAST(:payrolls AS uuid[]), "
@@ -403,7 +403,7 @@ async def _write(
         )
     if chunk.tasks:
         await session.execute(
-            _ERRANDS,
+            _TASKS,
             {
                 "ids": [each.enrollment_id for each in chunk.tasks],
                 "kinds": [each.kind for each in chunk.tasks],

@@ -1,6 +1,6 @@
 """What is left to do once something has happened to an enrollment: failures counted, the household told.
 
-An errand is written in the transaction of what it tells of, and goes in the one that queues the mail: so it is told
+A task is written in the transaction of what it tells of, and goes in the one that queues the mail: so it is told
 once, by whichever worker, and none is lost. Three failures in a row pause the enrollment.
 """
 
@@ -28,7 +28,7 @@ from hearthpay.people.recipients import NoticeReader, Topic, addressed, readers_
 from hearthpay.security.key_ring import KeyRing
 
 CHUNK: Final = 50
-"""Errands in one transaction."""
+"""Tasks in one transaction."""
 
 _POSTPONED: Final = datetime.timedelta(hours=1)
 _NOT_COUNTED: Final = FOR_THE_OPERATOR
@@ -37,7 +37,7 @@ _NOT_COUNTED: Final = FOR_THE_OPERATOR
 _log = structlog.get_logger("hearthpay.autopilot")
 
 # Taken with those that it locks: a killed worker leaves them as they were. Nobody waits for an enrollment with an
-# errand in hand: whoever deletes a household holds its enrollments and waits for their errands.
+# task in hand: whoever deletes a household holds its enrollments and waits for their tasks.
 _TAKE: Final = (
     "WITH due AS MATERIALIZED (SELECT x.id FROM autopilot_errands x "
     "JOIN autopilot_enrollments e ON e.id = x.enrollment_id WHERE x.due_at <= :now {mine} "
@@ -95,7 +95,7 @@ async def run_outbox_tasks(
     chunk: int = CHUNK,
     stopping: Callable[[], bool] = lambda: False,
 ) -> tuple[int, int]:
-    """Do the errands whose time has come; return how many were done, and at least how many are left.
+    """Run the tasks that are due; return how many were done, and at least how many are left.
 
     `database` acts as the worker's role. One that cannot be done is tried again later and holds no other back. Raises
     DatabaseUnavailable.
@@ -113,7 +113,7 @@ async def run_outbox_tasks(
         except Exception:  # one of them is at fault, found by doing them apart
             if not taken:
                 raise
-            _log.warning("errands of Autopilot are done one by one", tasks=len(taken), exc_info=True)
+            _log.warning("autopilot tasks are run one by one", tasks=len(taken), exc_info=True)
             await _do_apart(database, ring, clock, notifications, taken)
         if not taken:
             break
@@ -138,7 +138,7 @@ async def _do_apart(
         except DatabaseUnavailable:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold the others back
-            _log.error("an errand of Autopilot failed", errand_id=str(task), exc_info=error)
+            _log.error("an autopilot task failed", task_id=str(task), exc_info=error)
             async with database.transaction(None) as session:
                 await session.execute(_POSTPONE, {"id": task, "again": now + _POSTPONED})
 

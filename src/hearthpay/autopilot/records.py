@@ -37,7 +37,7 @@ SOURCES: Final[Mapping[ActorKind, str]] = {
 STANDING_TEXT_VERSION: Final = "2026-11-24"
 """The version of `authorization.md`: a changed text is a new version."""
 
-_ERRAND: Final = text(
+_TASK: Final = text(
     "INSERT INTO autopilot_errands (id, organization_id, employer_id, sandbox, enrollment_id, kind, payroll_id, "
     "details, due_at) VALUES (:id, :organization_id, :employer_id, :sandbox, :enrollment_id, :kind, :payroll_id, "
     "CAST(:details AS jsonb), :due_at)"
@@ -154,7 +154,7 @@ async def queue_task(
         "due_at": due_at,
         "details": orjson.dumps(dict(details or {})).decode(),
     }
-    await session.execute(_ERRAND, task)
+    await session.execute(_TASK, task)
 
 
 async def employee_of(session: AsyncSession, employer_id: UUID, employee_id: UUID) -> Employee:

@@ -56,7 +56,7 @@ def make_backup(
     keys_to: Path | None = None,
     drilled: bool = True,
 ) -> MadeBackup:
-    """Back up the URL's database, or the embedded one, into a new directory below `shelf`.
+    """Back up the URL's database, or the embedded one, into a new directory below `store`.
 
     `keys_to` gets a copy of the key ring, elsewhere. With `drilled` the backup is restored beside itself before it gets
     its name. Raises BackupError, MigrationError, EmbeddedServerError, KeyRingError, psycopg's

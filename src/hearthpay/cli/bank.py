@@ -329,7 +329,7 @@ async def _connect(
 
 
 def _people_context(operator: "Database", ring: "KeyRing") -> "PeopleContext":
-    """Return the desk whose mail the worker sends: by the mail server, or without one into its folder."""
+    """Return the context whose mail the worker sends: by the mail server, or without one into its folder."""
     from hearthpay.mail.mailer import MailSettingsError, load_mailer
     from hearthpay.people.context import PeopleContext
     from hearthpay.people.throttle import SignInThrottle

@@ -125,7 +125,7 @@ async def _credential_of(request: Request, presented: str) -> Credential:
 
 
 async def spend(request: Request, actor: Actor) -> None:
-    """Count the request, and leave with the gate the headers that tell what the key has left. Raises `rate_limited`."""
+    """Count the request, and leave the middleware the headers that say what the key has left. Raises `rate_limited`."""
     if actor.id is None:
         raise ValueError("whoever calls has an id: that of a key or a token")
     counted = actor.budget or actor.id

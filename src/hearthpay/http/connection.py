@@ -29,7 +29,7 @@ MOST_AHEAD: Final = 64
 """Requests that may be sent before the first of them is answered."""
 
 _PATIENCE: Final = 1.25
-"""How much longer than the gate, which answers in words, the connection itself waits for a body."""
+"""How much longer than the middleware, which answers with an error, the connection itself waits for a body."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The door of the web server: how many connections may be open, who makes room for whom, and what was cut.
+"""Connection limits: how many connections may be open, which one is closed for a new one, and what was cut.
 
 A connection costs a file descriptor. Where these run out nobody can connect any more, a health check included; so
 there are never more connections than descriptors, and whoever has been silent longest makes room for who comes.
@@ -104,14 +104,14 @@ def room_within(limits: ConnectionLimits, descriptors: int | None) -> int:
 def queue_within(descriptors: int | None) -> int:
     """Return how many connections may wait to be accepted.
 
-    All that wait are accepted at once, before the door sees the first of them: there must be descriptors for all. Where
-    the queue is too short, the system drops whoever comes, who tries again a second later.
+    All that wait are accepted at once, before the limiter sees the first of them, so there must be descriptors for all.
+    If the queue is too short, the system drops new connections, and their clients try again a second later.
     """
     return _LONGEST_QUEUE if descriptors is None else min(_LONGEST_QUEUE, descriptors // 4)
 
 
 class LimitedConnection(Protocol):
-    """A connection, as the door sees it."""
+    """A connection, as the limiter sees it."""
 
     def unsent(self) -> int:
         """Return how many bytes wait for the client to read."""

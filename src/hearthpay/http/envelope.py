@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from hearthpay.wire.answer import Answer
 
 REQUEST_ID_KEY: Final = "hearthpay.request_id"
-"""Where the gate leaves the request's id in the ASGI scope."""
+"""Where the middleware stores the request's id in the ASGI scope."""
 
 T = TypeVar("T")
 

@@ -144,7 +144,7 @@ def _methods_of(request: Request) -> list[str]:
     for route in matching:
         methods |= route.methods or set()
     if "GET" in methods:
-        methods.add("HEAD")  # the gate answers it as a GET
+        methods.add("HEAD")  # the middleware answers it as a GET
     return sorted(methods)
 
 
@@ -200,7 +200,7 @@ def _page_for(request: Request) -> FailurePage | None:
 
 
 def install(app: FastAPI, page: FailurePage) -> None:
-    """Give every failure of `app` the envelope, or in a browser its `page`; what remains is caught by the gate."""
+    """Give every failure of `app` the envelope, or in a browser its `page`; the middleware catches the rest."""
     app.state.failure_page = page
     app.add_exception_handler(Refusal, _on_refusal)
     app.add_exception_handler(TaxInputError, _on_tax_input_error)

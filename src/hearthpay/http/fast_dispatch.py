@@ -1,4 +1,4 @@
-"""The short way of a request to its endpoint, past the framework's search for it and its layers around it.
+"""Fast dispatch: calls an endpoint directly, without the framework's route search and its wrappers.
 
 The framework tries one route after the other and wraps what it finds in layers for things that no endpoint of ours
 has: forms, files to close, dependencies that clean up. Where method and address are those of an endpoint, letter by

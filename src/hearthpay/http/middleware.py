@@ -1,5 +1,5 @@
-"""The gate every request passes: it names the request, times and counts it, hardens the answer's headers and lets
-no failure out.
+"""Request middleware: gives each request an id and a timer, counts it, sets the security headers of the response,
+and catches every failure.
 
 Plain ASGI, because it runs on every request: one id, one header list, one timer, one `try`.
 """
@@ -77,7 +77,7 @@ class _Exchange:
     """One request and its answer, under one timer.
 
     The timer is set once and looks what is due when it rings: setting it anew at each step, as `asyncio.timeout` asks
-    for, took longer than all the rest of the gate.
+    for, took longer than all the rest of the middleware.
     """
 
     __slots__ = (

@@ -26,7 +26,7 @@ SCHEMES: Final = ("redis", "rediss", "redis+unix", "valkey", "valkeys", "valkey+
 """What `RATE_LIMIT_URL` may begin with; the `s` is TLS, `+unix` a socket."""
 
 RATE_LIMIT_KEY: Final = "hearthpay.rate_limit"
-"""Where the ASGI scope of an authenticated request holds the headers of its `Allowance`, for the gate."""
+"""Where the ASGI scope of an authenticated request holds the headers of its `Allowance`, for the middleware."""
 
 DAY_SECONDS: Final = 86_400
 ANSWER_WITHIN: Final = 0.25

@@ -101,7 +101,7 @@ class NotificationSettings:
 
     @classmethod
     def of(cls, environment: Mapping[str, str], *, sends: bool, keeps: bool = False) -> Self:
-        """Return the desk under these settings. Raises OperatorAddressError and MailLimitsError."""
+        """Return what these settings say. Raises OperatorAddressError and MailLimitsError."""
         address = environment.get(OPERATOR_VARIABLE, "").strip() or None
         if address is not None:
             try:

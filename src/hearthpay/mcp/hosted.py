@@ -45,7 +45,7 @@ _log = structlog.get_logger("hearthpay.mcp")
 
 
 class HostedTools:
-    """The endpoint, as ASGI; the SDK is imported with the first request that gets past the door."""
+    """The endpoint, as ASGI; the SDK is imported with the first request that is authenticated."""
 
     path: Final = PATH
     """What the request's log line and the metrics call it by."""
@@ -54,7 +54,7 @@ class HostedTools:
         self._server: Server[Any] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request. Raises what the door refuses: Refusal."""
+        """Answer one request. Raises Refusal for a request that is not authenticated."""
         scope["route"] = self
         request = Request(scope, receive, send)
         refuse_rebound(request)
@@ -143,7 +143,7 @@ def _client_of(context: Context) -> str | None:
 
 
 def _once(body: bytes, receive: Receive) -> Receive:
-    """Return the body, which was read at the door, as if it came now; then whatever else comes."""
+    """Return the body, which was read before, as if it came now; then whatever else comes."""
     waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replayed() -> Message:

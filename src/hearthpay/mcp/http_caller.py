@@ -1,4 +1,4 @@
-"""The way to the API over HTTP, with a key: for an agent on the desk."""
+"""Calls the API over HTTP with a key, for an agent on the same machine."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class HttpCaller:
         raise AssertionError("the second attempt returns")
 
     async def count(self) -> Mapping[str, Any] | None:
-        """Count nothing: what never leaves the desk costs the service nothing."""
+        """Count nothing: what never reaches the service costs it nothing."""
         return None
 
     async def close(self) -> None:

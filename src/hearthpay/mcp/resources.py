@@ -56,7 +56,7 @@ def _explanation(named: Mapping[str, str]) -> ApiCall:
     return ApiCall(method="GET", path=path, query={"employee_id": named["employee_id"]})
 
 
-SHELF: Final[tuple[ResourceTemplate, ...]] = (
+RESOURCE_TEMPLATES: Final[tuple[ResourceTemplate, ...]] = (
     ResourceTemplate(
         "state_coverage",
         "calculate_nanny_taxes",
@@ -132,7 +132,7 @@ class ResolvedResource:
 
 def resolve_resource(address: str) -> ResolvedResource | None:
     """Return what is at an address; None where nothing can be."""
-    for item in SHELF:
+    for item in RESOURCE_TEMPLATES:
         match = item.pattern.fullmatch(address)
         if match is not None:
             return ResolvedResource(item, match.groupdict())

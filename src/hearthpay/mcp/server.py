@@ -21,7 +21,7 @@ from hearthpay import __version__
 from hearthpay.mcp.calls import ApiCaller, CallTerms
 from hearthpay.mcp.guides import GUIDES, Guide
 from hearthpay.mcp.resource_results import NOT_FOUND, Reading, answer_reading
-from hearthpay.mcp.resources import JSON, SHELF
+from hearthpay.mcp.resources import JSON, RESOURCE_TEMPLATES
 from hearthpay.mcp.tool_results import OK, ToolAnswer, answer_call
 from hearthpay.mcp.tools.agent_tool import AgentTool
 from hearthpay.mcp.tools.toolbox import TOOLBOX
@@ -91,7 +91,7 @@ def agents_server(
                     uri_template=item.template,
                     mime_type=item.media_type,
                 )
-                for item in SHELF
+                for item in RESOURCE_TEMPLATES
                 if caller_of(context).terms.give(item.tool)
             ]
         )

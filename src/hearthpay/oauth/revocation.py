@@ -35,7 +35,7 @@ _log = structlog.get_logger("hearthpay.oauth")
 
 @dataclass(frozen=True, slots=True)
 class RequestOrigin:
-    """What notes an end: the front desk, which writes to people, and the id of the request."""
+    """Where a revocation comes from: the context that writes to people, and the request's id."""
 
     people_context: PeopleContext
     request_id: str

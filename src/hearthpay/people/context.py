@@ -24,7 +24,9 @@ from hearthpay.security.key_ring import KeyRing
 
 @dataclass(frozen=True, slots=True)
 class PeopleContext:
-    """Where people come in. `sends_mail`: there is a mail server; `sign_up_open`: strangers may make accounts.
+    """What the services of people share: database, clock, keys, throttling and mail.
+
+    `sends_mail`: there is a mail server. `sign_up_open`: strangers may create accounts.
 
     `keeps_mail`: where there is no mail server, the worker puts mail into the operator's folder.
 

@@ -13,7 +13,7 @@ from hearthpay.web.status_words import status_word
 
 STYLE_PATH: Final = "/assets/hearthpay.css"
 
-# The gate adds no-referrer and nosniff. No script runs, and a form goes nowhere but here.
+# The middleware adds no-referrer and nosniff. No script runs, and a form goes nowhere but here.
 _HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'",

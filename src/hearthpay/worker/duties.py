@@ -91,7 +91,7 @@ def worker_duties(
         return await expire(database, clock)
 
     async def autopilot(stopping: Stopping) -> Progress:
-        """Decide one chunk, and do the errands that are due."""
+        """Decide one chunk, and run the outbox tasks that are due."""
         chunks = iter((False,))
         made = await generate_due(
             database,
