@@ -52,10 +52,10 @@ INSERT INTO bank_accounts (id, organization_id, employer_id, sandbox, employee_i
 SELECT x.id, '00000000-0000-7000-8000-000000000001', h, true, x.of, 'checking', '6789', 'active', 'instant',
        '2026-01-05', '2026-01-05' FROM crowd CROSS JOIN LATERAL (VALUES (a, NULL), (b, e)) AS x(id, of);
 INSERT INTO payrolls (id, organization_id, employer_id, sandbox, status, period_start, period_end, pay_date,
-       pay_date_defaulted, pay_frequency, rulebook_version, tax_year, gross_pay, total_deductions, net_pay,
+       pay_date_defaulted, pay_frequency, kind, rulebook_version, tax_year, gross_pay, total_deductions, net_pay,
        employer_taxes, total_cost, created_by_kind)
 SELECT p, '00000000-0000-7000-8000-000000000001', h, true, 'completed', '2026-01-05', '2026-01-11', '2026-01-16', false,
-       'weekly', '2026.1', 2026, 80000, 6120, 73880, 6120, 86120, 'key' FROM crowd;
+       'weekly', 'regular', '2026.1', 2026, 80000, 6120, 73880, 6120, 86120, 'key' FROM crowd;
 INSERT INTO paychecks (id, organization_id, employer_id, sandbox, payroll_id, employee_id, position, tax_year, period,
        payment_method, regular_hours, regular_pay, overtime_hours, overtime_pay, bonus, other_earnings, gross_pay,
        employee_taxes, employer_taxes, set_aside, set_aside_source, set_aside_balance, net_pay, total_cost,

@@ -48,12 +48,12 @@ _HOUSEHOLDS: Final = (
 # Ids grow with the pay date, as they do where payrolls are run week by week.
 _PAYROLLS: Final = (
     "INSERT INTO payrolls (id, organization_id, employer_id, sandbox, status, period_start, period_end, pay_date, "
-    "pay_date_defaulted, pay_frequency, rulebook_version, tax_year, gross_pay, total_deductions, net_pay, "
+    "pay_date_defaulted, pay_frequency, kind, rulebook_version, tax_year, gross_pay, total_deductions, net_pay, "
     "employer_taxes, total_cost, direct_deposit, failure, failure_told, created_by_kind, created_at) "
     "SELECT new_id(), %(organization)s, h.id, false, "
     "CASE WHEN n IN (5, 6, 7) AND %(number)s > 1000 THEN 'failed' ELSE 'completed' END, "
-    "d.day - 7, d.day - 1, d.day, false, 'weekly', '2026', extract(year FROM d.day), 100000, 7650, 92350, 7650, "
-    "107650, false, CASE WHEN n IN (5, 6, 7) AND %(number)s > 1000 "
+    "d.day - 7, d.day - 1, d.day, false, 'weekly', 'regular', '2026', extract(year FROM d.day), 100000, "
+    "7650, 92350, 7650, 107650, false, CASE WHEN n IN (5, 6, 7) AND %(number)s > 1000 "
     'THEN \'{"code": "R01", "message": "", "what_to_do": ""}\'::jsonb END, \'told\', \'key\', now() '
     "FROM generate_series(1, %(number)s) n JOIN LATERAL (SELECT date '2021-01-01' + (n * 2100 / %(number)s)::int "
     "AS day) d ON true JOIN (SELECT id, row_number() OVER (ORDER BY id) - 1 AS place, count(*) OVER () AS number "

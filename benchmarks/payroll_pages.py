@@ -45,10 +45,10 @@ _EMPLOYEE: Final = (
 # Ids grow with the pay date, as they do where payrolls are run week by week.
 _PAYROLLS: Final = (
     "INSERT INTO payrolls (id, organization_id, employer_id, sandbox, status, period_start, period_end, pay_date, "
-    "pay_date_defaulted, pay_frequency, rulebook_version, tax_year, gross_pay, total_deductions, net_pay, "
+    "pay_date_defaulted, pay_frequency, kind, rulebook_version, tax_year, gross_pay, total_deductions, net_pay, "
     "employer_taxes, total_cost, direct_deposit, created_by_kind, created_at) "
     "SELECT new_id(), %(organization)s, %(household)s, false, 'completed', d.day - 7, d.day - 1, d.day, false, "
-    "'weekly', '2026', extract(year FROM d.day), 100000, 7650, 92350, 7650, 107650, false, 'key', now() "
+    "'weekly', 'regular', '2026', extract(year FROM d.day), 100000, 7650, 92350, 7650, 107650, false, 'key', now() "
     "FROM (SELECT date '2026-11-20' - 7 * (%(number)s - n) AS day FROM generate_series(1, %(number)s) n) d "
     "ORDER BY d.day"
 )

@@ -153,6 +153,12 @@ DAMAGE = {
             f"UPDATE paycheck_lines SET payer = 'employer' WHERE paycheck_id = {ONE_STANDING} AND code = 'US-MED-EE'",
         ),
     ],
+    "payroll_kinds": [
+        (f"UPDATE payrolls SET notes = E' CATCH-up\\n' WHERE id = {payroll('scheduled')}",),
+        (
+            "UPDATE payrolls SET notes = NULL WHERE id = (SELECT id FROM payrolls WHERE kind = 'catch_up' LIMIT 1)",
+        ),
+    ],
     "tax_years": [
         (f"UPDATE payrolls SET pay_date = pay_date + 400 WHERE id = {PAID_BY_CHECK}",),
         (f"UPDATE payrolls SET tax_year = 2025 WHERE id = {payroll('scheduled')}",),
@@ -305,9 +311,9 @@ DAMAGE = {
     "direct_deposits": [
         (f"UPDATE payrolls SET direct_deposit = false WHERE id = {payroll('scheduled')}",),
         (
-            "UPDATE payrolls SET direct_deposit = true WHERE notes IS NULL AND status = 'completed' AND NOT sandbox",
+            "UPDATE payrolls SET direct_deposit = true WHERE kind = 'regular' AND status = 'completed' AND NOT sandbox",
         ),
-        (f"UPDATE payrolls SET notes = E' CATCH-up\\n' WHERE id = {payroll('scheduled')}",),
+        (f"UPDATE payrolls SET kind = 'catch_up', notes = 'catch-up' WHERE id = {payroll('scheduled')}",),
     ],
     "debits": [
         (f"UPDATE bank_entries SET amount = amount - 1 WHERE id = {entry('debit', 'settled')}",),

@@ -17,7 +17,7 @@ from hearthpay.payroll.orders.pay_dates import PayDates
 from hearthpay.payroll.years.household_year import HouseholdYear
 from hearthpay.payroll.years.reversal import opposite_of
 from hearthpay.taxes.liability import QuarterlyWages, wages_by_line
-from hearthpay.taxes.year import WAGES_OWED, PaidWages, wages_owed
+from hearthpay.taxes.year import PaidWages
 from tests.taxes.threshold_model import year_of_household
 
 #: Disability insurance of its own, leave with unemployment, two that begin with a quarter, employees who pay.
@@ -143,15 +143,15 @@ class Household:
         for employee, history in self.histories.items():
             year = history.year
             lines = demanded.get(employee, {})
-            for code in {*lines, *(code for code in year.owed if not code.endswith(WAGES_OWED))}:
+            for code in {*lines, *year.owed}:
                 owed = year.owed.get(code, 0)
                 tax = Fraction(year.taxes.get(code, 0) + owed, 100)
                 if code not in lines:
                     assert tax == 0, (code, told)
                     continue
                 assert abs(tax - lines[code].tax) <= lines[code].slack, (code, float(tax), lines[code], told)
-                wages = year.taxable_wages.get(code, 0) + year.owed.get(wages_owed(code), 0)
-                if code not in year.owed or wages_owed(code) in year.owed:
+                wages = year.taxable_wages.get(code, 0) + year.owed_wages.get(code, 0)
+                if code not in year.owed or code in year.owed_wages:
                     assert Fraction(wages, 100) == lines[code].taxable, (code, told)
 
 

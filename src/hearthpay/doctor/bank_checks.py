@@ -5,7 +5,7 @@ They are written like those of `checks`: a docstring is a law, its query returns
 
 from typing import Final
 
-from hearthpay.doctor.comparison import BY_CHECK, REVERSED, UNDER_WAY, WHITE, dollars, unequal
+from hearthpay.doctor.comparison import BY_CHECK, REVERSED, UNDER_WAY, dollars, unequal
 from hearthpay.doctor.exposure import OPEN_CASES
 
 _OWED: Final = """
@@ -19,9 +19,9 @@ def direct_deposits() -> str:
     """A payroll moves money exactly if an entry is by direct deposit and it is no catch-up."""
     return unequal(
         "payroll",
-        f"""
+        """
         SELECT p.id, p.direct_deposit,
-               coalesce(lower(btrim(p.notes, {WHITE})), '') <> 'catch-up'
+               p.kind <> 'catch_up'
                AND EXISTS (SELECT FROM payroll_entries e
                             WHERE e.payroll_id = p.id AND e.payment_method = 'direct_deposit') AS expected
           FROM payrolls p

@@ -52,6 +52,7 @@ from hearthpay.doctor.own_record_checks import certificates, linked_people, wait
 from hearthpay.doctor.paycheck_checks import (
     paycheck_sums,
     paycheck_taxes,
+    payroll_kinds,
     payroll_totals,
     reversals,
     reversed_when,
@@ -73,6 +74,7 @@ Check = Callable[[], str]
 CHECKS: Final[tuple[Check, ...]] = (
     paycheck_sums,
     paycheck_taxes,
+    payroll_kinds,
     tax_years,
     payroll_totals,
     entries_paid,

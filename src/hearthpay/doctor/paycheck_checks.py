@@ -7,7 +7,10 @@ from typing import Final
 
 from hearthpay.doctor.comparison import BY_CHECK, EARNINGS, HOURS, PAID, REVERSED, UNDER_WAY, WHITE, unequal
 
-_IS_REFUND: Final = f"coalesce(lower(btrim(notes, {WHITE})), '') = 'fica-refund'"
+_KIND_FROM_NOTES: Final = (
+    f"CASE lower(btrim(notes, {WHITE})) WHEN 'catch-up' THEN 'catch_up' WHEN 'fica-refund' THEN 'fica_refund' "
+    "ELSE 'regular' END"
+)
 
 
 def paycheck_sums() -> str:
@@ -42,12 +45,22 @@ def paycheck_taxes() -> str:
     )
 
 
+def payroll_kinds() -> str:
+    """A payroll's kind is the one that its notes asked for."""
+    return unequal(
+        "payroll",
+        f"SELECT id, kind, {_KIND_FROM_NOTES} AS requested FROM payrolls",
+        other={"kind": ("kind", "requested")},
+    )
+
+
 def tax_years() -> str:
     """A payroll, its paychecks and their lines belong to the year of the pay date, a refund to that of its period."""
     payrolls = unequal(
         "payroll",
-        f"""
-        SELECT id, tax_year, extract(year FROM CASE WHEN {_IS_REFUND} THEN period_end ELSE pay_date END)::int AS year
+        """
+        SELECT id, tax_year,
+               extract(year FROM CASE kind WHEN 'fica_refund' THEN period_end ELSE pay_date END)::int AS year
           FROM payrolls
         """,
         other={"tax_year": ("tax_year", "year")},

@@ -12,7 +12,7 @@ from hearthpay.doctor.threshold_checks import GOVERNED
 from hearthpay.payroll.years.rule_changes import SETTLED
 from hearthpay.taxes.money import rate_of
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
-from hearthpay.taxes.year import MOST_ROUNDING_CENTS, WAGES_OWED
+from hearthpay.taxes.year import MOST_ROUNDING_CENTS
 
 _ROUNDING: Final = "0.5 * payments + 0.5"
 """Cents by which the sum of payments, each rounded to the nearest, may differ from the rate times their wages."""
@@ -256,7 +256,7 @@ OPEN: Final = f"""
            y.tax_year < extract(year FROM {time_of("y.employer_id", "CAST(:now AS timestamptz)")}
                                           AT TIME ZONE 'America/New_York') AS closed
       FROM year_balances y, jsonb_each_text(y.owed) AS o
-     WHERE o.value::bigint <> 0 AND o.key NOT LIKE '%{WAGES_OWED}'
+     WHERE o.value::bigint <> 0
      ORDER BY y.employee_id, y.tax_year, o.key
 """
 """What the years still owe, or were charged too much: no difference. The next paycheck of the same

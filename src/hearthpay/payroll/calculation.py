@@ -133,6 +133,7 @@ def calculate_payroll(
         rulebook_version=rulebook.version,
         tax_year=rulebook.tax_year,
         notes=order.notes,
+        kind=order.kind,
         unknown=tuple(unknown.values()),
     )
 

@@ -8,6 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from hearthpay.employees.commands import PayFrequency, PaymentMethod
+from hearthpay.payroll.kinds import PayrollKind, kind_from_notes
 from hearthpay.payroll.lifecycle import PayrollStatus
 from hearthpay.taxes.prior_wages import PriorLine
 
@@ -88,6 +89,11 @@ class Order:
     def __post_init__(self) -> None:
         if not self.employees:
             raise ValueError("an order pays somebody")
+
+    @property
+    def kind(self) -> PayrollKind:
+        """What the payroll is for, as its notes ask."""
+        return kind_from_notes(self.notes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

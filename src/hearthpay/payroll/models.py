@@ -4,11 +4,12 @@ from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, SmallInteger
+from sqlalchemy import BigInteger, SmallInteger, Text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from hearthpay.database.base import Base
+from hearthpay.payroll.kinds import PayrollKind
 
 
 class Payroll(Base):
@@ -28,6 +29,7 @@ class Payroll(Base):
     pay_date_defaulted: Mapped[bool]
     pay_frequency: Mapped[str]
     notes: Mapped[str | None]
+    kind: Mapped[PayrollKind] = mapped_column(Text)
     rulebook_version: Mapped[str]
     tax_year: Mapped[int] = mapped_column(SmallInteger)
     gross_pay: Mapped[int] = mapped_column(BigInteger)

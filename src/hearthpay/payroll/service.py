@@ -54,8 +54,6 @@ from hearthpay.payroll.orders import (
     Payee,
     PayrollEntry,
     SettledOrder,
-    is_catch_up,
-    is_fica_refund,
     payee_of,
     with_salaries,
 )
@@ -234,6 +232,7 @@ async def run_payroll(
         dates=settled.dates,
         pay_frequency=settled.pay_frequency,
         notes=settled.notes,
+        kind=settled.kind,
         rulebook_version=record.rulebook_version,
         tax_year=record.tax_year,
         totals=record.totals,
@@ -284,7 +283,7 @@ async def _prepare(
     explain: bool = False,
 ) -> _Prepared:
     refuse_long_payroll(actor.terms, len(asked.employees))
-    refunds = is_fica_refund(asked.notes)
+    refunds = asked.kind == "fica_refund"
     employer = await _household_of(session, actor, asked, hold=not preview)
     now = clock.now()
     if refunds:
@@ -478,7 +477,7 @@ def _with_warnings(record: PayrollRecord, told: Mapping[UUID, Sequence[Message]]
 
 
 def _way_of(order: Order, methods: Collection[str]) -> Way:
-    if is_catch_up(order.notes):
+    if order.kind == "catch_up":
         return "catch_up"
     return "direct_deposit" if "direct_deposit" in methods else "on_paper"
 
@@ -501,7 +500,7 @@ def _settled(order: Order, methods: Sequence[str], employer_id: UUID, dates: Pay
                 set_aside_wish=int(wish.amount.scaleb(2)) if wish and wish.amount is not None else None,
             )
         )
-    return SettledOrder(employer_id, dates, order.pay_frequency, order.notes, tuple(entries))
+    return SettledOrder(employer_id, dates, order.pay_frequency, order.notes, tuple(entries), order.kind)
 
 
 async def _require_accounts(session: AsyncSession, order: SettledOrder) -> None:
@@ -568,7 +567,7 @@ async def _employees(session: AsyncSession, order: Order, *, lock: bool) -> Sequ
 def _refuse_unpayable(order: Order, employees: Sequence[Employee], dates: PayDates) -> None:
     """Raise where someone was not employed in the period, lacks a pay rate, or would work more hours than it has."""
     problems = []
-    refunds = is_fica_refund(order.notes)
+    refunds = order.kind == "fica_refund"
     for position, (entry, employee) in enumerate(zip(order.employees, employees, strict=True)):
         earlier = employee.worked_earlier(dates.period_start, dates.period_end)
         if employee.start_date > dates.period_end and not earlier:

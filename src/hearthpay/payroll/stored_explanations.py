@@ -25,7 +25,7 @@ from hearthpay.payroll.ledger.paychecks import PostedInYear, read_year
 from hearthpay.payroll.ledger.payrolls import read_payroll
 from hearthpay.payroll.ledger.rows import LineRow, PaycheckRow, PayrollRecord, StoredPayroll
 from hearthpay.payroll.ledger.years import History
-from hearthpay.payroll.orders import SettledOrder, is_fica_refund, payee_of, read_entries
+from hearthpay.payroll.orders import SettledOrder, payee_of, read_entries
 from hearthpay.payroll.years.household_year import HouseholdYear, read_household_year
 from hearthpay.taxes import TaxInputError
 from hearthpay.taxes.coverage import law_behind
@@ -106,7 +106,7 @@ async def _calculated_again(session: AsyncSession, payroll: StoredPayroll) -> Pa
 
     Raises `TaxInputError` where today's facts cannot be calculated with.
     """
-    if is_fica_refund(payroll.notes):
+    if payroll.kind == "fica_refund":
         return None
     entries = (await read_entries(session, [payroll.id]))[payroll.id]
     requested = select(Employee).where(Employee.id.in_({entry.employee_id for entry in entries}))
@@ -128,7 +128,7 @@ async def _calculated_again(session: AsyncSession, payroll: StoredPayroll) -> Pa
         )
         thresholds = replace(thresholds, standing=standing_wages(before, thresholds.persons))
     order = SettledOrder(
-        payroll.employer_id, payroll.dates, payroll.pay_frequency, payroll.notes, tuple(entries)
+        payroll.employer_id, payroll.dates, payroll.pay_frequency, payroll.notes, tuple(entries), payroll.kind
     )
     return calculate_payroll(order, payees, histories, terms.sui_rates, thresholds, explain=True)
 

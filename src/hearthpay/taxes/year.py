@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from types import MappingProxyType
-from typing import Final, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from hearthpay.taxes.contribution import Contribution
 from hearthpay.taxes.jurisdictions import STATES
@@ -59,27 +59,20 @@ class Year(Protocol):
         ...
 
 
-WAGES_OWED: Final = " wages"
-"""What ends the key under which the wages stand that a line which `follows` another has still to tax."""
-
-
-def wages_owed(code: str) -> str:
-    """Return under which key of what is owed the wages of a line stand."""
-    return code + WAGES_OWED
-
-
 @dataclass(frozen=True, slots=True)
 class YearSoFar:
     """All that was paid earlier in the year, in cents by line code; a line that is not there has nothing.
 
     ``owed`` holds the lines whose tax is not what the year's wages demand: what is still to be charged, or, negative,
-    to be given back. Of one that `follows` another it holds the wages too, by `wages_owed`: none of its own tell them.
+    to be given back. ``owed_wages`` holds the wages that a line which `follows` another has still to tax: no subject
+    wages of its own tell them.
     """
 
     subject_wages: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
     taxable_wages: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
     taxes: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
     owed: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
+    owed_wages: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
 
     def standing(self, line: Contribution) -> Standing:
         """See `Year`."""
@@ -88,7 +81,7 @@ class YearSoFar:
         if line.follows is None:
             subject = self.subject_wages.get(line.ytd_code, 0)
         else:
-            subject = taxed + self.owed.get(wages_owed(code), 0)
+            subject = taxed + self.owed_wages.get(code, 0)
         return (
             subject,
             taxed,
@@ -121,6 +114,7 @@ class YearSoFar:
             _sum(self.taxable_wages, prior.taxable_wages),
             _sum(self.taxes, prior.taxes),
             self.owed,
+            self.owed_wages,
         )
 
 
@@ -339,8 +333,9 @@ def owed_after(
     so_far: YearSoFar,
     tax_year: int,
     liable: LiableFrom = ALL_DUE,
-) -> dict[str, int]:
-    """Return the lines whose wages or tax are not what the year demands, with the cents still to be charged.
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Return the lines whose wages or tax are not what the year demands: the cents still to be charged, and the cents
+    of wages that lines which `follow` another have still to tax.
 
     A measured line of which no paycheck stands any more is to come back to what it was ``before`` them all.
     """
@@ -351,14 +346,15 @@ def owed_after(
         if code not in expected:
             expected[code] = Demand(before.taxable_wages.get(code, 0), before.taxes.get(code, 0))
     owed = {}
+    owed_wages = {}
     for code, demand in expected.items():
         tax = demand.tax - so_far.taxes.get(code, 0)
         wages = demand.taxable - so_far.taxable_wages.get(code, 0)
         if tax or wages:
             owed[code] = tax
             if wages and code in in_force and in_force[code].follows is not None:
-                owed[wages_owed(code)] = wages
-    return owed
+                owed_wages[code] = wages
+    return owed, owed_wages
 
 
 def counted_wages(paychecks: Iterable[PaidWages], before: YearSoFar, liable: LiableFrom) -> dict[str, int]:

@@ -33,12 +33,12 @@ statement: each costs a trip to the database and the proof of the tenant."""
 
 _HISTORIES: Final = text(
     f"SELECT 'year', employee_id, {_ARRAYS}, owed, fica_refunded, NULL::numeric, NULL::bigint, "
-    "array_to_string(provisional, ','), rulebook_version FROM year_balances "
+    "array_to_string(provisional, ','), rulebook_version, owed_wages FROM year_balances "
     "WHERE employee_id = ANY(:employees) AND tax_year = :tax_year "
-    f"UNION ALL SELECT 'prior', employee_id, {_ARRAYS}, NULL, NULL, NULL, NULL, NULL, NULL FROM prior_wages "
+    f"UNION ALL SELECT 'prior', employee_id, {_ARRAYS}, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM prior_wages "
     "WHERE employee_id = ANY(:employees) AND tax_year = :tax_year AND replaced_by IS NULL "
     "UNION ALL SELECT 'escrow', employee_id, NULL, NULL, NULL, NULL, balance, NULL, NULL, NULL, NULL, NULL, rule_rate, "
-    "rule_amount, NULL, NULL FROM escrow_accounts WHERE employee_id = ANY(:employees)"
+    "rule_amount, NULL, NULL, NULL FROM escrow_accounts WHERE employee_id = ANY(:employees)"
 )
 _SUBJECT_WAGES: Final = text(
     "SELECT l.code, sum(l.subject_wages) FROM paychecks c JOIN paycheck_lines l ON l.paycheck_id = c.id "
@@ -57,9 +57,11 @@ _STANDING: Final = text(
     "ORDER BY c.employee_id, c.id, l.position"
 )
 _OWED: Final = text(
-    "UPDATE year_balances SET owed = CASE WHEN employee_id = (SELECT employee_id FROM year_balances "
-    "WHERE employee_id = ANY(:records) AND tax_year = :tax_year ORDER BY employee_id DESC LIMIT 1) "
-    "THEN CAST(:owed AS jsonb) ELSE '{}' END WHERE employee_id = ANY(:records) AND tax_year = :tax_year"
+    "UPDATE year_balances y SET owed = CASE WHEN k.keeps THEN CAST(:owed AS jsonb) ELSE '{}' END, "
+    "owed_wages = CASE WHEN k.keeps THEN CAST(:owed_wages AS jsonb) ELSE '{}' END "
+    "FROM (SELECT employee_id, employee_id = max(employee_id::text) OVER ()::uuid AS keeps FROM year_balances "
+    "WHERE employee_id = ANY(:records) AND tax_year = :tax_year) k "
+    "WHERE y.employee_id = k.employee_id AND y.tax_year = :tax_year"
 )
 """What a person's year owes is kept with one of the records that were paid in it."""
 
@@ -127,10 +129,11 @@ def _of_person(
     if len(own) == 1:
         return {record: replace(history, prior=prior) for record, history in own.items()}
     owed = {code: cents for history in own.values() for code, cents in history.year.owed.items()}
+    wages = {code: cents for history in own.values() for code, cents in history.year.owed_wages.items()}
     return {
         record: replace(
             history,
-            year=replace(history.year, owed=owed),
+            year=replace(history.year, owed=owed, owed_wages=wages),
             prior=prior,
             others=other_records([each for each in records if each != record], own),
         )
@@ -146,15 +149,20 @@ async def _year(session: AsyncSession, row: Any, tax_year: int) -> YearSoFar:
         wages = {code: found.get(code, 0) for code in codes.split(",") if code}
     else:
         wages = _by_code(codes, subject)
-    return YearSoFar(wages, _by_code(codes, taxable), _by_code(codes, taxes), row[10])
+    return YearSoFar(wages, _by_code(codes, taxable), _by_code(codes, taxes), row[10], row[16])
 
 
 async def note_owed(
-    session: AsyncSession, employee_id: UUID, history: History, tax_year: int, owed: Mapping[str, int]
+    session: AsyncSession, employee_id: UUID, history: History, tax_year: int, after: YearSoFar
 ) -> None:
     """Note what a person's year owes once something other than its paychecks has changed; it must be locked."""
     which = {"records": list(_records(employee_id, history)), "tax_year": tax_year}
-    await session.execute(_OWED, which | {"owed": orjson.dumps(dict(owed)).decode()})
+    owed = {"owed": _json(after.owed), "owed_wages": _json(after.owed_wages)}
+    await session.execute(_OWED, which | owed)
+
+
+def _json(cents: Mapping[str, int]) -> str:
+    return orjson.dumps(dict(cents)).decode()
 
 
 async def paid_years(session: AsyncSession, records: Collection[UUID]) -> list[int]:

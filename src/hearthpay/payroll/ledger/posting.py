@@ -23,7 +23,8 @@ from hearthpay.taxes.messages import texts, to_json
 from hearthpay.taxes.rulebook import rulebook_of
 
 _OWED_NO_MORE: Final = text(
-    "UPDATE year_balances SET owed = '{}' WHERE employee_id = ANY(:records) AND tax_year = :tax_year AND owed <> '{}'"
+    "UPDATE year_balances SET owed = '{}', owed_wages = '{}' "
+    "WHERE employee_id = ANY(:records) AND tax_year = :tax_year AND owed <> '{}'"
 )
 
 _PAYCHECK_TYPES: Final = {
@@ -94,6 +95,7 @@ _BALANCE_TYPES: Final = {
     "taxable_wages": "text",
     "amounts": "text",
     "owed": "jsonb",
+    "owed_wages": "jsonb",
     "fica_refunded": "boolean",
     "provisional": "text",
     "rulebook_version": "text",
@@ -107,7 +109,7 @@ _BALANCE_TYPES: Final = {
 _BALANCE_VALUES: Final = (
     "r.organization_id, r.employer_id, r.sandbox, r.employee_id, r.tax_year, CAST(r.codes AS text[]), "
     "CAST(r.subject_wages AS bigint[]), CAST(r.taxable_wages AS bigint[]), CAST(r.amounts AS bigint[]), r.owed, "
-    "r.fica_refunded, CAST(r.provisional AS text[]), r.rulebook_version, "
+    "r.owed_wages, r.fica_refunded, CAST(r.provisional AS text[]), r.rulebook_version, "
     "r.gross_pay, r.net_pay, r.employee_taxes, r.employer_taxes"
 )
 _INSERT_PAYCHECKS: Final = insert_many("paychecks", _PAYCHECK_TYPES)
@@ -126,7 +128,8 @@ _SAVE_BALANCES: Final = text(
     f"FROM unnest({arrays(_BALANCE_TYPES)}) AS r({', '.join(_BALANCE_TYPES)}) "
     "ON CONFLICT (employee_id, tax_year) DO UPDATE SET codes = excluded.codes, "
     "subject_wages = excluded.subject_wages, taxable_wages = excluded.taxable_wages, amounts = excluded.amounts, "
-    "owed = excluded.owed, fica_refunded = excluded.fica_refunded, provisional = excluded.provisional, "
+    "owed = excluded.owed, owed_wages = excluded.owed_wages, fica_refunded = excluded.fica_refunded, "
+    "provisional = excluded.provisional, "
     "rulebook_version = excluded.rulebook_version, gross_pay = excluded.gross_pay, "
     "net_pay = excluded.net_pay, employee_taxes = excluded.employee_taxes, employer_taxes = excluded.employer_taxes"
 )
@@ -282,6 +285,7 @@ def _balance_values(posting: Posting, settled: bool) -> tuple[object, ...]:
         array_text([year.taxable_wages[code] for code in codes]),
         array_text([year.taxes[code] for code in codes]),
         orjson.dumps(year.owed).decode() if year.owed and not settled else "{}",
+        orjson.dumps(year.owed_wages).decode() if year.owed_wages and not settled else "{}",
         after.fica_refunded,
         array_text(sorted(after.provisional)),
         after.rulebook_version or rulebook_of(posting.tax_year).version,

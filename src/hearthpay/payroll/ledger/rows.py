@@ -10,9 +10,10 @@ from decimal import Decimal
 from typing import Any, Final, Literal, NamedTuple
 from uuid import UUID
 
+from hearthpay.payroll.kinds import PayrollKind
 from hearthpay.payroll.ledger.earnings import Earnings
 from hearthpay.payroll.lifecycle import Transition
-from hearthpay.payroll.orders import SalaryShare, is_catch_up
+from hearthpay.payroll.orders import SalaryShare
 from hearthpay.payroll.orders.pay_dates import DepositTiming, PayDates
 from hearthpay.taxes.finality import Finality
 from hearthpay.taxes.messages import Message
@@ -150,6 +151,7 @@ class PayrollRecord:
     rulebook_version: str
     tax_year: int
     notes: str | None
+    kind: PayrollKind = "regular"
     unknown: tuple[Finality, ...] = ()
     """What the year charges by figures that nobody knows yet: such a payroll cannot be paid."""
 
@@ -193,7 +195,7 @@ class PayrollRecord:
     @property
     def through_the_bank(self) -> tuple[PaycheckRow, ...]:
         """The paychecks whose money goes through the bank; none of a payroll recorded in retrospect."""
-        if is_catch_up(self.notes):
+        if self.kind == "catch_up":
             return ()
         return tuple(paycheck for paycheck in self.paychecks if paycheck.payment_method == "direct_deposit")
 
@@ -261,6 +263,7 @@ class StoredPayroll:
     tax_year: int
     totals: PayrollTotals
     created_at: datetime.datetime
+    kind: PayrollKind = "regular"
     paychecks: tuple[PaycheckRow, ...] = ()
     """What was calculated for good; empty while a payroll waits."""
 

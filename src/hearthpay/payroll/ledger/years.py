@@ -15,7 +15,6 @@ from hearthpay.taxes.year import (
     PaidWages,
     counted_wages,
     owed_after,
-    wages_owed,
     year_demands,
 )
 
@@ -96,6 +95,7 @@ class History:
         year = self.year
         subject, taxable, taxes = dict(year.subject_wages), dict(year.taxable_wages), dict(year.taxes)
         owed = dict(year.owed) if year.owed else {}
+        owed_wages = dict(year.owed_wages) if year.owed_wages else {}
         for line in paycheck.lines:
             code = line.code
             subject[code] = subject.get(code, 0) + line.subject_wages
@@ -103,7 +103,7 @@ class History:
             taxes[code] = taxes.get(code, 0) + line.amount
             if owed:
                 owed.pop(code, None)
-                owed.pop(wages_owed(code), None)
+                owed_wages.pop(code, None)
         owed |= {carried.code: carried.amount for carried in paycheck.carried}
         sums = YearToDate(
             paycheck.gross_pay, paycheck.net_pay, paycheck.employee_taxes, paycheck.employer_taxes
@@ -111,7 +111,7 @@ class History:
         return replace(
             self,
             totals=self.totals.plus(sums),
-            year=YearSoFar(subject, taxable, taxes, owed),
+            year=YearSoFar(subject, taxable, taxes, owed, owed_wages),
             provisional=self.provisional.union(paycheck.provisional),
             set_aside_balance=self.set_aside_balance + paycheck.set_aside.amount,
             fica_refunded=self.fica_refunded or paycheck.is_refund,
@@ -139,8 +139,8 @@ class History:
         if settled:
             liable = dict.fromkeys(settled, datetime.date(tax_year, 1, 1)) | dict(liable)
         demands = year_demands(standing, before, liable)
-        owed = owed_after(demands, before, self.year_to_date, tax_year, liable)
-        return replace(self, year=replace(self.year, owed=owed))
+        owed, owed_wages = owed_after(demands, before, self.year_to_date, tax_year, liable)
+        return replace(self, year=replace(self.year, owed=owed, owed_wages=owed_wages))
 
     def counted_by(self, standing: Sequence[PaidWages], tax_year: int, liable: LiableFrom) -> YearSoFar:
         """Return the year to date, prior wages included, with the subject wages on which the lines are due."""
@@ -168,7 +168,7 @@ def seen_by_others(
     return {
         record: replace(
             records[record],
-            year=replace(records[record].year, owed=after.year.owed),
+            year=replace(records[record].year, owed=after.year.owed, owed_wages=after.year.owed_wages),
             others=other_records([each for each in records if each != record], records),
         )
         for record in after.others.ids

@@ -7,7 +7,6 @@ from hearthpay.access.refusal import Refusal, from_tax_engine
 from hearthpay.banking import calendar
 from hearthpay.payroll.commands import Corrections, Order
 from hearthpay.payroll.orders.pay_dates import PayDates, Way, settle_pay_dates
-from hearthpay.payroll.orders.settled import is_fica_refund
 from hearthpay.taxes import TaxInputError
 from hearthpay.taxes.pay_periods import check_period, regular_days
 from hearthpay.taxes.rulebook import rulebook_of
@@ -29,7 +28,7 @@ def settle_dates_of(order: Order, way: Way, *, today: datetime.date, now: dateti
     """
     asked = _RequestedDates(order.pay_period_start, order.pay_period_end, order.pay_date)
     try:
-        if is_fica_refund(order.notes):  # of a year, or of what of it was worked
+        if order.kind == "fica_refund":  # of a year, or of what of it was worked
             return _settle_refund(asked, way, today, now)
         return _settle(asked, order.pay_frequency, way, today, now)
     except Refusal as refusal:

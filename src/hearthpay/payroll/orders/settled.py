@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.employees.models import Employee
 from hearthpay.employees.same_person import WITH_FIRST_RECORDS, lock_people
+from hearthpay.payroll.kinds import PayrollKind
 from hearthpay.payroll.orders.pay_dates import PayDates
 from hearthpay.payroll.orders.salary_shares import SalaryShare
 from hearthpay.taxes.money import from_cents
@@ -72,6 +73,7 @@ class SettledOrder(NamedTuple):
     pay_frequency: str
     notes: str | None
     entries: tuple[PayrollEntry, ...]
+    kind: PayrollKind = "regular"
 
     @property
     def direct_deposit(self) -> bool:
@@ -81,29 +83,17 @@ class SettledOrder(NamedTuple):
     @property
     def catch_up(self) -> bool:
         """Whether it only records what was paid before."""
-        return is_catch_up(self.notes)
+        return self.kind == "catch_up"
 
     @property
     def fica_refund(self) -> bool:
         """Whether it pays no wages but repays Social Security and Medicare."""
-        return is_fica_refund(self.notes)
+        return self.kind == "fica_refund"
 
     @property
     def tax_year(self) -> int:
         """The year it belongs to: that of the pay date, and of a refund that of the wages it is about."""
         return self.dates.period_end.year if self.fica_refund else self.dates.pay_date.year
-
-
-def is_catch_up(notes: str | None) -> bool:
-    """Return whether the notes say that a payroll records in retrospect what was paid: it never moves money."""
-    return notes is not None and notes.strip().lower() == "catch-up"
-
-
-def is_fica_refund(notes: str | None) -> bool:
-    """Return whether the notes say that a payroll repays Social Security and Medicare of a year below their
-    threshold.
-    """
-    return notes is not None and notes.strip().lower() == "fica-refund"
 
 
 class Payee(NamedTuple):

@@ -62,7 +62,7 @@ _log = structlog.get_logger("hearthpay.payroll")
 _DUE: Final = "status = 'scheduled' AND due_at <= :now"
 _COLUMNS: Final = (
     "id, organization_id, employer_id, sandbox, period_start, period_end, pay_date, pay_date_asked, "
-    "pay_date_defaulted, scheduled_send_at, pay_frequency, notes, attempts"
+    "pay_date_defaulted, scheduled_send_at, pay_frequency, notes, kind, attempts"
 )
 _CLAIM: Final = text(
     f"SELECT {_COLUMNS} FROM payrolls WHERE {_DUE} "
@@ -305,6 +305,7 @@ async def _read(session: AsyncSession, rows: Sequence[Any], now: datetime.dateti
                 row.pay_frequency,
                 row.notes,
                 tuple(entries[row.id]),
+                row.kind,
             ),
             row.scheduled_send_at,
         )

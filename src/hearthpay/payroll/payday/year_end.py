@@ -50,7 +50,7 @@ _log = structlog.get_logger("hearthpay.payroll")
 
 _LOCK: Final = text(
     "SELECT id, organization_id, employer_id, sandbox, status, period_start, period_end, pay_date, pay_date_defaulted, "
-    "pay_frequency, notes, tax_year, failure, "
+    "pay_frequency, notes, kind, tax_year, failure, "
     "coalesce(approved_at, created_at) AS approved_at FROM payrolls WHERE id = :id FOR NO KEY UPDATE SKIP LOCKED"
 )
 
@@ -149,6 +149,7 @@ async def _pay_in_the_new_year(
         old.pay_frequency,
         old.notes,
         tuple(entry for entry in entries if entry.employee_id in employees),
+        old.kind,
     )
     bases = await lock_household(session, old.employer_id, employees)
     payees = await read_payees(session, employees)

@@ -127,6 +127,7 @@ def calculate_refund(
         rulebook_version=rulebook.version,
         tax_year=rulebook.tax_year,
         notes=order.notes,
+        kind=order.kind,
     )
 
 

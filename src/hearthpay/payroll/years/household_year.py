@@ -298,11 +298,12 @@ async def measure_household(
                 continue
             measured |= {employee, *(history.others.ids if history.others is not None else ())}
             after = history.measured_by(standing[employee], year, liable.get(employee, ALL_DUE))
-            if after.year.owed != history.year.owed:
+            moved = after.year.owed != history.year.owed or after.year.owed_wages != history.year.owed_wages
+            if moved:
                 changed[employee, year] = after.year.owed
             # Records that were just joined may each have it noted.
-            if after.year.owed != history.year.owed or history.others is not None:
-                await note_owed(session, employee, history, year, after.year.owed)
+            if moved or history.others is not None:
+                await note_owed(session, employee, history, year, after.year)
     return changed
 
 

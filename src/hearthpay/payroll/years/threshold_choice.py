@@ -27,14 +27,13 @@ from hearthpay.employers.threshold_basis import (
 )
 from hearthpay.payroll.years.household_year import lock_all, measure_household
 from hearthpay.taxes.money import from_cents
-from hearthpay.taxes.year import WAGES_OWED
 from hearthpay.unchanged import UNCHANGED
 
 _YEARS: Final = text("SELECT DISTINCT tax_year FROM year_balances WHERE employer_id = :employer ORDER BY 1")
 _OPEN: Final = text(
     "SELECT y.tax_year, o.key AS code, sum(o.value::bigint)::bigint AS cents "
     "FROM year_balances y, jsonb_each_text(y.owed) AS o WHERE y.employer_id = :employer AND y.tax_year >= :since "
-    f"AND o.key NOT LIKE '%{WAGES_OWED}' GROUP BY 1, 2 HAVING sum(o.value::bigint) <> 0 ORDER BY 1, 2"
+    "GROUP BY 1, 2 HAVING sum(o.value::bigint) <> 0 ORDER BY 1, 2"
 )
 
 

@@ -95,8 +95,7 @@ def _step(
         case "completed" if by_bank:
             return say(_ARRIVED), ""
         case "completed":
-            catch_up = payroll.notes == "catch-up"
-            return say(_PAID), say(_IN_RETROSPECT if catch_up else _BY_HAND)
+            return say(_PAID), say(_IN_RETROSPECT if payroll.kind == "catch_up" else _BY_HAND)
         case "voided":
             return say(_VOIDED), ""
     return say(_FAILED), ""

@@ -17,7 +17,7 @@ from hearthpay.employees.commands import PayFrequency, PaymentMethod
 from hearthpay.employees.models import Employee
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.commands import EmployeePay, Order, SetAsideChoice
-from hearthpay.payroll.orders import is_catch_up, is_fica_refund
+from hearthpay.payroll.kinds import kind_from_notes
 from hearthpay.web.household.form_parsing import typed_day
 
 RunKind = Literal["hours", "bonus", "catch-up", "fica-refund"]
@@ -151,10 +151,8 @@ def _period_over(frequency: str, today: datetime.date) -> tuple[datetime.date, d
 
 def kind_of(order: Order) -> RunKind:
     """Return what an order is about."""
-    if is_catch_up(order.notes):
-        return "catch-up"
-    if is_fica_refund(order.notes):
-        return "fica-refund"
+    if order.kind != "regular":
+        return "catch-up" if order.kind == "catch_up" else "fica-refund"
     no_hours = all(
         not each.regular_hours + each.overtime_hours and not each.pay_salary for each in order.employees
     )
@@ -301,7 +299,7 @@ def _wish(text: str) -> SetAsideChoice | None:
 def _notes(text: str) -> str | None:
     if len(text) > _LONGEST_NOTES or not text.isprintable():
         raise _NotReadError(_LONG_NOTES)
-    if is_catch_up(text) or is_fica_refund(text):
+    if kind_from_notes(text) != "regular":
         raise _NotReadError(_OTHER_NOTES)
     return text or None
 
