@@ -247,8 +247,7 @@ def measured() -> tuple[list[str], dict[str, list[Finding]]]:
     wrong += _too_long("pages and mails", pages, rules()["limits"]["page"])
     for path in docs_files():
         name = str(path.relative_to(ROOT))
-        limits = {**rules()["limits"]["docs"], **rules()["limits"].get("files", {}).get(name, {})}
-        wrong += _too_long(name, paragraphs(path.read_text(encoding="utf-8")), limits)
+        wrong += _too_long(name, paragraphs(path.read_text(encoding="utf-8")), rules()["limits"]["docs"])
     return wrong, by_kind
 
 

@@ -39,7 +39,7 @@ def test_without_the_variable_there_is_no_bank() -> None:
 
 
 def test_the_example_of_the_documentation_is_valid(tmp_path: Path) -> None:
-    page = Path("docs/explanation/direct-deposit.md").read_text("utf-8")
+    page = Path("docs/how-to/connect-a-bank.md").read_text("utf-8")
     example = page.partition("```toml\n")[2].partition("```")[0]
     assert load(tmp_path, example) is not None
 

@@ -23,7 +23,7 @@ EARLIER = {"pay_period_start": "2026-11-09", "pay_period_end": "2026-11-15"}
 
 
 def test_the_documentation_shows_this_table():
-    page = Path(__file__).parents[2] / "docs" / "explanation" / "direct-deposit.md"
+    page = Path(__file__).parents[2] / "docs" / "reference" / "bank-returns.md"
     assert table() in page.read_text(encoding="utf-8"), "run python -m tests.lifecycle.what_comes_back"
 
 

@@ -1,0 +1,129 @@
+"""The docs keep to their limits, and name only what exists: modules, commands, API calls and words of pages."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+import typer
+from babel.messages.pofile import read_po
+
+from hearthpay.cli.main import app
+from tests.test_documentation_links import PAGES, ROOT
+
+LONGEST = 300
+GENERATED = {"docs/reference/coverage.md", "docs/reference/coverage-duties.md"}
+INDEX = ROOT / "docs" / "README.md"
+
+#: Where a path in backticks may begin: the package first, then the repository.
+BASES = (ROOT / "src" / "hearthpay", ROOT, ROOT / "tests", ROOT / "docs")
+MODULE = re.compile(r"`((?:[\w.-]+/)+(?:[\w.-]+\.(?:py|toml|md|typ|po|html|css|js))?)`")
+COMMAND = re.compile(r"(?:`|^\$ |^)hearthpay ([^`\n]+)", re.MULTILINE)
+CALL = re.compile(r"`(GET|POST|PATCH|PUT|DELETE) (/[^`\s?]+)")
+BOLD = re.compile(r"\*\*([^*]+)\*\*")
+#: Pages for families, in which what is bold is written so on a page of the app.
+GUIDES = [
+    page
+    for page in PAGES
+    if "\n\nFor families" in page.read_text("utf-8") and page.parent.name in {"how-to", "tutorials"}
+]
+HISTORIES = {"docs/reference/api-changelog.md", "docs/reference/rules-changelog.md"}
+
+
+def _name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_pages_stay_short(page: Path) -> None:
+    if _name(page) not in GENERATED:
+        assert len(page.read_text("utf-8").splitlines()) <= LONGEST
+
+
+def test_the_index_links_to_every_page() -> None:
+    linked = {
+        (INDEX.parent / each).resolve() for each in re.findall(r"\]\(([^)#]+)", INDEX.read_text("utf-8"))
+    }
+    missing = [
+        _name(page) for page in PAGES if page.is_relative_to(INDEX.parent) and page not in linked | {INDEX}
+    ]
+    assert missing == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_files_that_pages_name_exist(page: Path) -> None:
+    named = MODULE.findall(page.read_text("utf-8"))
+    assert [each for each in named if not _exists(each)] == []
+
+
+def _exists(path: str) -> bool:
+    return any((base / path).exists() for base in BASES) or bool(list((ROOT / "src/hearthpay").rglob(path)))
+
+
+@cache
+def _commands() -> dict[str, Any]:
+    def walk(command: Any, name: str) -> Iterator[tuple[str, Any]]:
+        yield name, command
+        for inner, each in getattr(command, "commands", {}).items():
+            yield from walk(each, f"{name} {inner}".strip())
+
+    return dict(walk(typer.main.get_command(app), ""))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if _name(page) not in HISTORIES], ids=_name)
+def test_commands_and_options_that_pages_name_exist(page: Path) -> None:
+    wrong = []
+    for line in COMMAND.findall(page.read_text("utf-8")):
+        words = line.replace("|", " ").split()
+        first = words[0] if words else ""
+        if not re.fullmatch(r"[a-z][a-z0-9-]*", first):
+            continue
+        name = f"{first} {words[1]}" if len(words) > 1 and f"{first} {words[1]}" in _commands() else first
+        known = {opt for each in _params(name) for opt in (*each.opts, *each.secondary_opts)}
+        options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", line)) - {"--help", "--version"}
+        if name not in _commands() or options - known:
+            wrong.append(line)
+    assert wrong == []
+
+
+def _params(name: str) -> list[Any]:
+    return list(_commands()[name].params) if name in _commands() else []
+
+
+@cache
+def _calls() -> set[str]:
+    document = orjson.loads((ROOT / "docs/api/openapi.json").read_bytes())
+    return {
+        f"{method.upper()} {re.sub(r'{[^}]*}', '{}', path.removeprefix('/api/v1'))}"
+        for path, methods in document["paths"].items()
+        for method in methods
+    }
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if _name(page) not in HISTORIES], ids=_name)
+def test_calls_that_pages_name_exist(page: Path) -> None:
+    open_addresses = {"GET /healthz", "GET /readyz", "GET /metrics", "GET /openapi.json", "GET /docs"}
+    wrong = []
+    for method, path in CALL.findall(page.read_text("utf-8")):
+        call = f"{method} {re.sub(r'{[^}]*}', '{}', path.removeprefix('/api/v1'))}"
+        if call not in _calls() | open_addresses:
+            wrong.append(f"{method} {path}")
+    assert wrong == []
+
+
+@cache
+def _words_of_pages() -> set[str]:
+    found = set()
+    for path in (ROOT / "src/hearthpay/languages/es").glob("*.po"):
+        with path.open("rb") as file:
+            found |= {str(entry.id) for entry in read_po(file) if entry.id}
+    return found
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=_name)
+def test_bold_words_of_guides_are_on_pages(page: Path) -> None:
+    bold = {re.sub(r"\s+", " ", each) for each in BOLD.findall(page.read_text("utf-8"))}
+    assert bold - _words_of_pages() == set()
