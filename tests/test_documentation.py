@@ -127,3 +127,13 @@ def _words_of_pages() -> set[str]:
 def test_bold_words_of_guides_are_on_pages(page: Path) -> None:
     bold = {re.sub(r"\s+", " ", each) for each in BOLD.findall(page.read_text("utf-8"))}
     assert bold - _words_of_pages() == set()
+
+
+def test_every_setting_is_described() -> None:
+    names = re.compile(r"[\"']((?:HEARTHPAY|DATABASE|MAIL|SMTP|RATE_LIMIT)_[A-Z_]+)[\"']")
+    source = (path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py"))
+    settings = {name for text in source for name in names.findall(text)}
+    pages = [ROOT / "docs" / "reference" / name for name in ("settings.md", "mcp.md")]
+    described = set(re.findall(r"`([A-Z_]+)`", "".join(page.read_text("utf-8") for page in pages)))
+    assert len(settings) > 20
+    assert settings - described == set()
