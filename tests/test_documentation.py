@@ -30,6 +30,8 @@ GUIDES = [
     for page in PAGES
     if "\n\nFor families" in page.read_text("utf-8") and page.parent.name in {"how-to", "tutorials"}
 ]
+#: What pages name of PostgreSQL.
+OF_POSTGRES = {"array_cat"}
 HISTORIES = {"docs/reference/api-changelog.md", "docs/reference/rules-changelog.md"}
 
 
@@ -57,6 +59,44 @@ def test_the_index_links_to_every_page() -> None:
 def test_files_that_pages_name_exist(page: Path) -> None:
     named = MODULE.findall(page.read_text("utf-8"))
     assert [each for each in named if not _exists(each)] == []
+
+
+@cache
+def _file_names() -> frozenset[str]:
+    folders = ("src", "tests", "tools", "benchmarks", "examples", "packaging")
+    return frozenset(path.name for folder in folders for path in (ROOT / folder).rglob("*.*"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_modules_named_without_their_folder_exist(page: Path) -> None:
+    named = re.findall(r"`(\w+\.(?:py|typ|html))`", page.read_text("utf-8"))
+    assert [each for each in named if each not in _file_names()] == []
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.parent.name in {"explanation", "contribute"}], ids=_name
+)
+def test_names_of_code_that_engineers_pages_use_exist(page: Path) -> None:
+    prose = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
+    named = set(re.findall(r"`([A-Za-z]+_\w+|[A-Z][a-z]+[A-Z]\w+)`", prose))
+    assert {each for each in named - OF_POSTGRES if each not in _written()} == set()
+
+
+@cache
+def _written() -> str:
+    """The text of the code and its tests, in which a page's names are looked for."""
+    paths = (path for folder in ("src", "tests", "tools") for path in (ROOT / folder).rglob("*"))
+    texts = (path.read_text("utf-8") for path in paths if path.suffix in {".py", ".toml", ".html", ".typ"})
+    more = (ROOT / "pyproject.toml", ROOT / "docs" / "api" / "openapi.json")
+    return "\n".join([*texts, *(path.read_text("utf-8") for path in more)])
+
+
+def test_tests_named_by_the_threat_model_exist() -> None:
+    page = (ROOT / "docs" / "explanation" / "security.md").read_text("utf-8")
+    written = "".join(path.read_text("utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    named = set(re.findall(r"`[^`]*?\b(test_\w+)`", page))
+    assert len(named) > 30
+    assert {each for each in named if f"def {each}(" not in written} == set()
 
 
 def _exists(path: str) -> bool:

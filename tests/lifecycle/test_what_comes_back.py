@@ -44,7 +44,7 @@ async def reach(
         await town.work()
 
     beside = await run(**EARLIER)
-    if state == "debit waits":
+    if state == "debit on hold":
         await at("2026-11-20")
         town.go_to("2026-11-24", 7)
         return await run(confirm_ach_debit=False), beside
@@ -61,14 +61,14 @@ async def reach(
     if state == "debit sent":
         return payroll_id, beside
     await at("2026-11-25")
-    if state == "voided, refund has left":
+    if state == "voided, refund sent":
         data(await family.caller.post(f"/payroll/{payroll_id}/void", {}))
         await at("2026-11-27")
-    elif state == "paid by check instead, refund has left":
+    elif state == "paid by check instead, refund sent":
         path = f"/payroll/{payroll_id}/paychecks/{family.employee_id}/remedy"
         data(await family.caller.post(path, {"action": "pay_by_check"}))
         await at("2026-11-27")
-    elif state != "funded, no deposit has left":
+    elif state != "funded, no deposit sent":
         if state == "completed":
             async with owner_database.transaction(None) as session:
                 employee = await session.get_one(Employee, UUID(family.employee_id))
@@ -79,7 +79,7 @@ async def reach(
         await at("2026-11-27")
         if state == "completed":
             await at("2026-11-30", 8)
-        elif state == "refund of a returned deposit has left":
+        elif state == "refund of a returned deposit sent":
             send_back(town, owner, payroll_id, "credit", "R03")
             await at("2026-11-30")
     return payroll_id, beside
@@ -117,7 +117,7 @@ async def test_what_comes_back_leads_to_what_the_table_says(
     family = await new_family(town, account.live)
     payroll_id, beside = await reach(cell.state, town, family, owner_connection, owner_database)
     forge(cell, town, family, owner_connection, payroll_id, beside)
-    if cell.state == "debit waits":
+    if cell.state == "debit on hold":
         town.go_to("2026-11-24", 15)
     elif town.clock.today().isoformat() < "2026-11-24":
         town.go_to("2026-11-24", 8)

@@ -15,13 +15,13 @@ _CAN = {
     "void": "void",
     "pay_by_check": "pay by check",
     "refund": "refund",
-    "wait_for_account": "wait for an account",
+    "wait_for_account": "wait until there is an account",
 }
 _OPEN = {
     "debit_waits": "connect or authorize the household's account",
     "deposit_waits": "the employee connects an account",
     "refund_waits": "connect the household's account",
-    "wages_not_collected": "settle it with the household",
+    "wages_not_collected": "settle with the household",
 }
 
 
@@ -50,10 +50,10 @@ class Cell:
         A payout is no payroll's: it is told by notices alone.
         """
         household = [f"household: `{self.failure}`"] if self.failure else []
-        operator = [f"operator: `{each}`" for each in self.open]
+        operator = [f"administrator: `{each}`" for each in self.open]
         if self.comes.startswith("payout"):
-            household = ["household and employee, by mail"]
-        return "; ".join(household + operator) or "nobody need act"
+            household = ["household and employee, by email"]
+        return "; ".join(household + operator) or "no one"
 
 
 def cells() -> list[Cell]:
@@ -66,7 +66,7 @@ def table() -> str:
     lines = [
         BEGIN,
         "",
-        "| The payroll | What comes back | It is then | What happens | Told | What can be done |",
+        "| the payroll | what the bank returns | new status | what happens | who is notified | actions |",
         "|---|---|---|---|---|---|",
     ]
     for cell in cells():
