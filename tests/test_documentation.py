@@ -163,6 +163,10 @@ def _words_of_pages() -> set[str]:
     return found
 
 
+def test_families_have_guides() -> None:
+    assert len(GUIDES) > 10
+
+
 @pytest.mark.parametrize("page", GUIDES, ids=_name)
 def test_bold_words_of_guides_are_on_pages(page: Path) -> None:
     bold = {re.sub(r"\s+", " ", each) for each in BOLD.findall(page.read_text("utf-8"))}
