@@ -179,6 +179,7 @@ BELOW: Final = frozenset(
         "hearthpay.employers.service.resolve_employer_of",
         "hearthpay.employees.service.lock_employee",
         "hearthpay.employees.service.lock_everyone",
+        "hearthpay.payroll.orders.employees.find_household",
         "hearthpay.payroll.voiding.void_unsent",
         "hearthpay.sandbox.households.sandbox_household",
     }

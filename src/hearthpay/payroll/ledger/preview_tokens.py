@@ -164,7 +164,7 @@ def _preview_digest(order: SettledOrder, record: PayrollRecord, accounts: Sequen
 def bound_of(order: SettledOrder, accounts: Sequence[UUID]) -> list[object]:
     """Return all of a request that moves money or changes a date, as JSON can hold it.
 
-    The period and the pay date, what kind of payroll the notes make it, the bank accounts that money leaves and
+    The period and the pay date, the kind of payroll, the bank accounts that money leaves and
     reaches (``accounts``), and each one's way of payment, hours, earnings and set-aside.
     """
     entries = [
