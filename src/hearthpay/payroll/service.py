@@ -41,11 +41,12 @@ from hearthpay.payroll.commands import (
     RoundedHours,
 )
 from hearthpay.payroll.issues.available_actions import with_available_actions
+from hearthpay.payroll.ledger.estimates import Estimate
 from hearthpay.payroll.ledger.histories import read_histories
 from hearthpay.payroll.ledger.overlaps import Overlap, find_overlaps, refuse_what_autopilot_pays
-from hearthpay.payroll.ledger.payrolls import NewPayroll, exact, insert_payroll, read_payroll, save_estimate
+from hearthpay.payroll.ledger.payrolls import NewPayroll, insert_payroll, read_payroll, save_estimate
 from hearthpay.payroll.ledger.posting import post_paychecks, postings_of
-from hearthpay.payroll.ledger.preview_tokens import preview_token, refuse_other_amounts
+from hearthpay.payroll.ledger.preview_tokens import PreviewChanges, changes_since_preview, preview_token
 from hearthpay.payroll.ledger.rows import Owner, PayrollRecord, Preview, StoredPayroll
 from hearthpay.payroll.ledger.years import NO_HISTORY, History
 from hearthpay.payroll.lifecycle import Cause, PayrollStatus, Transition, begin
@@ -77,7 +78,7 @@ from hearthpay.wire.paging import page_of
 
 
 @dataclass(frozen=True, slots=True)
-class _Prepared:
+class PreparedPayroll:
     """A payroll checked and calculated; ``histories`` are the employees' years before it."""
 
     employer: Employer
@@ -115,7 +116,7 @@ async def preview_payroll(
     named is the run's. With ``explain`` each paycheck tells how its lines came about. Raises what `run_payroll` raises.
     """
     allow(actor, READ_PAYROLLS)
-    prepared = await _prepare(
+    prepared = await prepare_payroll(
         session,
         actor,
         clock,
@@ -141,7 +142,7 @@ async def explain_payroll(
     """Calculate a payroll as `preview_payroll` does, and tell how each line came about. Raises what that raises."""
     allow(actor, READ_PAYROLLS)
     return (
-        await _prepare(
+        await prepare_payroll(
             session,
             actor,
             clock,
@@ -180,14 +181,42 @@ async def run_payroll(
     would help, the refusal's `example` is the `Corrections` of the order.
     """
     allow(actor, RUN_PAYROLL)
-    prepared = await _prepare(session, actor, clock, order, direct_deposit_enabled=direct_deposit_enabled)
-    employer, settled, record = prepared.employer, prepared.order, prepared.record
+    prepared = await prepare_payroll(
+        session, actor, clock, order, direct_deposit_enabled=direct_deposit_enabled
+    )
     if seen is not None:
-        accounts = await _accounts_of(session, settled)
-        refuse_other_amounts(session, actor, seen, settled, record, accounts, clock.now())
+        changes = await changes_since(session, actor, clock, prepared, seen)
+        if changes is not None:
+            raise changes.refusal()
+    return await record_payroll(session, actor, clock, prepared, confirmed, as_previewed=seen is not None)
+
+
+async def changes_since(
+    session: AsyncSession, actor: Actor, clock: Clock, prepared: PreparedPayroll, token: str
+) -> PreviewChanges | None:
+    """Return how a prepared payroll differs from the preview of a token. Raises as `changes_since_preview` does."""
+    accounts = await _accounts_of(session, prepared.order)
+    return changes_since_preview(
+        session, actor, token, prepared.order, prepared.record, accounts, clock.now()
+    )
+
+
+async def record_payroll(
+    session: AsyncSession,
+    actor: Actor,
+    clock: Clock,
+    prepared: PreparedPayroll,
+    confirmed: Confirmations,
+    *,
+    as_previewed: bool,
+) -> StoredPayroll:
+    """Record a prepared payroll, whose employees are locked, and collect or schedule its money.
+
+    Raises `confirmation_required`, and `direct_deposit_unavailable` where the household's account is gone.
+    """
+    employer, settled, record = prepared.employer, prepared.order, prepared.record
     if prepared.confirmations:
         require_confirmations(record, prepared.confirmations, confirmed)
-
     now = clock.now()
     status = _status_of(settled, record)
     owner = Owner(actor.organization_id, employer.id, actor.sandbox)
@@ -224,7 +253,7 @@ async def run_payroll(
             "employees": len(record.paychecks),
             "confirmed": [flag for flag, said in asdict(confirmed).items() if said],
         }
-        | ({} if seen is None else {"as_previewed": True}),
+        | ({"as_previewed": True} if as_previewed else {}),
     )
     return StoredPayroll(
         id=payroll_id,
@@ -239,12 +268,12 @@ async def run_payroll(
         totals=record.totals,
         created_at=now,
         paychecks=record.paychecks if estimate is None else (),
-        estimate=None if estimate is None else exact(estimate),
+        estimate=None if estimate is None else Estimate.parse(estimate),
         history=(Transition(status, actor.kind, None, now),),
     )
 
 
-def _as_dated(prepared: _Prepared) -> SettledOrder:
+def _as_dated(prepared: PreparedPayroll) -> SettledOrder:
     """Return the order by the way of payment that it was dated for, which is the one that a run may take."""
     order = prepared.order
     if not prepared.dated_ahead:
@@ -273,7 +302,7 @@ def _status_of(order: SettledOrder, record: PayrollRecord) -> PayrollStatus:
     return "pending_funding" if order.direct_deposit and debit_of(record) else "completed"
 
 
-async def _prepare(
+async def prepare_payroll(
     session: AsyncSession,
     actor: Actor,
     clock: Clock,
@@ -282,7 +311,11 @@ async def _prepare(
     direct_deposit_enabled: bool,
     preview: bool = False,
     explain: bool = False,
-) -> _Prepared:
+) -> PreparedPayroll:
+    """Check and calculate a payroll as it would run now, its employees locked unless it is for a preview.
+
+    The caller has asked for the permission. Raises what `run_payroll` raises before it records anything.
+    """
     refuse_long_payroll(actor.terms, len(asked.employees))
     refunds = asked.kind == "fica_refund"
     employer = await find_household(session, actor, asked, hold=not preview)
@@ -355,7 +388,7 @@ async def _prepare(
         refuse_beyond_the_bank(record)
         unauthorized = await needs_authorization(session, employer.id, now)
         confirmations = confirmations_needed(record, authorization_needed=unauthorized)
-    return _Prepared(
+    return PreparedPayroll(
         employer,
         order,
         record,
