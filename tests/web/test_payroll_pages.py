@@ -29,7 +29,7 @@ _WEEK = {"start": "2026-11-16", "end": "2026-11-22", "pay_date": "2026-11-27", "
 _FORM = "/settings/profile"
 """A page with a form: every form of a browser carries the same token."""
 
-_SEEN = re.compile(r'name="(preview_token)" value="([^"]*)"')
+SEEN = re.compile(r'name="(preview_token)" value="([^"]*)"')
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ async def _draft(maria: Browser, at: str, employee_id: UUID, **pay: str) -> str:
 
 
 async def _preview_digest(maria: Browser, draft: str) -> dict[str, str]:
-    return dict(_SEEN.findall((await maria.look(draft)).text))
+    return dict(SEEN.findall((await maria.look(draft)).text))
 
 
 def _payrolls(connection: psycopg.Connection) -> list[tuple[str, int]]:
@@ -151,7 +151,7 @@ async def test_what_changed_since_it_was_looked_at_is_refused_and_shown(
     assert "The amounts changed after your review." in refused.text
     assert "Reviewed net pay" in refused.text
     assert _payrolls(owner_connection) == []
-    now = dict(_SEEN.findall(refused.text))
+    now = dict(SEEN.findall(refused.text))
     assert now["preview_token"] != seen["preview_token"]
     ran = await maria.send(f"{draft}/run", page=_FORM, **now)
     assert ran.status_code == 303
