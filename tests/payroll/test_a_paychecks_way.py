@@ -32,7 +32,7 @@ MOST = {"api": (12, 4), "page": (17, 6), "pages": (32, 12)}
 
 _HOUSE = Path(hearthpay.__file__).parent
 _GROUND = {"access", "clock", "database", "security", "wire"}
-#: Above and below the floors of payroll's contract, as ARCHITECTURE draws them.
+#: Above and below the floors of payroll's contract, as imports point.
 _ABOVE = (
     ("web.household.payrolls",),
     ("web.household",),

@@ -167,8 +167,8 @@ async def run_payroll(
     """Calculate and record a payroll.
 
     By check or cash, and in retrospect, it is completed at once. By direct deposit the household's money is collected
-    now, or the payroll is scheduled where the pay date is later than the bank needs. ``offered`` tells whether this
-    installation sends real direct deposits. ``seen`` is the token of a preview: nothing but that is run.
+    now, or the payroll is scheduled where the pay date is later than the bank needs. ``direct_deposit_enabled``
+    tells whether this installation sends real direct deposits. ``seen`` is the token of a preview: nothing else is run.
 
     Its employees are locked while it is calculated, so two runs for one employee follow each other and the
     second sees the first one's year to date. Raises `validation_error`, `duplicate_employee`,
