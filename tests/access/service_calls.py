@@ -179,6 +179,10 @@ BELOW: Final = frozenset(
         "hearthpay.employers.service.resolve_employer_of",
         "hearthpay.employees.service.lock_employee",
         "hearthpay.employees.service.lock_everyone",
+        "hearthpay.payroll.orders.employees.find_household",
+        "hearthpay.payroll.service.changes_since",
+        "hearthpay.payroll.service.prepare_payroll",
+        "hearthpay.payroll.service.record_payroll",
         "hearthpay.payroll.voiding.void_unsent",
         "hearthpay.sandbox.households.sandbox_household",
     }
@@ -809,6 +813,11 @@ async def _find_draft(session: AsyncSession, actor: Actor, target: Target) -> ob
     return await drafts.find_draft(session, actor, target.payroll_id)
 
 
+@_deed(drafts.review_draft, PAYROLL_LOOKERS, "payroll", ends="not_found")
+async def _review_draft(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await drafts.review_draft(session, actor, CLOCK, target.payroll_id, direct_deposit_enabled=True)
+
+
 @_deed(drafts.drop_draft, PAYERS, "payroll", ends="not_found")
 async def _drop_draft(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await drafts.drop_draft(session, actor, CLOCK, target.payroll_id)
@@ -817,7 +826,12 @@ async def _drop_draft(session: AsyncSession, actor: Actor, target: Target) -> ob
 @_deed(drafts.run_draft, PAYERS, "payroll", ends="not_found")
 async def _run_draft(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await drafts.run_draft(
-        session, actor, CLOCK, target.payroll_id, direct_deposit_enabled=True, seen=""
+        session,
+        actor,
+        CLOCK,
+        target.payroll_id,
+        drafts.DraftApproval(preview_token=""),
+        direct_deposit_enabled=True,
     )
 
 

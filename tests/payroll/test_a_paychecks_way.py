@@ -1,30 +1,47 @@
 """A paycheck's way, from request to answer: how many rooms it enters, and how often it climbs.
 
-A room is a module or package of `hearthpay.payroll`, or another package as a whole. What every request stands on is
-none, and making a value enters none. Rooms are told in the order in which they are first entered; where the next one
-stands on a higher floor, the way climbs.
+A room is a module or package of `hearthpay.payroll`, a module of `hearthpay.web` (its templates are one), or another
+package as a whole. What every request stands on is none, and making a value enters none. Rooms are listed in the order
+in which they are first entered; where the next one stands on a higher floor, the way climbs.
 """
 
 import itertools
 import sys
 import tomllib
+from collections.abc import Awaitable
 from pathlib import Path
 from types import FrameType
 
+import httpx
 import pytest
 
 import hearthpay
 from hearthpay.taxes import COMPILED
 from tests.http.api import Account
+from tests.web.people_browser import OWN, Browser
+from tests.web.rows.payrolls import draft_of
+from tests.web.rows.world import World
+from tests.web.test_payroll_pages import SEEN, app, maria, people, people_context, world
 from tests.worlds.households import payroll_of
+from tests.worlds.keys import ring
 
-MOST_ROOMS = 12
-MOST_CLIMBS = 4
+__all__ = ["app", "maria", "people", "people_context", "ring", "world"]
+
+MOST = {"api": (12, 4), "page": (17, 6), "pages": (32, 12)}
+"""Rooms and climbs: of a preview or a run by API; of the POST that runs a draft; of review, run and payroll page."""
 
 _HOUSE = Path(hearthpay.__file__).parent
 _GROUND = {"access", "clock", "database", "security", "wire"}
-#: Above and below payroll, as ARCHITECTURE draws them.
-_BELOW = (("banking",), ("employees", "employers"), ("http",), ("taxes",))
+#: Above and below the floors of payroll's contract, as imports point.
+_ABOVE = (
+    ("web.household.payrolls",),
+    ("web.household",),
+    ("web.settings",),
+    ("web",),
+    ("documents",),
+    ("payroll.drafts", "payroll.approval", "payroll.issues"),
+)
+_BELOW = (("banking",), ("employees", "employers"), ("people",), ("http",), ("languages",), ("taxes",))
 
 
 class Visitor:
@@ -40,6 +57,8 @@ class Visitor:
         room, *inner = path.relative_to(_HOUSE).with_suffix("").parts
         if room == "payroll":
             room = f"payroll.{inner[0]}"
+        elif room == "web":
+            room = ".".join((room, *inner)) if inner[0] != "templates" else "web.templates"
         if room not in _GROUND and room not in self.rooms:
             self.rooms.append(room)
 
@@ -64,23 +83,62 @@ def floors() -> dict[str, int]:
         [f"payroll.{name}" for name in layer.replace("|", " ").replace(":", " ").split()]
         for layer in contract["layers"]
     ]
-    return {room: -depth for depth, floor in enumerate([*payroll, *_BELOW]) for room in floor}
+    every = [*_ABOVE, *payroll, *_BELOW]
+    return {room: -depth for depth, floor in enumerate(every) for room in floor}
+
+
+def height_of(room: str, heights: dict[str, int]) -> int:
+    """The height of a room: a module of the web has that of its package."""
+    name = room
+    while name not in heights:
+        name, _, _ = name.rpartition(".")
+        assert name, f"give {room} a floor here, or in pyproject.toml"
+    return heights[name]
+
+
+def check_way(rooms: list[str], kind: str) -> None:
+    """Hold a way to the most rooms and climbs of its kind."""
+    heights = [height_of(room, floors()) for room in rooms]
+    climbs = [rooms[at + 1] for at, (one, other) in enumerate(itertools.pairwise(heights)) if other > one]
+    most_rooms, most_climbs = MOST[kind]
+    assert len(rooms) <= most_rooms, rooms
+    assert len(climbs) <= most_climbs, (climbs, rooms)
+
+
+async def watched(request: Awaitable[httpx.Response]) -> tuple[httpx.Response, list[str]]:
+    """Send a request; return its answer and the rooms on its way."""
+    visitor = Visitor()
+    sys.setprofile(visitor)
+    try:
+        response = await request
+    finally:
+        sys.setprofile(None)
+    return response, visitor.rooms
 
 
 @pytest.mark.skipif(COMPILED, reason="nobody sees what is called in a compiled engine")
 @pytest.mark.parametrize("path", ["/payroll/preview", "/payroll/run"])
 async def test_few_rooms_and_few_climbs(account: Account, employer_id, employee_id, path):
-    visitor = Visitor()
-    sys.setprofile(visitor)
-    try:
-        response = await account.live.post(path, payroll_of(employer_id, employee_id))
-    finally:
-        sys.setprofile(None)
+    response, rooms = await watched(account.live.post(path, payroll_of(employer_id, employee_id)))
     assert response.status_code == 200, response.text
-    height = floors()
-    way = visitor.rooms
-    assert {"http", "taxes", "payroll.ledger", "payroll.answers"} <= set(way)
-    assert set(way) <= height.keys(), "give it a floor in pyproject.toml"
-    climbs = [after for before, after in itertools.pairwise(way) if height[after] > height[before]]
-    assert len(way) <= MOST_ROOMS, way
-    assert len(climbs) <= MOST_CLIMBS, (climbs, way)
+    assert {"http", "taxes", "payroll.ledger", "payroll.answers"} <= set(rooms)
+    assert not any(room.startswith("web.") for room in rooms)
+    check_way(rooms, "api")
+
+
+@pytest.mark.skipif(COMPILED, reason="nobody sees what is called in a compiled engine")
+async def test_a_page_runs_a_draft_in_few_rooms(maria: Browser, world: World) -> None:
+    """The POST of the review page; and it together with the review before it and the payroll's page after it."""
+    draft = f"/app/{world.household_id}/payrolls/drafts/{await draft_of(world)}"
+    token = await maria.token("/settings/profile")
+    review, before = await watched(maria.look(draft))
+    form = {"form_token": token, **dict(SEEN.findall(review.text))}
+    ran, rooms = await watched(maria.client.post(f"{draft}/run", data=form, headers=OWN))
+    assert ran.status_code == 303, ran.text
+    payroll, after = await watched(maria.look(ran.headers["location"]))
+    assert payroll.status_code == 200, payroll.text
+    assert {"http", "people", "taxes", "payroll.drafts", "payroll.ledger"} <= set(rooms)
+    together = list(dict.fromkeys((*before, *rooms, *after)))
+    assert "payroll.answers" not in together
+    check_way(rooms, "page")
+    check_way(together, "pages")

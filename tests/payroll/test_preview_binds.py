@@ -22,8 +22,9 @@ ORDER_FIELDS: Final[dict[str, object]] = {
     "employer_id": "the token's MAC is over it",
     "dates": "its own table",
     "pay_frequency": ("biweekly",),
-    "notes": ("catch-up", "fica-refund"),
+    "notes": "they move no money: what they make the payroll is its kind, and that is bound",
     "entries": "its own table",
+    "kind": ("catch_up", "fica_refund"),
 }
 DATE_FIELDS: Final[dict[str, object]] = {
     "period_start": (DAY - datetime.timedelta(days=1),),

@@ -41,7 +41,7 @@ async def test_an_estimate_is_spelled_shortly_and_kept_exactly(family: Family, t
         stored = await read_payroll(session, UUID(payroll_id))
     assert stored is not None
     assert stored.estimate is not None
-    assert str(stored.estimate["totals"]["gross_pay"]) == "1140.00"
-    assert {type(line["amount"]) for each in stored.estimate["employees"] for line in each["lines"]} == {
-        Decimal
-    }
+    assert str(stored.estimate.answer["totals"]["gross_pay"]) == "1140.00"
+    assert {
+        type(line["amount"]) for each in stored.estimate.answer["employees"] for line in each["lines"]
+    } == {Decimal}

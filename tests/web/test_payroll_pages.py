@@ -6,6 +6,7 @@ import asyncio
 import csv
 import io
 import re
+from datetime import timedelta
 from decimal import Decimal
 from uuid import UUID, uuid4
 
@@ -29,7 +30,7 @@ _WEEK = {"start": "2026-11-16", "end": "2026-11-22", "pay_date": "2026-11-27", "
 _FORM = "/settings/profile"
 """A page with a form: every form of a browser carries the same token."""
 
-_SEEN = re.compile(r'name="(preview_token)" value="([^"]*)"')
+SEEN = re.compile(r'name="(preview_token)" value="([^"]*)"')
 
 
 @pytest.fixture
@@ -65,7 +66,7 @@ async def _draft(maria: Browser, at: str, employee_id: UUID, **pay: str) -> str:
 
 
 async def _preview_digest(maria: Browser, draft: str) -> dict[str, str]:
-    return dict(_SEEN.findall((await maria.look(draft)).text))
+    return dict(SEEN.findall((await maria.look(draft)).text))
 
 
 def _payrolls(connection: psycopg.Connection) -> list[tuple[str, int]]:
@@ -151,11 +152,27 @@ async def test_what_changed_since_it_was_looked_at_is_refused_and_shown(
     assert "The amounts changed after your review." in refused.text
     assert "Reviewed net pay" in refused.text
     assert _payrolls(owner_connection) == []
-    now = dict(_SEEN.findall(refused.text))
+    now = dict(SEEN.findall(refused.text))
     assert now["preview_token"] != seen["preview_token"]
     ran = await maria.send(f"{draft}/run", page=_FORM, **now)
     assert ran.status_code == 303
     assert len(_payrolls(owner_connection)) == 1
+
+
+async def test_a_review_that_has_expired_is_shown_again_and_runs_nothing(
+    maria: Browser, world: World, clock: FixedClock, owner_connection: psycopg.Connection
+) -> None:
+    draft = await _draft(maria, f"/app/{world.household_id}/payrolls", world.employee_id)
+    seen = await _preview_digest(maria, draft)
+    clock.advance(timedelta(minutes=31))
+    for form in (seen, {}, {"preview_token": "pv1_x"}):
+        refused = await maria.send(f"{draft}/run", page=_FORM, **form)
+        assert refused.status_code == 409
+        assert "The amounts changed after your review." in refused.text
+        assert "Reviewed net pay" not in refused.text
+    assert _payrolls(owner_connection) == []
+    now = dict(SEEN.findall(refused.text))
+    assert (await maria.send(f"{draft}/run", page=_FORM, **now)).status_code == 303
 
 
 async def test_hours_that_are_paid_are_not_paid_twice_and_a_bonus_beside_them_is_confirmed(

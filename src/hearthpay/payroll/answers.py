@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
 from hearthpay.payroll.issues.payment_status import Outcome, PayrollPaymentStatus
+from hearthpay.payroll.ledger.estimates import MESSAGES
 from hearthpay.payroll.ledger.payrolls import totals_of
 from hearthpay.payroll.ledger.rows import (
     PaycheckRow,
@@ -20,14 +21,11 @@ from hearthpay.payroll.lifecycle import HAS_PAY_STUBS
 from hearthpay.payroll.models import Payroll
 from hearthpay.payroll.orders import SalaryShare
 from hearthpay.payroll.orders.pay_dates import PayDates
-from hearthpay.taxes.messages import Message, of_json, parameters, texts, to_json
+from hearthpay.taxes.messages import parameters, texts, to_json
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.reciprocity import reciprocity_certificate
 from hearthpay.wire.answer import render
 from hearthpay.wire.money import shortest
-
-_MESSAGES: Final = "messages"
-"""Where a stored estimate keeps the warnings of a paycheck by code; not answered."""
 
 _HUNDREDTH = Decimal("0.01")
 _HOURS = ("regular_hours", "overtime_hours")
@@ -68,13 +66,10 @@ def preview_data(preview: Preview) -> dict[str, Any]:
         data["preview_token"] = preview.token
     if flags:
         data["confirmations_required"] = list(flags)
-    send_at = record.dates.send_at
-    if preview.by_deposit is not None:
-        send_at = preview.by_deposit.send_at
-        if preview.by_deposit.next_valid_pay_date is not None:
-            data["next_valid_pay_date"] = preview.by_deposit.next_valid_pay_date
-    if send_at is not None:
-        data["scheduled_send_at"] = send_at
+    if preview.by_deposit is not None and preview.by_deposit.next_valid_pay_date is not None:
+        data["next_valid_pay_date"] = preview.by_deposit.next_valid_pay_date
+    if preview.send_at is not None:
+        data["scheduled_send_at"] = preview.send_at
         data["is_estimated"] = True
     return data
 
@@ -83,20 +78,10 @@ def estimate_json(record: PayrollRecord) -> bytes:
     """Return what a scheduled payroll is expected to be, as JSON to be kept: the answer, and its messages."""
     amounts = _amounts(record)
     amounts["employees"] = [
-        {**answered, _MESSAGES: [to_json(each) for each in paycheck.warnings]}
+        {**answered, MESSAGES: [to_json(each) for each in paycheck.warnings]}
         for answered, paycheck in zip(amounts["employees"], record.paychecks, strict=True)
     ]
     return render(amounts)
-
-
-def warnings_of(payroll: StoredPayroll) -> list[tuple[Message, ...]]:
-    """Return what each paycheck of a payroll warns of, in the order of its answer; of one to come, as estimated."""
-    if payroll.paychecks or payroll.estimate is None:
-        return [paycheck.warnings for paycheck in payroll.paychecks]
-    return [
-        tuple(of_json(kept) for kept in each.get(_MESSAGES, each["warnings"]))
-        for each in payroll.estimate["employees"]
-    ]
 
 
 def run_data(payroll: StoredPayroll) -> dict[str, Any]:
@@ -107,7 +92,7 @@ def run_data(payroll: StoredPayroll) -> dict[str, Any]:
         "status": payroll.status,
         **_dates(payroll.dates, payroll.pay_frequency),
     }
-    if payroll.paychecks or payroll.estimate is None:
+    if payroll.expected is None:
         data |= {
             "employees": [_paycheck(paycheck, payroll.tax_year) for paycheck in payroll.paychecks],
             "totals": _totals(payroll.totals),
@@ -115,9 +100,9 @@ def run_data(payroll: StoredPayroll) -> dict[str, Any]:
             **_provisional(payroll.paychecks),
         }
     else:
-        data |= _as_expected(payroll.estimate)
+        data |= _as_expected(payroll.expected.answer)
         data["employees"] = [
-            {"warning_codes": [], **{name: part for name, part in each.items() if name != _MESSAGES}}
+            {"warning_codes": [], **{name: part for name, part in each.items() if name != MESSAGES}}
             for each in data["employees"]
         ]
     if payroll.status == "scheduled":
@@ -148,7 +133,7 @@ def detail_data(payroll: StoredPayroll, payment_status: PayrollPaymentStatus) ->
         if deposit is not None and deposit.decided is not None:
             employee["remedy"] = asdict(deposit.decided)
     if payroll.paychecks and payroll.estimate is not None:
-        data["estimated_totals"] = _as_expected(payroll.estimate["totals"])
+        data["estimated_totals"] = _as_expected(payroll.estimate.answer["totals"])
     if payment_status.issue is not None:
         data["failure"] = payment_status.issue.as_json()
     return data
@@ -173,11 +158,8 @@ def _documents(payroll: StoredPayroll) -> list[dict[str, Any]]:
 def _with_payment(
     paycheck: dict[str, Any], status: str, payment_status: PayrollPaymentStatus
 ) -> dict[str, Any]:
-    """Add what has become of the paycheck's money; of an estimate that never fired, nothing has."""
-    found = payment_status.paychecks.get(UUID(str(paycheck["employee_id"])))
-    if found is None:
-        over = status in ("voided", "failed")
-        return {**paycheck, "status": "undone" if over else "scheduled", "outcome": None}
+    """Add what has become of the paycheck's money."""
+    found = payment_status.of_paycheck(UUID(str(paycheck["employee_id"])), status)
     return {**paycheck, "status": found.status, "outcome": _outcome(found.outcome)}
 
 

@@ -3,12 +3,17 @@
 They stand at approval, for a payroll that runs now and for one that is scheduled alike.
 """
 
+from collections.abc import Sequence
 from typing import Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.banking.authorizations import LARGE_NET_PAY
+from hearthpay.banking.readiness import Blocker, employee_blockers
 from hearthpay.payroll.commands import Confirmations, Corrections
 from hearthpay.payroll.ledger.rows import PayrollRecord
+from hearthpay.payroll.orders import SettledOrder
 from hearthpay.taxes.money import from_cents
 
 LARGE_TOTAL: Final = 500_000
@@ -76,3 +81,38 @@ def refuse_beyond_the_bank(record: PayrollRecord) -> None:
 def debit_of(record: PayrollRecord) -> int:
     """Return the cents to collect from the household: the direct deposits and what is set aside from them."""
     return sum(paycheck.net_pay + paycheck.set_aside.amount for paycheck in record.through_the_bank)
+
+
+async def require_accounts(session: AsyncSession, order: SettledOrder) -> None:
+    """Raise `direct_deposit_unavailable` where an employee who is paid so has no account that could take it."""
+    requested = [entry.employee_id for entry in order.entries if entry.payment_method == "direct_deposit"]
+    blocked = {
+        employee_id: found
+        for employee_id, found in (await employee_blockers(session, requested)).items()
+        if found
+    }
+    if blocked:
+        raise Refusal(
+            "direct_deposit_unavailable",
+            "Direct deposit is not available for every employee it was asked for: invite them to enter their bank "
+            "account, or pay them by check or cash.",
+            details={
+                "employees": [
+                    {"employee_id": employee_id, "blockers": _listed(found)}
+                    for employee_id, found in blocked.items()
+                ]
+            },
+        )
+
+
+def unavailable(blockers: Sequence[Blocker]) -> Refusal:
+    """Return the `direct_deposit_unavailable` of a household."""
+    return Refusal(
+        "direct_deposit_unavailable",
+        f"Direct deposit is not available for this household: {blockers[0].message} Pay by check or cash.",
+        details={"blockers": _listed(blockers)},
+    )
+
+
+def _listed(blockers: Sequence[Blocker]) -> list[dict[str, str]]:
+    return [{"code": blocker.code, "message": blocker.message} for blocker in blockers]

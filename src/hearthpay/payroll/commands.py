@@ -2,7 +2,7 @@
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from typing import Final
 from uuid import UUID
@@ -86,14 +86,13 @@ class Order:
     default_payment_method: PaymentMethod | None = None
     """The method of entries that name none, in place of the employee's own setting."""
 
+    kind: PayrollKind = field(init=False, default="regular")
+    """What the payroll is for, as its notes ask."""
+
     def __post_init__(self) -> None:
         if not self.employees:
             raise ValueError("an order pays somebody")
-
-    @property
-    def kind(self) -> PayrollKind:
-        """What the payroll is for, as its notes ask."""
-        return kind_from_notes(self.notes)
+        object.__setattr__(self, "kind", kind_from_notes(self.notes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Final, cast
 from uuid import UUID
@@ -20,16 +20,23 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.permissions import READ_PAYROLLS, RUN_PAYROLL, allow
-from hearthpay.access.refusal import Refusal
+from hearthpay.access.refusal import Refusal, from_tax_engine
 from hearthpay.clock import Clock
 from hearthpay.employees.commands import PayFrequency
 from hearthpay.employees.models import Employee
 from hearthpay.employers.service import resolve_employer
 from hearthpay.payroll.commands import NOTHING_CONFIRMED, Confirmations, EmployeePay, Order, SetAsideChoice
+from hearthpay.payroll.ledger.preview_tokens import PreviewChanges
+from hearthpay.payroll.ledger.rows import PayrollRecord, Preview
 from hearthpay.payroll.models import PayrollDraft
-from hearthpay.payroll.service import run_payroll
+from hearthpay.payroll.service import changes_since, prepare_payroll, preview_payroll, record_payroll
+from hearthpay.taxes import TaxInputError
 
 _NUMBERS: Final = ("regular_hours", "overtime_hours", "bonus", "other_earnings", "unpaid_days")
+CONFIRM_BESIDE: Final = "confirm_beside"
+_BESIDE: Final = frozenset({"period_paid_already", "paid_beside", "paid_beside_as_supplemental"})
+"""Codes of warnings that somebody is paid for these days already."""
+
 _NOT_THERE: Final = "There is no such draft."
 
 
@@ -47,6 +54,50 @@ class Draft:
     def open(self) -> bool:
         """Whether it may still be changed, sent or dropped."""
         return self.payroll_id is None and not self.dropped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftApproval:
+    """With what somebody approves a draft that was reviewed."""
+
+    preview_token: str
+    """That of the preview that was reviewed: nothing else is run."""
+
+    confirmed: Confirmations = NOTHING_CONFIRMED
+    confirm_beside: bool = False
+    """Whether it may be paid beside another payroll of the period."""
+
+    identity_confirmed: bool = False
+    """Whether the person has confirmed lately who they are, as is needed before money leaves the account."""
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The names of what was confirmed."""
+        return (*self.confirmed.given, *((CONFIRM_BESIDE,) if self.confirm_beside else ()))
+
+
+@dataclass(frozen=True, slots=True)
+class DraftReview:
+    """A draft as it would run now: what it comes to, or why it cannot run; of one that is not open, the draft alone."""
+
+    draft: Draft
+    preview: Preview | None = None
+    refusal: Refusal | None = None
+    changes: PreviewChanges | None = None
+    """What is not as it was reviewed; without paychecks where it is not known what was."""
+
+    unconfirmed: tuple[str, ...] = ()
+    """What was not confirmed and has to be."""
+
+    needs_identity: bool = False
+    """Whether the person has to confirm first who they are."""
+
+    @property
+    def confirmations(self) -> tuple[str, ...]:
+        """Everything that has to be confirmed."""
+        return (
+            () if self.preview is None else confirmations_of(self.preview.record, self.preview.confirmations)
+        )
 
 
 async def save_draft(
@@ -116,38 +167,73 @@ async def drop_draft(session: AsyncSession, actor: Actor, clock: Clock, draft_id
     return await find_draft(session, actor, draft_id)
 
 
+async def review_draft(
+    session: AsyncSession, actor: Actor, clock: Clock, draft_id: UUID, *, direct_deposit_enabled: bool
+) -> DraftReview:
+    """Return what a draft would come to if it were run now, with how each line came about; nothing is created.
+
+    Why it cannot be run is told as well, as the review's refusal. Raises what `allow` raises, and `not_found`.
+    """
+    draft = await find_draft(session, actor, draft_id)
+    if not draft.open:
+        return DraftReview(draft)
+    try:
+        preview = await preview_payroll(
+            session, actor, clock, draft.order, direct_deposit_enabled=direct_deposit_enabled, explain=True
+        )
+    except TaxInputError as error:
+        return DraftReview(draft, refusal=from_tax_engine(error))
+    except Refusal as refusal:
+        return DraftReview(draft, refusal=refusal)
+    return DraftReview(draft, preview)
+
+
 async def run_draft(
     session: AsyncSession,
     actor: Actor,
     clock: Clock,
     draft_id: UUID,
-    confirmed: Confirmations = NOTHING_CONFIRMED,
+    approval: DraftApproval,
     *,
     direct_deposit_enabled: bool,
-    seen: str,
-) -> UUID:
-    """Run what was typed, once; return the payroll's id, of one that was sent before as well.
+) -> DraftReview:
+    """Run what was typed, once, if it is what was reviewed and everything is confirmed; return the draft as it is now.
 
-    ``seen`` is the token of the preview that was shown: nothing but that is run. Raises what `run_payroll` raises,
-    `not_found`, and `invalid_state` for a draft that was dropped.
+    One that ran names its payroll, also one that ran before. Where identity or a confirmation is missing, or something
+    is not as it was reviewed, nothing is run, and the review says which. Raises `not_found`, and what `run_payroll`
+    raises for a payroll that cannot be run.
     """
     allow(actor, RUN_PAYROLL)
     draft = await _locked(session, actor, draft_id)
-    if draft.payroll_id is not None:
-        return draft.payroll_id
-    if draft.dropped:
-        raise Refusal("invalid_state", "This draft was dropped.")
-    ran = await run_payroll(
-        session,
-        actor,
-        clock,
-        draft.order,
-        confirmed,
-        direct_deposit_enabled=direct_deposit_enabled,
-        seen=seen,
+    if not draft.open:
+        return DraftReview(draft)
+    prepared = await prepare_payroll(
+        session, actor, clock, draft.order, direct_deposit_enabled=direct_deposit_enabled
     )
+    if prepared.record.through_the_bank and not approval.identity_confirmed:
+        return DraftReview(draft, needs_identity=True)
+    needed = confirmations_of(prepared.record, prepared.confirmations)
+    unconfirmed = tuple(each for each in needed if each not in approval.given)
+    changes: PreviewChanges | None = None
+    if not unconfirmed:
+        try:
+            changes = await changes_since(session, actor, clock, prepared, approval.preview_token)
+        except Refusal:  # the token has ended or is none: nobody knows what was shown
+            changes = PreviewChanges(request_changed=False, paychecks=())
+    if unconfirmed or changes is not None:
+        review = await review_draft(
+            session, actor, clock, draft_id, direct_deposit_enabled=direct_deposit_enabled
+        )
+        return replace(review, unconfirmed=unconfirmed, changes=changes)
+    ran = await record_payroll(session, actor, clock, prepared, approval.confirmed, as_previewed=True)
     await session.execute(update(PayrollDraft).where(PayrollDraft.id == draft_id).values(payroll_id=ran.id))
-    return ran.id
+    return DraftReview(replace(draft, payroll_id=ran.id))
+
+
+def confirmations_of(record: PayrollRecord, confirmations: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what a person must confirm of a draft: what a run needs, and that it is paid beside another payroll."""
+    beside = any(told.code in _BESIDE for paycheck in record.paychecks for told in paycheck.warnings)
+    return (*confirmations, *((CONFIRM_BESIDE,) if beside else ()))
 
 
 async def _locked(session: AsyncSession, actor: Actor, draft_id: UUID) -> Draft:

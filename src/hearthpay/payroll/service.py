@@ -1,9 +1,8 @@
 """What may happen to payrolls: preview, run, read, list."""
 
 import datetime
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Final
 from uuid import UUID
 
 from sqlalchemy import Select, exists, func, select
@@ -13,24 +12,25 @@ from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.entitlements import refuse_long_payroll
 from hearthpay.access.permissions import READ_PAYROLLS, RUN_PAYROLL, allow
-from hearthpay.access.refusal import Refusal, invalid_fields, problem
+from hearthpay.access.refusal import Refusal
 from hearthpay.banking import calendar
 from hearthpay.banking.accounts import current_employee_accounts, current_household_account
 from hearthpay.banking.authorizations import authorize, needs_authorization
 from hearthpay.banking.entries import Debit, collect
-from hearthpay.banking.readiness import Blocker, employee_blockers, household_blockers
+from hearthpay.banking.readiness import Blocker, household_blockers
 from hearthpay.clock import Clock
 from hearthpay.employees.models import Employee
-from hearthpay.employees.same_person import WITH_FIRST_RECORDS, lock_people
 from hearthpay.employers.assigned_rates import tax_terms
 from hearthpay.employers.models import Employer
-from hearthpay.employers.service import resolve_employer, resolve_employer_of
+from hearthpay.employers.service import resolve_employer_of
 from hearthpay.payroll.answers import estimate_json
 from hearthpay.payroll.approval import (
     confirmations_needed,
     debit_of,
     refuse_beyond_the_bank,
+    require_accounts,
     require_confirmations,
+    unavailable,
 )
 from hearthpay.payroll.calculation import calculate_payroll, refuse_unknown_law
 from hearthpay.payroll.commands import (
@@ -41,11 +41,12 @@ from hearthpay.payroll.commands import (
     RoundedHours,
 )
 from hearthpay.payroll.issues.available_actions import with_available_actions
+from hearthpay.payroll.ledger.estimates import Estimate
 from hearthpay.payroll.ledger.histories import read_histories
 from hearthpay.payroll.ledger.overlaps import Overlap, find_overlaps, refuse_what_autopilot_pays
-from hearthpay.payroll.ledger.payrolls import NewPayroll, exact, insert_payroll, read_payroll, save_estimate
+from hearthpay.payroll.ledger.payrolls import NewPayroll, insert_payroll, read_payroll, save_estimate
 from hearthpay.payroll.ledger.posting import post_paychecks, postings_of
-from hearthpay.payroll.ledger.preview_tokens import preview_token, refuse_other_amounts
+from hearthpay.payroll.ledger.preview_tokens import PreviewChanges, changes_since_preview, preview_token
 from hearthpay.payroll.ledger.rows import Owner, PayrollRecord, Preview, StoredPayroll
 from hearthpay.payroll.ledger.years import NO_HISTORY, History
 from hearthpay.payroll.lifecycle import Cause, PayrollStatus, Transition, begin
@@ -54,11 +55,16 @@ from hearthpay.payroll.orders import (
     Payee,
     PayrollEntry,
     SettledOrder,
+    find_employees,
+    find_household,
     payee_of,
+    refuse_unpayable,
+    settle_order,
+    way_of,
     with_salaries,
 )
 from hearthpay.payroll.orders.corrected_dates import settle_dates_of
-from hearthpay.payroll.orders.pay_dates import DepositTiming, PayDates, Way, deposit_timing
+from hearthpay.payroll.orders.pay_dates import DepositTiming, PayDates, deposit_timing
 from hearthpay.payroll.years.fica_refund import calculate_refund, refuse_not_due, refuse_other_pay
 from hearthpay.payroll.years.household_year import (
     HouseholdYear,
@@ -70,13 +76,9 @@ from hearthpay.taxes.messages import DollarAmount, Message, message
 from hearthpay.taxes.money import from_cents
 from hearthpay.wire.paging import page_of
 
-_LOCK: Final = (
-    select(Employee).where(WITH_FIRST_RECORDS).order_by(Employee.id).with_for_update(key_share=True)
-)
-
 
 @dataclass(frozen=True, slots=True)
-class _Prepared:
+class PreparedPayroll:
     """A payroll checked and calculated; ``histories`` are the employees' years before it."""
 
     employer: Employer
@@ -114,7 +116,7 @@ async def preview_payroll(
     named is the run's. With ``explain`` each paycheck tells how its lines came about. Raises what `run_payroll` raises.
     """
     allow(actor, READ_PAYROLLS)
-    prepared = await _prepare(
+    prepared = await prepare_payroll(
         session,
         actor,
         clock,
@@ -140,7 +142,7 @@ async def explain_payroll(
     """Calculate a payroll as `preview_payroll` does, and tell how each line came about. Raises what that raises."""
     allow(actor, READ_PAYROLLS)
     return (
-        await _prepare(
+        await prepare_payroll(
             session,
             actor,
             clock,
@@ -165,8 +167,8 @@ async def run_payroll(
     """Calculate and record a payroll.
 
     By check or cash, and in retrospect, it is completed at once. By direct deposit the household's money is collected
-    now, or the payroll is scheduled where the pay date is later than the bank needs. ``offered`` tells whether this
-    installation sends real direct deposits. ``seen`` is the token of a preview: nothing but that is run.
+    now, or the payroll is scheduled where the pay date is later than the bank needs. ``direct_deposit_enabled``
+    tells whether this installation sends real direct deposits. ``seen`` is the token of a preview: nothing else is run.
 
     Its employees are locked while it is calculated, so two runs for one employee follow each other and the
     second sees the first one's year to date. Raises `validation_error`, `duplicate_employee`,
@@ -179,14 +181,42 @@ async def run_payroll(
     would help, the refusal's `example` is the `Corrections` of the order.
     """
     allow(actor, RUN_PAYROLL)
-    prepared = await _prepare(session, actor, clock, order, direct_deposit_enabled=direct_deposit_enabled)
-    employer, settled, record = prepared.employer, prepared.order, prepared.record
+    prepared = await prepare_payroll(
+        session, actor, clock, order, direct_deposit_enabled=direct_deposit_enabled
+    )
     if seen is not None:
-        accounts = await _accounts_of(session, settled)
-        refuse_other_amounts(session, actor, seen, settled, record, accounts, clock.now())
+        changes = await changes_since(session, actor, clock, prepared, seen)
+        if changes is not None:
+            raise changes.refusal()
+    return await record_payroll(session, actor, clock, prepared, confirmed, as_previewed=seen is not None)
+
+
+async def changes_since(
+    session: AsyncSession, actor: Actor, clock: Clock, prepared: PreparedPayroll, token: str
+) -> PreviewChanges | None:
+    """Return how a prepared payroll differs from the preview of a token. Raises as `changes_since_preview` does."""
+    accounts = await _accounts_of(session, prepared.order)
+    return changes_since_preview(
+        session, actor, token, prepared.order, prepared.record, accounts, clock.now()
+    )
+
+
+async def record_payroll(
+    session: AsyncSession,
+    actor: Actor,
+    clock: Clock,
+    prepared: PreparedPayroll,
+    confirmed: Confirmations,
+    *,
+    as_previewed: bool,
+) -> StoredPayroll:
+    """Record a prepared payroll, whose employees are locked, and collect or schedule its money.
+
+    Raises `confirmation_required`, and `direct_deposit_unavailable` where the household's account is gone.
+    """
+    employer, settled, record = prepared.employer, prepared.order, prepared.record
     if prepared.confirmations:
         require_confirmations(record, prepared.confirmations, confirmed)
-
     now = clock.now()
     status = _status_of(settled, record)
     owner = Owner(actor.organization_id, employer.id, actor.sandbox)
@@ -208,7 +238,7 @@ async def run_payroll(
         send_on = calendar.submission_day(now)
         debit = Debit(payroll_id, debit_of(record), send_on, calendar.next_banking_day(send_on))
         if payroll_id not in await collect(session, now, [debit]):
-            raise _unavailable(
+            raise unavailable(
                 (Blocker("bank_account_missing", "The household's bank account is not connected."),)
             )
     await record_audit(
@@ -223,7 +253,7 @@ async def run_payroll(
             "employees": len(record.paychecks),
             "confirmed": [flag for flag, said in asdict(confirmed).items() if said],
         }
-        | ({} if seen is None else {"as_previewed": True}),
+        | ({"as_previewed": True} if as_previewed else {}),
     )
     return StoredPayroll(
         id=payroll_id,
@@ -238,12 +268,12 @@ async def run_payroll(
         totals=record.totals,
         created_at=now,
         paychecks=record.paychecks if estimate is None else (),
-        estimate=None if estimate is None else exact(estimate),
+        estimate=None if estimate is None else Estimate.parse(estimate),
         history=(Transition(status, actor.kind, None, now),),
     )
 
 
-def _as_dated(prepared: _Prepared) -> SettledOrder:
+def _as_dated(prepared: PreparedPayroll) -> SettledOrder:
     """Return the order by the way of payment that it was dated for, which is the one that a run may take."""
     order = prepared.order
     if not prepared.dated_ahead:
@@ -272,7 +302,7 @@ def _status_of(order: SettledOrder, record: PayrollRecord) -> PayrollStatus:
     return "pending_funding" if order.direct_deposit and debit_of(record) else "completed"
 
 
-async def _prepare(
+async def prepare_payroll(
     session: AsyncSession,
     actor: Actor,
     clock: Clock,
@@ -281,22 +311,26 @@ async def _prepare(
     direct_deposit_enabled: bool,
     preview: bool = False,
     explain: bool = False,
-) -> _Prepared:
+) -> PreparedPayroll:
+    """Check and calculate a payroll as it would run now, its employees locked unless it is for a preview.
+
+    The caller has asked for the permission. Raises what `run_payroll` raises before it records anything.
+    """
     refuse_long_payroll(actor.terms, len(asked.employees))
     refunds = asked.kind == "fica_refund"
-    employer = await _household_of(session, actor, asked, hold=not preview)
+    employer = await find_household(session, actor, asked, hold=not preview)
     now = clock.now()
     if refunds:
         refuse_other_pay(asked)
     if not preview and employer.threshold_bases:
         await lock_all(session, employer.id)
-    employees = await _employees(session, asked, lock=not preview)
+    employees = await find_employees(session, asked, lock=not preview)
     methods = [
         entry.payment_method
         or ("check" if refunds else asked.default_payment_method or employee.payment_method)
         for entry, employee in zip(asked.employees, employees, strict=True)
     ]
-    way = _way_of(asked, methods)
+    way = way_of(asked, methods)
     unnamed = all(entry.payment_method is None for entry in asked.employees)
     open_way = preview and unnamed and way == "on_paper" and not refunds
     # A period that begins after the earliest direct deposit has no such date: then it is the run's.
@@ -305,8 +339,8 @@ async def _prepare(
     )
     dates = settle_dates_of(asked, "direct_deposit" if dated_ahead else way, today=clock.today(), now=now)
     by_deposit = deposit_timing(dates, now) if open_way and not dated_ahead else None
-    _refuse_unpayable(asked, employees, dates)
-    order = _settled(asked, methods, employer.id, dates)
+    refuse_unpayable(asked, employees, dates)
+    order = settle_order(asked, methods, employer.id, dates)
     payees = {employee.id: payee_of(employee) for employee in employees}
     if not order.fica_refund:
         order = with_salaries(order, payees)
@@ -314,8 +348,8 @@ async def _prepare(
     if order.direct_deposit:
         blockers = await household_blockers(session, employer, direct_deposit_enabled=direct_deposit_enabled)
         if blockers:
-            raise _unavailable(blockers)
-        await _require_accounts(session, order)
+            raise unavailable(blockers)
+        await require_accounts(session, order)
     ids = sorted({employee.id for employee in employees})
     told: dict[UUID, list[Message]] = {}
     if not order.fica_refund:
@@ -354,7 +388,7 @@ async def _prepare(
         refuse_beyond_the_bank(record)
         unauthorized = await needs_authorization(session, employer.id, now)
         confirmations = confirmations_needed(record, authorization_needed=unauthorized)
-    return _Prepared(
+    return PreparedPayroll(
         employer,
         order,
         record,
@@ -365,28 +399,6 @@ async def _prepare(
         by_deposit,
         terms.threshold_bases,
         thresholds is not None,
-    )
-
-
-async def _household_of(session: AsyncSession, actor: Actor, order: Order, *, hold: bool) -> Employer:
-    """Return the household that is named, else that of the first employee in the list.
-
-    Where one is named, an employee of another is refused in the list, as `employee_not_in_household`.
-    """
-    if order.employer_id is not None:
-        return await resolve_employer(session, actor, order.employer_id, hold=hold)
-    employee_id = order.employees[0].employee_id
-    owner = await session.scalar(select(Employee.employer_id).where(Employee.id == employee_id))
-    return await resolve_employer_of(
-        session, actor, None, owner, _not_in_household(0, employee_id), hold=hold
-    )
-
-
-def _not_in_household(position: int, employee_id: UUID) -> Refusal:
-    return Refusal(
-        "employee_not_in_household",
-        f"employees[{position}] is not an employee of this household.",
-        details={"employee_id": employee_id},
     )
 
 
@@ -474,137 +486,6 @@ def _with_warnings(record: PayrollRecord, told: Mapping[UUID, Sequence[Message]]
         for paycheck in record.paychecks
     )
     return replace(record, paychecks=paychecks)
-
-
-def _way_of(order: Order, methods: Collection[str]) -> Way:
-    if order.kind == "catch_up":
-        return "catch_up"
-    return "direct_deposit" if "direct_deposit" in methods else "on_paper"
-
-
-def _settled(order: Order, methods: Sequence[str], employer_id: UUID, dates: PayDates) -> SettledOrder:
-    entries = []
-    for entry, method in zip(order.employees, methods, strict=True):
-        wish = entry.voluntary_set_aside
-        entries.append(
-            PayrollEntry(
-                employee_id=entry.employee_id,
-                payment_method=method,
-                regular_hours=entry.regular_hours,
-                overtime_hours=entry.overtime_hours,
-                bonus=entry.bonus,
-                other_earnings=entry.other_earnings,
-                unpaid_days=entry.unpaid_days,
-                pay_salary=entry.pay_salary,
-                set_aside_skip=wish is not None and wish.skip,
-                set_aside_wish=int(wish.amount.scaleb(2)) if wish and wish.amount is not None else None,
-            )
-        )
-    return SettledOrder(employer_id, dates, order.pay_frequency, order.notes, tuple(entries), order.kind)
-
-
-async def _require_accounts(session: AsyncSession, order: SettledOrder) -> None:
-    requested = [entry.employee_id for entry in order.entries if entry.payment_method == "direct_deposit"]
-    blocked = {
-        employee_id: found
-        for employee_id, found in (await employee_blockers(session, requested)).items()
-        if found
-    }
-    if blocked:
-        raise Refusal(
-            "direct_deposit_unavailable",
-            "Direct deposit is not available for every employee it was asked for: invite them to enter their bank "
-            "account, or pay them by check or cash.",
-            details={
-                "employees": [
-                    {"employee_id": employee_id, "blockers": _listed(found)}
-                    for employee_id, found in blocked.items()
-                ]
-            },
-        )
-
-
-def _unavailable(blockers: Sequence[Blocker]) -> Refusal:
-    return Refusal(
-        "direct_deposit_unavailable",
-        f"Direct deposit is not available for this household: {blockers[0].message} Pay by check or cash.",
-        details={"blockers": _listed(blockers)},
-    )
-
-
-def _listed(blockers: Sequence[Blocker]) -> list[dict[str, str]]:
-    return [{"code": blocker.code, "message": blocker.message} for blocker in blockers]
-
-
-async def _employees(session: AsyncSession, order: Order, *, lock: bool) -> Sequence[Employee]:
-    """Return the household's employees as the order lists them; locked in the order of their ids.
-
-    Raises `duplicate_employee` and `employee_not_in_household`.
-    """
-    ids = [entry.employee_id for entry in order.employees]
-    for position, employee_id in enumerate(ids):
-        if employee_id in ids[:position]:
-            raise Refusal(
-                "duplicate_employee",
-                f"employees[{position}] is in the list twice.",
-                details={"employee_id": employee_id},
-            )
-
-    async def locked(requested: Sequence[UUID]) -> Sequence[Employee]:
-        return (await session.scalars(_LOCK, {"records": list(requested)})).all()
-
-    if lock:
-        found = await lock_people(locked, ids)
-    else:
-        asked = select(Employee).where(Employee.id.in_(ids))
-        found = {employee.id: employee for employee in await session.scalars(asked)}
-    for position, employee_id in enumerate(ids):
-        if employee_id not in found:
-            raise _not_in_household(position, employee_id)
-    return [found[employee_id] for employee_id in ids]
-
-
-def _refuse_unpayable(order: Order, employees: Sequence[Employee], dates: PayDates) -> None:
-    """Raise where someone was not employed in the period, lacks a pay rate, or would work more hours than it has."""
-    problems = []
-    refunds = order.kind == "fica_refund"
-    for position, (entry, employee) in enumerate(zip(order.employees, employees, strict=True)):
-        earlier = employee.worked_earlier(dates.period_start, dates.period_end)
-        if employee.start_date > dates.period_end and not earlier:
-            raise Refusal(
-                "employee_not_started",
-                f"employees[{position}] starts on {employee.start_date}, after the pay period.",
-                details={"employee_id": employee.id, "start_date": employee.start_date},
-            )
-        if employee.end_date is not None and employee.end_date < dates.period_start and not earlier:
-            raise Refusal(
-                "invalid_state",
-                f"employees[{position}] left on {employee.end_date}, before the pay period.",
-                details={"employee_id": employee.id, "end_date": employee.end_date},
-            )
-        hours = entry.regular_hours + entry.overtime_hours
-        by_salary = employee.pay_type == "salary"
-        if employee.incomplete and (hours or (by_salary and entry.pay_salary and not refunds)):
-            what, paid = ("salary", "it") if by_salary else ("pay rate", "hours")
-            raise Refusal(
-                "employee_incomplete",
-                f"employees[{position}] has no {what} yet, and {paid} cannot be paid without one. Set "
-                f"{employee.incomplete[0]} with PATCH /api/v1/employees/{employee.id} first.",
-                details={"employee_id": employee.id, "missing": list(employee.incomplete)},
-            )
-        if hours > _hours_in(dates):
-            problems.append(
-                problem(
-                    f"employees[{position}].regular_hours",
-                    message("more_hours_than_period", hours=_hours_in(dates)),
-                )
-            )
-    if problems:
-        raise invalid_fields(problems)
-
-
-def _hours_in(dates: PayDates) -> int:
-    return ((dates.period_end - dates.period_start).days + 1) * 24
 
 
 async def get_payroll(session: AsyncSession, actor: Actor, clock: Clock, payroll_id: UUID) -> StoredPayroll:

@@ -134,6 +134,14 @@ class PayrollPaymentStatus:
     held: PaymentIssue | None
     paychecks: Mapping[UUID, PaycheckPaymentStatus]
 
+    def of_paycheck(self, employee_id: UUID, payroll_status: str) -> PaycheckPaymentStatus:
+        """Return what has become of a paycheck's money; of one that was only estimated, nothing has."""
+        found = self.paychecks.get(employee_id)
+        if found is not None:
+            return found
+        over = payroll_status in ("voided", "failed")
+        return PaycheckPaymentStatus(employee_id, "undone" if over else "scheduled")
+
 
 async def read_payment_status(
     session: AsyncSession, payroll_id: UUID, now: datetime.datetime, *, within_tenant: bool = True

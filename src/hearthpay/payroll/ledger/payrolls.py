@@ -3,8 +3,7 @@
 import datetime
 import json
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
@@ -13,6 +12,7 @@ from uuid_utils.compat import uuid7
 
 from hearthpay.payroll.ledger.columns import columns_of, insert_many, quoted_array
 from hearthpay.payroll.ledger.earnings import EARNINGS_TYPES
+from hearthpay.payroll.ledger.estimates import Estimate
 from hearthpay.payroll.ledger.paychecks import read_paychecks
 from hearthpay.payroll.ledger.rows import TENANT_TYPES, Owner, PayrollRecord, PayrollTotals, StoredPayroll
 from hearthpay.payroll.lifecycle import PayrollStatus, history_of
@@ -153,12 +153,6 @@ def _entry_values(payroll_id: UUID, payroll: NewPayroll) -> list[tuple[object, .
     ]
 
 
-def exact(estimate: bytes | str) -> dict[str, Any]:
-    """Return what a scheduled payroll is expected to be, from the JSON that is kept of it; its numbers are Decimals."""
-    read: dict[str, Any] = json.loads(estimate, parse_float=Decimal)
-    return read
-
-
 async def save_estimate(session: AsyncSession, payroll_id: UUID, estimate: bytes) -> None:
     """Keep what a scheduled payroll is expected to be: the JSON of its answer."""
     await save_estimates(session, {payroll_id: estimate})
@@ -196,7 +190,7 @@ async def read_payroll(session: AsyncSession, payroll_id: UUID) -> StoredPayroll
         totals=totals_of(payroll),
         created_at=payroll.created_at,
         paychecks=tuple(posted.paycheck for posted in await read_paychecks(session, payroll_id)),
-        estimate=None if estimate is None else exact(estimate),
+        estimate=None if estimate is None else Estimate.parse(estimate),
         history=await history_of(session, payroll_id),
         failure=payroll.failure,
     )

@@ -15,7 +15,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -39,19 +39,62 @@ _PURPOSE: Final = "preview token"
 _EXPIRY_BYTES: Final = 5
 _DIGEST_BYTES: Final = 12
 _AMOUNT_BYTES: Final = 6
-_AMOUNTS: Final = ("gross_pay", "net_pay", "total_cost")
 _MAC_BYTES: Final = 16
-_PAYCHECK_BYTES: Final = _AMOUNT_BYTES * len(_AMOUNTS)
 _FIXED_BYTES: Final = _EXPIRY_BYTES + 2 * _DIGEST_BYTES
 
 
+class PaycheckAmounts(NamedTuple):
+    """What a paycheck comes to, in cents."""
+
+    gross_pay: int
+    net_pay: int
+    total_cost: int
+
+
+_PAYCHECK_BYTES: Final = _AMOUNT_BYTES * len(PaycheckAmounts._fields)
+
+
 @dataclass(frozen=True, slots=True)
-class _PreviewDigest:
-    """A preview in brief: digests of the request and of all lines, and cents by paycheck in the order of the ids."""
+class PreviewDigest:
+    """A preview in brief: digests of the request and of all lines, and each paycheck's amounts in order of the ids."""
 
     request: bytes
     lines: bytes
-    amounts: tuple[tuple[int, ...], ...]
+    amounts: tuple[PaycheckAmounts, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PaycheckChange:
+    """One paycheck, as it was previewed and as it would be now."""
+
+    employee_id: UUID
+    employee_name: str
+    previewed: PaycheckAmounts
+    now: PaycheckAmounts
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewChanges:
+    """A payroll is not the one that was previewed; ``paychecks`` are all of it, changed or not."""
+
+    request_changed: bool
+    """Whether something else is asked for; else the same comes to other amounts."""
+
+    paychecks: tuple[PaycheckChange, ...]
+
+    def refusal(self) -> Refusal:
+        """Return the `amounts_changed` that tells both."""
+        return Refusal(
+            "amounts_changed",
+            "This payroll would not be the one that was previewed"
+            + (": the request is another one." if self.request_changed else ": the amounts have changed.")
+            + " Nothing was run. Preview again, and show what is new.",
+            details={
+                "request_changed": self.request_changed,
+                "previewed": [_in_dollars(each.employee_id, each.previewed) for each in self.paychecks],
+                "now": [_in_dollars(each.employee_id, each.now) for each in self.paychecks],
+            },
+        )
 
 
 def preview_token(
@@ -63,7 +106,7 @@ def preview_token(
     now: datetime,
 ) -> str:
     """Return the token of a preview, good for `LASTS`; ``accounts`` are those that money leaves and reaches."""
-    seen = _preview_digest(order, record, accounts)
+    seen = preview_digest(order, record, accounts)
     carried = b"".join(
         (
             int((now + LASTS).timestamp()).to_bytes(_EXPIRY_BYTES),
@@ -80,7 +123,7 @@ def preview_token(
     return PREFIX + base64.urlsafe_b64encode(carried + mac).decode("ascii").rstrip("=")
 
 
-def refuse_other_amounts(
+def changes_since_preview(
     session: AsyncSession,
     actor: Actor,
     token: str,
@@ -88,34 +131,24 @@ def refuse_other_amounts(
     record: PayrollRecord,
     accounts: Sequence[UUID],
     now: datetime,
-) -> None:
-    """Let a payroll pass that is what the token's preview showed, line by line.
+) -> PreviewChanges | None:
+    """Return how a payroll differs from what the token's preview showed; None where each line is the same.
 
-    Raises `amounts_changed` with both where any amount would be another, and `validation_error` for a token that has
-    ended, or that is not of this tenant, household and these employees.
+    Raises `validation_error` for a token that has ended, or that is not of this tenant, household and these employees.
     """
     carried = _opened(session, actor, token, record)
     until = datetime.fromtimestamp(int.from_bytes(carried[:_EXPIRY_BYTES]), UTC)
     if now >= until:
         raise invalid(FIELD, "has expired: preview again, and ask again")
-    then, today = _read(carried), _preview_digest(order, record, accounts)
+    then, today = _read(carried), preview_digest(order, record, accounts)
     if then == today:
-        return
-    paychecks = _in_order(record)
-    raise Refusal(
-        "amounts_changed",
-        "This payroll would not be the one that was previewed"
-        + (
-            ": the request is another one."
-            if then.request != today.request
-            else ": the amounts have changed."
-        )
-        + " Nothing was run. Preview again, and show what is new.",
-        details={
-            "request_changed": then.request != today.request,
-            "previewed": _listed(paychecks, then.amounts),
-            "now": _listed(paychecks, today.amounts),
-        },
+        return None
+    return PreviewChanges(
+        then.request != today.request,
+        tuple(
+            PaycheckChange(paycheck.employee_id, paycheck.employee_name, *amounts)
+            for paycheck, *amounts in zip(_in_order(record), then.amounts, today.amounts, strict=True)
+        ),
     )
 
 
@@ -147,7 +180,8 @@ def _mac(session: AsyncSession, actor: Actor, record: PayrollRecord, carried: by
     return signature_of(session, _PURPOSE, b"".join(whose) + carried)[:_MAC_BYTES]
 
 
-def _preview_digest(order: SettledOrder, record: PayrollRecord, accounts: Sequence[UUID]) -> _PreviewDigest:
+def preview_digest(order: SettledOrder, record: PayrollRecord, accounts: Sequence[UUID]) -> PreviewDigest:
+    """Return what tells a payroll from any other: by it a run is held to its preview, through the API and on pages."""
     paychecks = _in_order(record)
     lines = [
         [
@@ -157,14 +191,16 @@ def _preview_digest(order: SettledOrder, record: PayrollRecord, accounts: Sequen
         ]
         for paycheck in paychecks
     ]
-    amounts = tuple((paycheck.gross_pay, paycheck.net_pay, paycheck.total_cost) for paycheck in paychecks)
-    return _PreviewDigest(_digest(bound_of(order, accounts)), _digest(lines), amounts)
+    amounts = tuple(
+        PaycheckAmounts(paycheck.gross_pay, paycheck.net_pay, paycheck.total_cost) for paycheck in paychecks
+    )
+    return PreviewDigest(_digest(bound_of(order, accounts)), _digest(lines), amounts)
 
 
 def bound_of(order: SettledOrder, accounts: Sequence[UUID]) -> list[object]:
     """Return all of a request that moves money or changes a date, as JSON can hold it.
 
-    The period and the pay date, what kind of payroll the notes make it, the bank accounts that money leaves and
+    The period and the pay date, the kind of payroll, the bank accounts that money leaves and
     reaches (``accounts``), and each one's way of payment, hours, earnings and set-aside.
     """
     entries = [
@@ -199,16 +235,16 @@ def _digest(content: object) -> bytes:
     return hashlib.sha256(json.dumps(content).encode("utf-8")).digest()[:_DIGEST_BYTES]
 
 
-def _read(carried: bytes) -> _PreviewDigest:
+def _read(carried: bytes) -> PreviewDigest:
     request_at, lines_at = _EXPIRY_BYTES, _EXPIRY_BYTES + _DIGEST_BYTES
     amounts = tuple(
-        tuple(
+        PaycheckAmounts._make(
             int.from_bytes(carried[at : at + _AMOUNT_BYTES], signed=True)
             for at in range(start, start + _PAYCHECK_BYTES, _AMOUNT_BYTES)
         )
         for start in range(_FIXED_BYTES, len(carried), _PAYCHECK_BYTES)
     )
-    return _PreviewDigest(carried[request_at:lines_at], carried[lines_at:_FIXED_BYTES], amounts)
+    return PreviewDigest(carried[request_at:lines_at], carried[lines_at:_FIXED_BYTES], amounts)
 
 
 def _in_order(record: PayrollRecord) -> Sequence[PaycheckRow]:
@@ -219,9 +255,8 @@ def _employee_of(paycheck: PaycheckRow) -> UUID:
     return paycheck.employee_id
 
 
-def _listed(paychecks: Sequence[PaycheckRow], amounts: Sequence[tuple[int, ...]]) -> list[dict[str, object]]:
-    return [
-        {"employee_id": paycheck.employee_id}
-        | {name: from_cents(cents) for name, cents in zip(_AMOUNTS, each, strict=True)}
-        for paycheck, each in zip(paychecks, amounts, strict=True)
-    ]
+def _in_dollars(employee_id: UUID, amounts: PaycheckAmounts) -> dict[str, object]:
+    return {
+        "employee_id": employee_id,
+        **{name: from_cents(each) for name, each in amounts._asdict().items()},
+    }

@@ -7,7 +7,7 @@ import datetime
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from uuid import UUID
 
 from hearthpay.payroll.kinds import PayrollKind
@@ -18,6 +18,9 @@ from hearthpay.payroll.orders.pay_dates import DepositTiming, PayDates
 from hearthpay.taxes.finality import Finality
 from hearthpay.taxes.messages import Message
 from hearthpay.taxes.paycheck.result import LineExplanation
+
+if TYPE_CHECKING:
+    from hearthpay.payroll.ledger.estimates import Estimate
 
 
 class Owner(NamedTuple):
@@ -215,6 +218,11 @@ class Preview:
     token: str | None = None
     """What a run sends back to be held to this preview."""
 
+    @property
+    def send_at(self) -> datetime.datetime | None:
+        """When a run would be sent, of one that would be scheduled."""
+        return self.record.dates.send_at if self.by_deposit is None else self.by_deposit.send_at
+
 
 RemedyAction = Literal["pay_by_check", "wait_for_account", "refund"]
 Action = Literal["void", "authorize_debit"]
@@ -267,9 +275,14 @@ class StoredPayroll:
     paychecks: tuple[PaycheckRow, ...] = ()
     """What was calculated for good; empty while a payroll waits."""
 
-    estimate: Mapping[str, Any] | None = None
-    """What a scheduled payroll was expected to be when it was approved, as it was answered."""
+    estimate: "Estimate | None" = None
+    """What a scheduled payroll was expected to be when it was approved."""
 
     history: tuple[Transition, ...] = ()
     failure: Mapping[str, Any] | None = None
     available_actions: AvailableActions = NO_WAYS_OUT
+
+    @property
+    def expected(self) -> "Estimate | None":
+        """The estimate, as long as nothing was calculated for good; its amounts are the payroll's then."""
+        return None if self.paychecks else self.estimate

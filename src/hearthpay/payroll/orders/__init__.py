@@ -1,5 +1,6 @@
 """What a payroll pays, to whom and when: an order with its dates and ways of payment settled."""
 
+from hearthpay.payroll.orders.employees import find_employees, find_household, refuse_unpayable
 from hearthpay.payroll.orders.salaries import with_salaries
 from hearthpay.payroll.orders.salary_shares import SalaryShare
 from hearthpay.payroll.orders.settled import (
@@ -9,6 +10,8 @@ from hearthpay.payroll.orders.settled import (
     payee_of,
     read_entries,
     read_payees,
+    settle_order,
+    way_of,
 )
 
 __all__ = [
@@ -16,8 +19,13 @@ __all__ = [
     "PayrollEntry",
     "SalaryShare",
     "SettledOrder",
+    "find_employees",
+    "find_household",
     "payee_of",
     "read_entries",
     "read_payees",
+    "refuse_unpayable",
+    "settle_order",
+    "way_of",
     "with_salaries",
 ]

@@ -4,7 +4,7 @@ What was asked for, before anything is settled, is `commands.Order`.
 """
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -14,8 +14,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.employees.models import Employee
 from hearthpay.employees.same_person import WITH_FIRST_RECORDS, lock_people
+from hearthpay.payroll.commands import Order
 from hearthpay.payroll.kinds import PayrollKind
-from hearthpay.payroll.orders.pay_dates import PayDates
+from hearthpay.payroll.orders.pay_dates import PayDates, Way
 from hearthpay.payroll.orders.salary_shares import SalaryShare
 from hearthpay.taxes.money import from_cents
 
@@ -129,6 +130,35 @@ class Payee(NamedTuple):
     def name(self) -> str:
         """First and last name, as a pay stub spells it."""
         return f"{self.first_name} {self.last_name}"
+
+
+def way_of(order: Order, methods: Collection[str]) -> Way:
+    """Return how a payroll pays, given each entry's payment method: by direct deposit if any of them does."""
+    if order.kind == "catch_up":
+        return "catch_up"
+    return "direct_deposit" if "direct_deposit" in methods else "on_paper"
+
+
+def settle_order(order: Order, methods: Sequence[str], employer_id: UUID, dates: PayDates) -> SettledOrder:
+    """Return the order with its dates and, in the order of its entries, their payment methods."""
+    entries = []
+    for entry, method in zip(order.employees, methods, strict=True):
+        wish = entry.voluntary_set_aside
+        entries.append(
+            PayrollEntry(
+                employee_id=entry.employee_id,
+                payment_method=method,
+                regular_hours=entry.regular_hours,
+                overtime_hours=entry.overtime_hours,
+                bonus=entry.bonus,
+                other_earnings=entry.other_earnings,
+                unpaid_days=entry.unpaid_days,
+                pay_salary=entry.pay_salary,
+                set_aside_skip=wish is not None and wish.skip,
+                set_aside_wish=int(wish.amount.scaleb(2)) if wish and wish.amount is not None else None,
+            )
+        )
+    return SettledOrder(employer_id, dates, order.pay_frequency, order.notes, tuple(entries), order.kind)
 
 
 _PAYEE: Final = tuple(getattr(Employee, name) for name in Payee._fields)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
@@ -21,19 +20,27 @@ from hearthpay.employees.models import Employee
 from hearthpay.employees.service import list_employees
 from hearthpay.insurance.service import HouseholdPolicy, read_policies
 from hearthpay.languages.catalogue import mark
-from hearthpay.payroll.answers import preview_data
 from hearthpay.payroll.approval import debit_of
 from hearthpay.payroll.commands import Confirmations, Order, PayrollQuery
-from hearthpay.payroll.drafts import Draft, drop_draft, find_draft, run_draft, save_draft
-from hearthpay.payroll.ledger.rows import Preview
+from hearthpay.payroll.drafts import (
+    CONFIRM_BESIDE,
+    Draft,
+    DraftApproval,
+    DraftReview,
+    drop_draft,
+    find_draft,
+    review_draft,
+    run_draft,
+    save_draft,
+)
+from hearthpay.payroll.ledger.preview_tokens import FIELD
 from hearthpay.payroll.service import preview_payroll, query_payrolls
 from hearthpay.taxes import TaxInputError
 from hearthpay.web.framework import go, problems_of
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.payrolls.explanation import why_of
-from hearthpay.web.household.payrolls.messages import BESIDE, message_text, problem_text, refusal_text
+from hearthpay.web.household.payrolls.messages import message_text, problem_text, refusal_text
 from hearthpay.web.household.payrolls.names import method_names
-from hearthpay.web.household.payrolls.preview_changes import TOKEN_FIELD, ChangedSince
 from hearthpay.web.household.payrolls.wage_form import (
     FREQUENCIES,
     KINDS,
@@ -68,16 +75,6 @@ FREQUENCY_NAMES: Final[Mapping[str, str]] = {
     "monthly": mark("Every month"),
 }
 _CONFIRM: Final = mark("Check this box to continue.")
-_BESIDE_FIELD: Final = "confirm_beside"
-
-
-@dataclass(frozen=True, slots=True)
-class _Looked:
-    """A draft as it would be run now: a preview, or why it cannot be run."""
-
-    draft: Draft
-    preview: Preview | None
-    refusal: Refusal | None
 
 
 @household_page(router, "GET", "/payrolls/new", permission=RUN_PAYROLL)
@@ -141,50 +138,50 @@ async def save(at: HouseholdContext) -> Response:
 @household_page(router, "GET", "/payrolls/drafts/{draft_id}", permission=READ_PAYROLLS)
 async def look(at: HouseholdContext) -> Response:
     """What the draft comes to, line by line, and what has to be confirmed."""
-    looked = await _look(at, id_in_path(at.visitor, "draft_id"))
-    return _expired(at, looked.draft) if not looked.draft.open else _preview_page(at, looked)
+    draft_id = id_in_path(at.visitor, "draft_id")
+    async with at.transaction() as session:
+        review = await review_draft(
+            session, at.actor, at.clock, draft_id, direct_deposit_enabled=at.runtime.direct_deposit
+        )
+    return _review_page(at, review) if review.draft.open else _expired(at, review.draft)
 
 
 @household_page(router, "POST", "/payrolls/drafts/{draft_id}/run", permission=RUN_PAYROLL)
 async def run(at: HouseholdContext) -> Response:
-    """Run what was looked at, once: the same form again leads to the same payroll."""
-    looked = await _look(at, id_in_path(at.visitor, "draft_id"))
-    draft = looked.draft
-    if not draft.open:
-        return _expired(at, draft)
-    if looked.preview is None:
-        return _preview_page(at, looked, status=409)
-    if _needs_proof(at, looked.preview):
-        return go(f"/sign-in/again?next={at.root}/payrolls/drafts/{draft.id}")
-    missing = {name: _CONFIRM for name in _to_confirm(looked.preview) if at.form.get(name) != "on"}
-    if missing:
-        return _preview_page(at, looked, problems=missing, status=400)
-    confirmed = Confirmations(
-        confirm_large_payroll=at.form.get("confirm_large_payroll") == "on",
-        confirm_ach_debit=at.form.get("confirm_ach_debit") == "on",
-    )
-
+    """Run what was reviewed, once: the same form again leads to the same payroll."""
+    draft_id = id_in_path(at.visitor, "draft_id")
     try:
         async with _as_refusals(), at.transaction() as session:
-            payroll_id = await run_draft(
+            review = await run_draft(
                 session,
                 at.actor,
                 at.clock,
-                draft.id,
-                confirmed,
+                draft_id,
+                _approval(at),
                 direct_deposit_enabled=at.runtime.direct_deposit,
-                seen=at.form.get(TOKEN_FIELD, ""),
             )
     except Refusal as refusal:
-        again = await _look(at, draft.id)
-        record = None if again.preview is None else again.preview.record
-        changed = ChangedSince.of(refusal, record)
-        if again.draft.open and changed is not None:
-            return _preview_page(at, again, changed=changed, status=409)
-        if not again.draft.open:
-            return _expired(at, again.draft)
-        return _preview_page(at, _Looked(again.draft, None, refusal), status=409)
-    return at.go(f"/payrolls/{payroll_id}")
+        async with at.transaction() as session:
+            review = DraftReview(await find_draft(session, at.actor, draft_id), refusal=refusal)
+    if not review.draft.open:
+        return _expired(at, review.draft)
+    if review.needs_identity:
+        return go(f"/sign-in/again?next={at.root}/payrolls/drafts/{draft_id}")
+    return _review_page(at, review, status=400 if review.unconfirmed else 409)
+
+
+def _approval(at: HouseholdContext) -> DraftApproval:
+    """Return what the form of the review says."""
+    ticked = {name for name, value in at.form.items() if value == "on"}
+    return DraftApproval(
+        preview_token=at.form.get(FIELD, ""),
+        confirmed=Confirmations(
+            confirm_large_payroll="confirm_large_payroll" in ticked,
+            confirm_ach_debit="confirm_ach_debit" in ticked,
+        ),
+        confirm_beside=CONFIRM_BESIDE in ticked,
+        identity_confirmed=_is_fresh(at),
+    )
 
 
 @household_page(router, "GET", "/payrolls/drafts/{draft_id}/drop", permission=RUN_PAYROLL)
@@ -251,41 +248,14 @@ async def _problems_of(at: HouseholdContext, order: Order) -> dict[str, str]:
     return {}
 
 
-async def _look(at: HouseholdContext, draft_id: UUID) -> _Looked:
-    try:
-        async with _as_refusals(), at.transaction() as session:
-            draft = await find_draft(session, at.actor, draft_id)
-            if not draft.open:
-                return _Looked(draft, None, None)
-            preview = await preview_payroll(
-                session,
-                at.actor,
-                at.clock,
-                draft.order,
-                direct_deposit_enabled=at.runtime.direct_deposit,
-                explain=True,
-            )
-    except Refusal as refusal:
-        if refusal.code == "not_found":
-            raise
-        return _Looked(draft, None, refusal)
-    return _Looked(draft, preview, None)
-
-
 def _expired(at: HouseholdContext, draft: Draft) -> Response:
     """Lead to what became of a draft."""
     return at.go("/payrolls" if draft.payroll_id is None else f"/payrolls/{draft.payroll_id}")
 
 
-def _needs_proof(at: HouseholdContext, preview: Preview) -> bool:
-    """Return whether she must prove once more who she is: before money leaves the account."""
-    through_the_bank = bool(preview.record.through_the_bank)
-    return through_the_bank and not at.visitor.signed_in.is_fresh(at.clock.now())
-
-
-def _to_confirm(preview: Preview) -> tuple[str, ...]:
-    beside = any(told.code in BESIDE for each in preview.record.paychecks for told in each.warnings)
-    return (*preview.confirmations, *((_BESIDE_FIELD,) if beside else ()))
+def _is_fresh(at: HouseholdContext) -> bool:
+    """Return whether she has proved lately who she is, as is needed before money leaves the account."""
+    return at.visitor.signed_in.is_fresh(at.clock.now())
 
 
 def _form(
@@ -313,43 +283,33 @@ def _form(
     return at.show("payroll_form.html", facts, status=400 if problems else 200)
 
 
-def _preview_page(
-    at: HouseholdContext,
-    looked: _Looked,
-    *,
-    problems: Mapping[str, str] | None = None,
-    changed: ChangedSince | None = None,
-    status: int = 200,
-) -> Response:
-    preview, refusal = looked.preview, looked.refusal
+def _review_page(at: HouseholdContext, review: DraftReview, *, status: int = 200) -> Response:
+    preview, refusal = review.preview, review.refusal
     facts: dict[str, Any] = {
-        "draft": looked.draft,
-        "path_of_draft": f"{at.root}/payrolls/drafts/{looked.draft.id}",
+        "draft": review.draft,
+        "path_of_draft": f"{at.root}/payrolls/drafts/{review.draft.id}",
         "run_permission": RUN_PAYROLL,
-        "has_changed": changed is not None,
-        "kind": kind_of(looked.draft.order),
+        "kind": kind_of(review.draft.order),
         "kinds": KIND_NAMES,
-        "problems": problems or {},
+        "problems": dict.fromkeys(review.unconfirmed, _CONFIRM),
         "form_values": at.form,
         "refused": None if refusal is None else refusal_text(at.say, at.visitor.language, refusal),
-        "data": None,
-        "changed": () if changed is None else changed.pays,
+        "preview": preview,
+        "changes": review.changes,
     }
     if preview is not None:
-        data = preview_data(preview)
+        record = preview.record
         facts |= {
-            "data": data,
-            "token_field": TOKEN_FIELD,
-            "preview_token": preview.token,
-            "to_confirm": _to_confirm(preview),
-            "needs_proof": _needs_proof(at, preview),
-            "debit": debit_of(preview.record),
+            "token_field": FIELD,
+            "to_confirm": review.confirmations,
+            "needs_proof": bool(record.through_the_bank) and not _is_fresh(at),
+            "debit": debit_of(record),
             "agreement": authorization_text() if "confirm_ach_debit" in preview.confirmations else "",
             "warnings": [
                 [message_text(at.say, at.visitor.language, told) for told in each.warnings]
-                for each in preview.record.paychecks
+                for each in record.paychecks
             ],
-            "why": [why_of(at.say, at.visitor.language, each) for each in preview.record.paychecks],
-            "on_paper": not preview.record.through_the_bank,
+            "why": [why_of(at.say, at.visitor.language, each) for each in record.paychecks],
+            "on_paper": not record.through_the_bank,
         }
     return at.show("payroll_preview.html", facts, status=status)

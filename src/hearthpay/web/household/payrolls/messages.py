@@ -70,9 +70,6 @@ _ROUNDED: Final = {
     "overtime_hours": mark("{asked} overtime hours were rounded to {paid}."),
 }
 
-BESIDE: Final = frozenset({"period_paid_already", "paid_beside", "paid_beside_as_supplemental"})
-"""Codes that say that somebody is paid for these days already."""
-
 _REFUSED: Final[Mapping[str, str]] = {
     "employee_not_started": mark("Somebody had not started yet: the first day of work was {start_date}."),
     "employee_incomplete": mark(

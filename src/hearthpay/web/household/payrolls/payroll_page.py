@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -18,19 +20,36 @@ from hearthpay.documents.papers.stub_paper import line_name
 from hearthpay.documents.service import Prepared, prepare_documents
 from hearthpay.employees.models import Employee
 from hearthpay.http.disconnects import until_disconnected
-from hearthpay.payroll.answers import detail_data, warnings_of
-from hearthpay.payroll.issues.payment_status import PaymentIssue, PayrollPaymentStatus, read_payment_status
+from hearthpay.payroll.issues.payment_status import (
+    PaycheckPaymentStatus,
+    PaymentIssue,
+    PayrollPaymentStatus,
+    read_payment_status,
+)
 from hearthpay.payroll.issues.wording import action_text, happened_text, outcome_text, reason_text
-from hearthpay.payroll.ledger.rows import StoredPayroll
+from hearthpay.payroll.ledger.estimates import EstimatedPaycheck
+from hearthpay.payroll.ledger.rows import PaycheckRow, StoredPayroll
+from hearthpay.payroll.lifecycle import HAS_PAY_STUBS
 from hearthpay.payroll.service import get_payroll
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.payrolls.explanation import laws_of
 from hearthpay.web.household.payrolls.messages import message_text
-from hearthpay.web.household.payrolls.preview_changes import exact
 from hearthpay.web.household.payrolls.progress import latest_debit, timeline_of
 from hearthpay.web.settings.account import id_in_path
 
 router: Final = APIRouter(include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPaycheck:
+    """A paycheck with what has become of its money; the texts are in the visitor's language."""
+
+    pay: PaycheckRow | EstimatedPaycheck
+    payment: PaycheckPaymentStatus
+    outcome_text: str
+    warnings: tuple[str, ...]
+    resolvable: bool
+    """Whether its deposit cannot leave, and something can be done about that."""
 
 
 async def payroll_here(
@@ -50,27 +69,42 @@ async def payroll(at: HouseholdContext) -> Response:
     async with at.transaction() as session:
         found, payment_status = await payroll_here(session, at)
         debit = await latest_debit(session, found.id)
-    data = exact(detail_data(found, payment_status))
     by_bank = debit is not None or found.dates.send_at is not None
     facts = {
         "payroll": found,
-        "data": data,
+        "totals": found.totals if found.expected is None else found.expected.totals,
+        "paychecks": [_shown(at, found, payment_status, each) for each in paychecks_of(found)],
+        "has_pay_stubs": bool(found.paychecks) and found.status in HAS_PAY_STUBS,
         "run_permission": RUN_PAYROLL,
         "paper_permission": OBTAIN_DOCUMENTS,
         "issue": payment_status.issue,
         "issue_text": None if payment_status.issue is None else _words(at, payment_status.issue),
-        "outcomes": {
-            str(each): outcome_text(at.say, stands.outcome)
-            for each, stands in payment_status.paychecks.items()
-            if stands.outcome is not None
-        },
         "line_name": partial(line_name, language=at.visitor.language),
         "steps": timeline_of(at.say, at.visitor.language, found, debit, by_bank=by_bank),
-        "warnings": [
-            [message_text(at.say, at.visitor.language, told) for told in each] for each in warnings_of(found)
-        ],
     }
     return at.show("payroll.html", facts)
+
+
+def paychecks_of(payroll: StoredPayroll) -> Sequence[PaycheckRow | EstimatedPaycheck]:
+    """Return what was calculated for good, or what is expected as long as nothing was."""
+    return payroll.paychecks if payroll.expected is None else payroll.expected.paychecks
+
+
+def _shown(
+    at: HouseholdContext,
+    payroll: StoredPayroll,
+    payment_status: PayrollPaymentStatus,
+    pay: PaycheckRow | EstimatedPaycheck,
+) -> ShownPaycheck:
+    payment = payment_status.of_paycheck(pay.employee_id, payroll.status)
+    deposit = payroll.available_actions.deposits.get(pay.employee_id)
+    return ShownPaycheck(
+        pay,
+        payment,
+        "" if payment.outcome is None else outcome_text(at.say, payment.outcome),
+        tuple(message_text(at.say, at.visitor.language, told) for told in pay.warnings),
+        resolvable=deposit is not None and bool(deposit.remedies),
+    )
 
 
 def _words(at: HouseholdContext, issue: PaymentIssue) -> dict[str, str]:
@@ -88,21 +122,18 @@ async def line(at: HouseholdContext) -> Response:
     """Why a line of a paycheck is what it is, and the law behind it."""
     employee_id, code = id_in_path(at.visitor, "employee_id"), at.visitor.request.path_params["code"]
     async with at.transaction() as session:
-        found, payment_status = await payroll_here(session, at)
+        found, _ = await payroll_here(session, at)
         employee = await session.get(Employee, employee_id)
-    data = exact(detail_data(found, payment_status))
-    pay = next((each for each in data["employees"] if str(each["employee_id"]) == str(employee_id)), None)
-    shown = None if pay is None else next((each for each in pay["lines"] if each["code"] == code), None)
+    pay = next((each for each in paychecks_of(found) if each.employee_id == employee_id), None)
+    shown = None if pay is None else next((each for each in pay.lines if each.code == code), None)
     if pay is None or shown is None or employee is None:
         raise Refusal("not_found", "Page not found. Check the address.")
-    state = next(
-        (each.work_state for each in found.paychecks if each.employee_id == employee_id), employee.work_state
-    )
+    state = pay.work_state if isinstance(pay, PaycheckRow) else employee.work_state
     facts = {
         "payroll": found,
         "pay": pay,
         "line": shown,
-        "name": line_name(code, shown["name"], at.visitor.language),
+        "name": line_name(code, shown.name, at.visitor.language),
         "laws": laws_of(code, found.tax_year, state),
     }
     return at.show("payroll_line.html", facts)
