@@ -97,7 +97,7 @@ def is_known_host(request: Request) -> bool:
 
     With HEARTHPAY_PUBLIC_URL that is its host and this machine; without it, this machine and private names.
     """
-    place = _requested_account(request)
+    place = _requested_host(request)
     if place is None:
         return False
     public = runtime_of(request).public_url
@@ -134,13 +134,13 @@ def misdirected() -> Refusal:
     )
 
 
-def _requested_account(request: Request) -> HostName | None:
+def _requested_host(request: Request) -> HostName | None:
     hosts = request.headers.getlist("host")
     return place_of_host(hosts[0]) if len(hosts) == 1 else None
 
 
 def _is_probe(request: Request) -> bool:
-    place = _requested_account(request)
+    place = _requested_host(request)
     return (
         request.scope["path"] in _PROBES
         and place is not None

@@ -210,7 +210,7 @@ def _sign_up_form(visitor: Visitor, problems: dict[str, str]) -> Response:
         "text": say(mark("We send you a link, so that nobody can use your address but you.")),
         "action": "/sign-up",
     }
-    return _requested_account(visitor, "address.html", facts, problems)
+    return _form_page(visitor, "address.html", facts, problems)
 
 
 def _reset_form(visitor: Visitor, problems: dict[str, str]) -> Response:
@@ -220,7 +220,7 @@ def _reset_form(visitor: Visitor, problems: dict[str, str]) -> Response:
         "text": say(mark("We send a link to the address of your account.")),
         "action": "/reset",
     }
-    return _requested_account(visitor, "address.html", facts, problems)
+    return _form_page(visitor, "address.html", facts, problems)
 
 
 def _finish_form(visitor: Visitor, email: str, problems: dict[str, str]) -> Response:
@@ -287,10 +287,10 @@ def _joining(visitor: Visitor, facts: dict[str, Any], problems: dict[str, str]) 
         "email": None,
         "button": visitor.say(mark("Make my account")),
     }
-    return _requested_account(visitor, "join.html", usual | facts, problems)
+    return _form_page(visitor, "join.html", usual | facts, problems)
 
 
-def _requested_account(
+def _form_page(
     visitor: Visitor, template: str, facts: dict[str, Any], problems: dict[str, str]
 ) -> Response:
     """Return a form; with problems, what was typed stands in it again, but no password."""

@@ -51,14 +51,14 @@ async def cost(at: HouseholdContext) -> Response:
     problems: dict[str, str] = {}
     if Calculation.model_fields.keys() & typed.keys():
         entries = Entries(wanted)
-        asked = _requested_account(entries)
+        asked = _estimate_request(entries)
         if asked is not None:
             facts |= _answered(at, asked, entries.problems) | {"query": urlencode(form_values)}
         problems = entries.problems
     return at.show("taxes/cost.html", facts | {"problems": problems}, status=400 if problems else 200)
 
 
-def _requested_account(entries: Entries) -> Calculation | None:
+def _estimate_request(entries: Entries) -> Calculation | None:
     """Return what `POST /calculate` would be asked; None where something is wrong, which the entries tell."""
     values: dict[str, object] = {name: entries.text(name) for name in Calculation.model_fields}
     values |= {"annual_wages": entries.amount("annual_wages"), _CERTIFICATE: entries.ticked(_CERTIFICATE)}

@@ -31,7 +31,7 @@ _QUARTER: Final = mark("Quarter {number}")
 @household_page(router, "GET", "/taxes/wages", permission=READ_PAYROLLS)
 async def wages(at: HouseholdContext) -> Response:
     """The wages of a state and quarter, and the choice of others."""
-    asked = _requested_account(at)
+    asked = _wages_query(at)
     today = at.clock.today()
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
@@ -56,7 +56,7 @@ async def wages(at: HouseholdContext) -> Response:
 @household_page(router, "GET", "/taxes/wages.csv", permission=READ_PAYROLLS)
 async def wages_table(at: HouseholdContext) -> Response:
     """The same, one row for each employee."""
-    asked = _requested_account(at)
+    asked = _wages_query(at)
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
         report: StateWageDetail = await state_wages_of_household(session, at.actor, employer, asked)
@@ -64,7 +64,7 @@ async def wages_table(at: HouseholdContext) -> Response:
     return csv_file(state_wages_csv(report), f"state-wages-{asked.state}-{span}.csv")
 
 
-def _requested_account(at: HouseholdContext) -> AskStateWages:
+def _wages_query(at: HouseholdContext) -> AskStateWages:
     """Return what the address asks for: else the household's state, the present year, and its present quarter."""
     today, named = at.clock.today(), at.visitor.request.query_params
     year, state = year_in(at.visitor, today), named.get("state", "")
