@@ -26,6 +26,7 @@ from types import CodeType
 from typing import Any, Final
 
 import pytest
+from hypothesis import Phase, settings
 from tools.mutations import marked
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -153,6 +154,9 @@ class _Tests:
     def pytest_configure(self) -> None:
         places: Any = importlib.import_module("tests.worlds.places")
         places._MEMORY = self.scratch
+        phases = (Phase.explicit, Phase.generate)  # the shortest example of a failure is of no interest
+        settings.register_profile("mutants", settings.default, phases=phases, database=None)
+        settings.load_profile("mutants")
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:

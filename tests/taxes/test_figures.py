@@ -270,3 +270,40 @@ def test_maryland_withholds_by_the_print_and_tells_what_the_calculator_gives(
     assert str(told) == calculated
     assert any("calculator" in source.title for source in paycheck.explanations[1].sources)
     assert calculate_paycheck(request).lines == paycheck.lines
+
+
+def test_federal_income_tax_is_explained_by_each_entry_of_worksheet_1a():
+    """By hand: 41,700 of a year is 22,400 above the row from 19,300; 10 % less 520, by 52, and 3 on top."""
+    request = PaycheckInput(
+        pay_date=datetime.date(2026, 6, 5),
+        pay_frequency="weekly",
+        regular_wages=Decimal(1000),
+        work_state="TX",
+        federal=FederalCertificate(
+            filing_status="married",
+            other_income=Decimal(5200),
+            deductions=Decimal(2600),
+            dependents_credit=Decimal(520),
+            extra_withholding=Decimal(3),
+        ),
+    )
+    explanations = calculate_paycheck(request, explain=True).explanations
+    (steps,) = [explanation.steps for explanation in explanations if explanation.code == "US-FIT"]
+    assert [(step.label, str(step.value)) for step in steps] == [
+        ("wages of the period (1a)", "1000.00"),
+        ("pay periods a year (1b)", "52"),
+        ("annual wages (1c)", "52000.00"),
+        ("filing status", "married"),
+        ("Step 2 box checked", "False"),
+        ("other income (1d)", "5200"),
+        ("deductions (1f)", "2600"),
+        ("line 1g", "12900.00"),
+        ("adjusted annual wage amount (2a)", "41700.00"),
+        ("row of the annual table from", "19300.00"),
+        ("base tax of the row", "0.00"),
+        ("rate of the row", "0.1"),
+        ("annual tax credit", "520.00"),
+        ("pay periods a year", "52"),
+        ("extra withholding (4a)", "3.00"),
+        ("tax of the period", "36.08"),
+    ]
