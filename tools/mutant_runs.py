@@ -256,7 +256,7 @@ def run_tests(place: Workplace, nodeids: Sequence[str], seconds: float, log: Pat
 
 
 def _pytest(files: Sequence[Path], options: Sequence[str], plugin: object) -> int:
-    arguments = ["-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-m", "not long", "--timeout=120"]
+    arguments = ["-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-m", "not long", "--timeout=300"]
     return int(pytest.main([*arguments, *options, *map(str, files)], plugins=[plugin]))
 
 

@@ -155,12 +155,13 @@ def places_of(mutant: Mutant, source: bytes) -> set[Place]:
 def reaching(mutant: Mutant, source: bytes, runs: Sequence[TimedTest], budget: float) -> list[str]:
     """Return the tests that reach a mutant, the shortest first, as many as take `budget` seconds together.
 
-    Of a constant that no statement names, those that reach anything in the module.
+    Of a constant that no statement names, those that reach anything in the module, or all of them.
     """
     places = places_of(mutant, source)
     found = [run for run in runs if run.passed and run.reached & places]
     if not found and mutant.statement is None:
-        found = [run for run in runs if run.passed and (str(mutant.path), ANYWHERE) in run.reached]
+        module = [run for run in runs if run.passed and (str(mutant.path), ANYWHERE) in run.reached]
+        found = module or [run for run in runs if run.passed]
     chosen, spent = [], 0.0
     for run in sorted(found, key=lambda run: run.seconds):
         spent += run.seconds

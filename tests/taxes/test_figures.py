@@ -307,3 +307,44 @@ def test_federal_income_tax_is_explained_by_each_entry_of_worksheet_1a():
         ("extra withholding (4a)", "3.00"),
         ("tax of the period", "36.08"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "steps", "tax"),
+    [
+        ("0", ("2000.00", "0.22", "0.00", "0.37"), "440.00"),
+        # 1,500 of it above 1,000,000 of a year: 22 % of 500 and 37 % of 1,500.
+        ("999500", ("500.00", "0.22", "1500.00", "0.37"), "665.00"),
+    ],
+)
+def test_a_bonus_paid_alone_bears_the_flat_rate_and_nothing_of_the_certificate(earlier, steps, tax):
+    """Publication 15, section 7: the extra withholding of step 4 is taken from regular wages."""
+    request = PaycheckInput(
+        pay_date=datetime.date(2026, 6, 5),
+        pay_frequency="weekly",
+        regular_wages=Decimal(0),
+        supplemental_wages=Decimal(2000),
+        supplemental_method="flat",
+        work_state="TX",
+        federal=FederalCertificate(extra_withholding=Decimal(15)),
+        ytd={"US-FIT-SUP": Decimal(earlier)},
+    )
+    paycheck = calculate_paycheck(request, explain=True)
+    amounts = _amounts(paycheck)
+    assert (amounts["US-FIT"], amounts["US-FIT-SUP"]) == ("0.00", tax)
+    explained = {explanation.code: explanation.steps for explanation in paycheck.explanations}
+    labels = (
+        "supplemental wages at the flat rate",
+        "flat rate",
+        "supplemental wages above the yearly limit",
+        "rate above the limit",
+    )
+    told = [(step.label, str(step.value)) for step in explained["US-FIT-SUP"]]
+    assert told == list(zip(labels, steps, strict=True))
+    assert explained["US-FIT"][0].label == "nothing by the certificate"
+
+
+def test_without_wages_no_extra_is_withheld():
+    paycheck = _paycheck("2026-06-05", "TX", "0", federal=FederalCertificate(extra_withholding=Decimal(15)))
+    assert _amounts(paycheck)["US-FIT"] == "0.00"
+    assert paycheck.net_pay == 0
