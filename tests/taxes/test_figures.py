@@ -12,7 +12,7 @@ from hearthpay.taxes.rulebook import rulebook_of
 UNELECTED = FederalCertificate(elected=False)
 
 
-def _paycheck(day: str, state: str, wages: str = "1000", /, **entries):
+def _paycheck(day: str, state: str, wages: str = "1000", /, *, explain: bool = False, **entries):
     given = {
         "pay_date": datetime.date.fromisoformat(day),
         "pay_frequency": "weekly",
@@ -20,7 +20,7 @@ def _paycheck(day: str, state: str, wages: str = "1000", /, **entries):
         "work_state": state,
         "federal": UNELECTED,
     }
-    return calculate_paycheck(PaycheckInput(**(given | entries)))
+    return calculate_paycheck(PaycheckInput(**(given | entries)), explain=explain)
 
 
 def _amounts(paycheck) -> dict[str, str]:
@@ -348,3 +348,20 @@ def test_without_wages_no_extra_is_withheld():
     paycheck = _paycheck("2026-06-05", "TX", "0", federal=FederalCertificate(extra_withholding=Decimal(15)))
     assert _amounts(paycheck)["US-FIT"] == "0.00"
     assert paycheck.net_pay == 0
+
+
+def test_georgia_explains_its_flat_rate_on_a_bonus():
+    paycheck = _paycheck(
+        "2026-06-05",
+        "GA",
+        "0",
+        supplemental_wages=Decimal(2000),
+        supplemental_method="flat",
+        state={"elected": True},
+        explain=True,
+    )
+    (steps,) = [each.steps for each in paycheck.explanations if each.code == "GA-SIT"]
+    told = {step.label: str(step.value) for step in steps}
+    assert told["supplemental wages at the flat rate"] == "2000.00"
+    assert told["flat supplemental rate"] == "0.0499"
+    assert told["tax of the period"] == _amounts(paycheck)["GA-SIT"] == "99.80"
