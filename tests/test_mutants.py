@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tools.mutant_runs import ANYWHERE, ROOT, TimedTest
+from tools.mutant_runs import ANYWHERE, COLLECTION, ROOT, TimedTest
 from tools.mutants import TESTS, choose, likely_tests, modules_like, reaching
 from tools.mutations import Mutant, marked, mutants_of
 
@@ -101,6 +101,12 @@ def test_the_tests_that_reach_a_statement_are_run_the_shortest_first():
         run("endless", 15, seconds=99),
     ]
     assert reaching(mutant_at("wages + 4"), SOURCE, runs, 20) == ["quick", "slow"]
+
+
+def test_what_the_collection_alone_reaches_is_tested_by_those_that_reach_the_module():
+    runs = [run(COLLECTION, 15), run("here", 14), TimedTest("there", True, 1.0, frozenset())]
+    assert reaching(mutant_at("wages + 4"), SOURCE, runs, 20) == ["here"]
+    assert reaching(mutant_at("wages + 4"), SOURCE, runs[1:], 20) == []
 
 
 def test_of_a_constant_the_tests_are_run_that_reach_its_name_or_else_the_module():

@@ -35,6 +35,7 @@ Place = tuple[str, int]
 """A file and a line of it."""
 ANYWHERE: Final = 0
 """The line that stands for any statement of a file."""
+COLLECTION: Final = "collection"
 
 _LIBRARIES: Final = (
     "hypothesis", "fastapi.testclient", "sqlalchemy.ext.asyncio", "sqlalchemy.dialects.postgresql", "psycopg",
@@ -182,10 +183,12 @@ class _Reached(_Tests):
         super().__init__(place, scratch, None)
         self.marks, self.wanted, self.output = marks, wanted, output
         self.passed, self.seconds = True, 0.0
-        self.early: list[Place] = []
+
+    def pytest_collection_finish(self) -> None:
+        super().pytest_collection_finish()
+        self._write(COLLECTION)
 
     def pytest_runtest_logstart(self) -> None:
-        self.early = self.early or list(self.marks)
         self.marks.clear()
         self.passed, self.seconds = True, 0.0
 
@@ -194,8 +197,10 @@ class _Reached(_Tests):
         self.seconds += report.duration
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
-        reached = {*self.marks, *self.early}
-        told = (reached & self.wanted) | {(path, ANYWHERE) for path, _ in reached}
+        self._write(nodeid)
+
+    def _write(self, nodeid: str) -> None:
+        told = (self.marks & self.wanted) | {(path, ANYWHERE) for path, _ in self.marks}
         row = [nodeid, self.passed, round(self.seconds, 4), sorted(told)]
         with self.output.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
@@ -224,7 +229,8 @@ def first_run(
 ) -> list[TimedTest]:
     """Run test files on the tree as it is; return which of the wanted statements each test reached.
 
-    Of a module that it reached at all it has the line `ANYWHERE` too. Ends after so many seconds.
+    Of a module that it reached at all it has the line `ANYWHERE` too. The first is no test but `COLLECTION`: what the
+    imports reach, and what test modules calculate for their parameters. Ends after so many seconds.
     """
     output = place.folder / "reached.jsonl"
     output.unlink(missing_ok=True)

@@ -33,6 +33,7 @@ from typing import Final, Literal
 
 from tools.mutant_runs import (
     ANYWHERE,
+    COLLECTION,
     ROOT,
     Place,
     TimedTest,
@@ -52,7 +53,7 @@ LONGEST_LIST: Final = 8
 """Where more test files import a module, those of `TESTS` are run alone."""
 
 TESTS: Final[Mapping[str, Sequence[str]]] = {
-    "access/*": ("access/test_actor.py", "accounts/test_service.py", "http/test_plans.py", "test_commands.py"),
+    "access/*": ("access/test_actor.py", "access/test_every_service.py", "accounts/test_service.py", "http/test_plans.py", "test_commands.py"),
     "banking/*": ("banking/test_accounts.py", "banking/test_authorizations.py", "banking/test_readiness.py"),
     "banking/nacha/*": ("banking/test_nacha*.py", "banking/test_returns.py"),
     "banking/gateways/*": ("banking/test_gateways.py",),
@@ -155,13 +156,15 @@ def places_of(mutant: Mutant, source: bytes) -> set[Place]:
 def reaching(mutant: Mutant, source: bytes, runs: Sequence[TimedTest], budget: float) -> list[str]:
     """Return the tests that reach a mutant, the shortest first, as many as take `budget` seconds together.
 
-    Of a constant that no statement names, those that reach anything in the module, or all of them.
+    What only the collection of the tests reaches is tested by those that reach anything in its module, a constant that
+    no statement names by those too, or by all.
     """
     places = places_of(mutant, source)
-    found = [run for run in runs if run.passed and run.reached & places]
-    if not found and mutant.statement is None:
-        module = [run for run in runs if run.passed and (str(mutant.path), ANYWHERE) in run.reached]
-        found = module or [run for run in runs if run.passed]
+    tests = [run for run in runs if run.passed and run.nodeid != COLLECTION]
+    collected = any(run.reached & places for run in runs if run.nodeid == COLLECTION)
+    found = [run for run in tests if run.reached & places]
+    if not found and (collected or mutant.statement is None):
+        found = [run for run in tests if (str(mutant.path), ANYWHERE) in run.reached] or tests
     chosen, spent = [], 0.0
     for run in sorted(found, key=lambda run: run.seconds):
         spent += run.seconds
@@ -243,7 +246,7 @@ def main() -> None:
         runs = first_run(place, wanted, files, asked.first_run, output / "first-run.log")
         failing = [run.nodeid for run in runs if not run.passed]
         print(
-            f"{len(runs)} tests in {time.monotonic() - began:.0f} s; failing without a fault: {failing}",
+            f"{len(runs) - 1} tests in {time.monotonic() - began:.0f} s; failing without a fault: {failing}",
             flush=True,
         )
         for mutant in chosen:

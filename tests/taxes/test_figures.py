@@ -365,3 +365,14 @@ def test_georgia_explains_its_flat_rate_on_a_bonus():
     assert told["supplemental wages at the flat rate"] == "2000.00"
     assert told["flat supplemental rate"] == "0.0499"
     assert told["tax of the period"] == _amounts(paycheck)["GA-SIT"] == "99.80"
+
+
+@pytest.mark.parametrize(
+    ("wages", "claimed", "counted"), [("1000", 0, 0), ("1000", 2, 2), ("1000", 99, 10), ("9000", 2, 0)]
+)
+def test_rhode_island_explains_how_many_exemptions_count(wages, claimed, counted):
+    """At most ten, and none above the wages at which they end."""
+    state = {"elected": True, "exemptions": claimed}
+    paycheck = _paycheck("2026-06-05", "RI", wages, state=state, explain=True)
+    (steps,) = [each.steps for each in paycheck.explanations if each.code == "RI-SIT"]
+    assert ("exemptions that count", str(counted)) in [(step.label, str(step.value)) for step in steps]
