@@ -16,6 +16,7 @@ from hearthpay.payroll.payday.firing import fire_due
 from hearthpay.payroll.payday.outcomes import undo_returned
 from tests.autopilot.pilot import AGREED, WEEKLY, Pilot, outcomes
 from tests.worlds.households import payroll_of
+from tests.worlds.worker_audit import worker_rows
 
 
 async def test_a_period_is_made_ahead_sent_on_schedule_and_paid(
@@ -33,6 +34,9 @@ async def test_a_period_is_made_ahead_sent_on_schedule_and_paid(
     assert made["pay_period"]["pay_date"] == shown[0]["pay_date"]
     detail = (await pilot.family.caller.get(f"/payroll/{made['payroll_id']}")).json()["data"]
     assert detail["scheduled_send_at"] == shown[0]["send_at"] == "2026-11-23T20:00:00Z"
+    assert worker_rows(owner_connection, "payroll.schedule") == [
+        (made["payroll_id"], {"status": "scheduled", "pay_date": "2026-12-01"})
+    ]
     await pilot.live_through("2026-11-21", "2026-12-02")
     assert outcomes(owner_connection) == [("2026-11-16", "paid"), ("2026-11-23", "fired")]
     assert await pilot.made() == [

@@ -19,6 +19,7 @@ import pytest_asyncio
 from hearthpay.banking.gateways.address import PASSPHRASE_VARIABLE, PASSWORD_VARIABLE, open_gateway
 from hearthpay.banking.gateways.folder import folder_gateway
 from hearthpay.banking.gateways.gateway import (
+    LARGEST_FILE,
     BankGateway,
     GatewayConflictError,
     GatewayError,
@@ -138,6 +139,20 @@ async def test_incoming_files_wait_until_they_are_acknowledged(side: Side) -> No
 
 async def test_an_empty_inbox_is_no_error(side: Side) -> None:
     assert await side.gateway.pick_up() == []
+
+
+async def test_a_file_larger_than_any_of_a_bank_is_not_read(tmp_path: Path) -> None:
+    side = Side(open_gateway(f"folder://{tmp_path}/folder"), tmp_path / "folder")
+    side.root.mkdir()
+    side.leave("large.ach", b"")
+    with (side.root / "inbox" / "large.ach").open("r+b") as file:
+        file.truncate(LARGEST_FILE + 1)
+    with pytest.raises(GatewayError, match=r"large\.ach is larger than"):
+        await side.gateway.pick_up()
+    with (side.root / "inbox" / "large.ach").open("r+b") as file:
+        file.truncate(LARGEST_FILE)
+    (picked_up,) = await side.gateway.pick_up()
+    assert len(picked_up.content) == LARGEST_FILE
 
 
 async def test_files_that_are_still_being_written_are_left_alone(side: Side) -> None:

@@ -52,6 +52,20 @@ def test_every_line_has_its_law_and_sources(year):
             assert all(source.title and source.date for source in law.sources)
 
 
+@pytest.mark.parametrize(
+    ("code", "state", "facts"),
+    [
+        ("US-ADDMED-EE", None, {"On wages of a year above": "200,000.00", "Wage base of a year": "none"}),
+        ("NY-DBL-EE", "NY", {"At most a week": "0.60"}),
+        ("HI-TDI-EE", "HI", {"At most a week": "7.50", "Switched on by": "tdi"}),
+        ("TX-SUI-ER", "TX", {"Household's own rate": "takes the place of the new-employer rate"}),
+    ],
+)
+def test_the_law_of_a_line_tells_its_limits(code, state, facts):
+    (law,) = law_behind(code, rulebook_of(2026), state)
+    assert dict(law.facts).items() >= facts.items()
+
+
 def test_explain_line_prints_the_law():
     result = hearthpay("explain-line", "NY-PFL-EE", "--year", "2026")
     assert result.returncode == 0

@@ -144,7 +144,7 @@ async def test_what_differs_from_the_law_is_told_and_left(texan: Texan):
     ("field", "changes"),
     [
         ("as_of", {"as_of": "2025-12-31"}),
-        ("as_of", {"as_of": "2026-12-01"}),
+        ("as_of", {"as_of": "2026-11-21"}),
         ("lines", {"lines": []}),
         ("lines[0].code", {"lines": [line("US-SIS-EE", 1, 1, 1)]}),
         ("lines[1].code", {"lines": [line("US-FUTA", 1, 1, 1), line("US-FUTA", 1, 1, 1)]}),
@@ -159,6 +159,10 @@ async def test_what_cannot_be_is_refused(texan: Texan, counts, field: str, chang
     error = refusal(response, 400, "validation_error")
     assert error["details"][0]["field"] == field
     assert counts() == before
+
+
+async def test_they_may_be_as_of_today(texan: Texan):
+    assert (await enter(texan, as_of="2026-11-20"))["as_of"] == "2026-11-20"
 
 
 async def test_an_unknown_employee_has_none(account: Account):

@@ -85,3 +85,45 @@ async def test_each_year_has_its_own_quarters_and_a_void_leaves_them(
 
         assert await read_prior_gross(session, household, 2025) == {employee: 40_000}
         assert await read_prior_gross(session, household, 2026) == {}
+
+
+async def test_the_wages_of_another_household_are_not_in_the_quarters(
+    account: Account, family: Family, owner_database: Database
+) -> None:
+    other = await family_in(account, "CA", threshold_basis="assume_crossed")
+    line = {"code": "US-SS-EE", "subject_wages": 400, "taxable_wages": 400, "amount": 24.8}
+    prior = {"tax_year": 2026, "source": "before", "as_of": "2026-01-02", "gross_pay": 400, "lines": [line]}
+    for each in (family, other):
+        rosa = await each.hire("Diaz")
+        await each.run("2026-01-05", {rosa: 700})
+        entered = await each.account.live.post(f"/employees/{rosa}/prior-wages", prior)
+        assert entered.status_code == 201, entered.text
+    household = UUID(family.employer_id)
+    async with owner_database.transaction(None) as session:
+        (paid,) = await read_quarters(session, household, first_year=2026, last_year=2026)
+        taxed = await read_taxed_quarters(session, household, state="CA", year=2026)
+        months = await read_taxed_months(session, household, first=DAY(2026, 1, 1), last=DAY(2026, 1, 31))
+        before = await read_prior_gross(session, household, 2026)
+    assert paid.cents == 70_000
+    assert {each.employee_id for each in taxed} == before.keys() == {paid.employee_id}
+    (social_security,) = [each.amount for each in months if each.code == "US-SS-EE"]
+    assert social_security == 4_340
+
+
+async def test_earlier_wages_that_were_entered_again_count_once(
+    family: Family, owner_database: Database
+) -> None:
+    rosa = await family.hire("Diaz")
+    for gross in (400, 500):
+        line = {"code": "US-SS-EE", "subject_wages": gross, "taxable_wages": gross, "amount": gross * 0.062}
+        prior = {
+            "tax_year": 2026,
+            "source": "before",
+            "as_of": "2026-06-30",
+            "gross_pay": gross,
+            "lines": [line],
+        }
+        entered = await family.account.live.post(f"/employees/{rosa}/prior-wages", prior)
+        assert entered.status_code == 201, entered.text
+    async with owner_database.transaction(None) as session:
+        assert await read_prior_gross(session, UUID(family.employer_id), 2026) == {UUID(rosa): 50_000}

@@ -9,6 +9,7 @@ from uuid import UUID
 import psycopg
 import pytest
 
+from hearthpay.access.refusal import Refusal
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine, open_taxes
@@ -468,3 +469,22 @@ async def test_the_operators_choice_is_told_like_the_households(
         "SELECT organization_id FROM employers WHERE id = %s", (household,)
     ).fetchall()
     assert {row[1] for row in rows} == {organization[0]}
+
+
+async def test_the_open_taxes_of_another_household_are_not_told(account: Account):
+    for wages, withheld in ((600, "US-SS-EE 37.20"), (200, "US-SS-EE 12.40")):
+        family = await family_in(account, "TX", threshold_basis="assume_crossed")
+        await family.run("2026-02-02", {await family.hire("Diaz"): wages})
+        [told] = (await family.choose("as_paid"))["warnings"]
+        assert withheld in told
+
+
+async def test_the_operator_cannot_choose_for_a_household_that_is_not_there(
+    account: Account, owner_database: Database, clock: FixedClock
+):
+    household = UUID("019a9f2e-7c1d-7a3b-9d52-3f1f6f0c2b11")
+    async with owner_database.transaction(None) as session:
+        with pytest.raises(Refusal) as refused:
+            await choose_threshold_basis(session, clock, household, "as_paid")
+    assert refused.value.code == "not_found"
+    assert str(household) in refused.value.message

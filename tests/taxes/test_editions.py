@@ -1,5 +1,6 @@
 """The editions of the rules: recorded as they are, and their changelog made from the record."""
 
+import datetime
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from hearthpay.taxes.editions import editions_of, file_digests
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
 from hearthpay.taxes.rules_changelog import changelog_page
+from hearthpay.taxes.rules_in_use import rules_in_use
 from tests.worlds.commands import hearthpay
 from tests.worlds.rule_editions import edition, published
 
@@ -57,3 +59,13 @@ def test_the_command_lists_a_year() -> None:
     assert "2026.1" not in shown
     refused = hearthpay("rules", "changelog", "--year", "2031")
     assert (refused.returncode, b"2031" in refused.stderr) == (2, True)
+
+
+def test_rules_in_use_are_as_old_as_the_days_since_their_release():
+    books = {year: rulebook_of(year) for year in supported_years()}
+    for book in books.values():
+        ages = [
+            {each.tax_year: each.age_days for each in rules_in_use(book.released + datetime.timedelta(days))}
+            for days in (-1, 0, 40)
+        ]
+        assert [age[book.tax_year] for age in ages] == [0, 0, 40]

@@ -12,7 +12,7 @@ from hearthpay.taxes.rulebook import rulebook_of
 UNELECTED = FederalCertificate(elected=False)
 
 
-def _paycheck(day: str, state: str, wages: str = "1000", /, **entries):
+def _paycheck(day: str, state: str, wages: str = "1000", /, *, explain: bool = False, **entries):
     given = {
         "pay_date": datetime.date.fromisoformat(day),
         "pay_frequency": "weekly",
@@ -20,7 +20,7 @@ def _paycheck(day: str, state: str, wages: str = "1000", /, **entries):
         "work_state": state,
         "federal": UNELECTED,
     }
-    return calculate_paycheck(PaycheckInput(**(given | entries)))
+    return calculate_paycheck(PaycheckInput(**(given | entries)), explain=explain)
 
 
 def _amounts(paycheck) -> dict[str, str]:
@@ -270,3 +270,109 @@ def test_maryland_withholds_by_the_print_and_tells_what_the_calculator_gives(
     assert str(told) == calculated
     assert any("calculator" in source.title for source in paycheck.explanations[1].sources)
     assert calculate_paycheck(request).lines == paycheck.lines
+
+
+def test_federal_income_tax_is_explained_by_each_entry_of_worksheet_1a():
+    """By hand: 41,700 of a year is 22,400 above the row from 19,300; 10 % less 520, by 52, and 3 on top."""
+    request = PaycheckInput(
+        pay_date=datetime.date(2026, 6, 5),
+        pay_frequency="weekly",
+        regular_wages=Decimal(1000),
+        work_state="TX",
+        federal=FederalCertificate(
+            filing_status="married",
+            other_income=Decimal(5200),
+            deductions=Decimal(2600),
+            dependents_credit=Decimal(520),
+            extra_withholding=Decimal(3),
+        ),
+    )
+    explanations = calculate_paycheck(request, explain=True).explanations
+    (steps,) = [explanation.steps for explanation in explanations if explanation.code == "US-FIT"]
+    assert [(step.label, str(step.value)) for step in steps] == [
+        ("wages of the period (1a)", "1000.00"),
+        ("pay periods a year (1b)", "52"),
+        ("annual wages (1c)", "52000.00"),
+        ("filing status", "married"),
+        ("Step 2 box checked", "False"),
+        ("other income (1d)", "5200"),
+        ("deductions (1f)", "2600"),
+        ("line 1g", "12900.00"),
+        ("adjusted annual wage amount (2a)", "41700.00"),
+        ("row of the annual table from", "19300.00"),
+        ("base tax of the row", "0.00"),
+        ("rate of the row", "0.1"),
+        ("annual tax credit", "520.00"),
+        ("pay periods a year", "52"),
+        ("extra withholding (4a)", "3.00"),
+        ("tax of the period", "36.08"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "steps", "tax"),
+    [
+        ("0", ("2000.00", "0.22", "0.00", "0.37"), "440.00"),
+        # 1,500 of it above 1,000,000 of a year: 22 % of 500 and 37 % of 1,500.
+        ("999500", ("500.00", "0.22", "1500.00", "0.37"), "665.00"),
+    ],
+)
+def test_a_bonus_paid_alone_bears_the_flat_rate_and_nothing_of_the_certificate(earlier, steps, tax):
+    """Publication 15, section 7: the extra withholding of step 4 is taken from regular wages."""
+    request = PaycheckInput(
+        pay_date=datetime.date(2026, 6, 5),
+        pay_frequency="weekly",
+        regular_wages=Decimal(0),
+        supplemental_wages=Decimal(2000),
+        supplemental_method="flat",
+        work_state="TX",
+        federal=FederalCertificate(extra_withholding=Decimal(15)),
+        ytd={"US-FIT-SUP": Decimal(earlier)},
+    )
+    paycheck = calculate_paycheck(request, explain=True)
+    amounts = _amounts(paycheck)
+    assert (amounts["US-FIT"], amounts["US-FIT-SUP"]) == ("0.00", tax)
+    explained = {explanation.code: explanation.steps for explanation in paycheck.explanations}
+    labels = (
+        "supplemental wages at the flat rate",
+        "flat rate",
+        "supplemental wages above the yearly limit",
+        "rate above the limit",
+    )
+    told = [(step.label, str(step.value)) for step in explained["US-FIT-SUP"]]
+    assert told == list(zip(labels, steps, strict=True))
+    assert explained["US-FIT"][0].label == "nothing by the certificate"
+
+
+def test_without_wages_no_extra_is_withheld():
+    paycheck = _paycheck("2026-06-05", "TX", "0", federal=FederalCertificate(extra_withholding=Decimal(15)))
+    assert _amounts(paycheck)["US-FIT"] == "0.00"
+    assert paycheck.net_pay == 0
+
+
+def test_georgia_explains_its_flat_rate_on_a_bonus():
+    paycheck = _paycheck(
+        "2026-06-05",
+        "GA",
+        "0",
+        supplemental_wages=Decimal(2000),
+        supplemental_method="flat",
+        state={"elected": True},
+        explain=True,
+    )
+    (steps,) = [each.steps for each in paycheck.explanations if each.code == "GA-SIT"]
+    told = {step.label: str(step.value) for step in steps}
+    assert told["supplemental wages at the flat rate"] == "2000.00"
+    assert told["flat supplemental rate"] == "0.0499"
+    assert told["tax of the period"] == _amounts(paycheck)["GA-SIT"] == "99.80"
+
+
+@pytest.mark.parametrize(
+    ("wages", "claimed", "counted"), [("1000", 0, 0), ("1000", 2, 2), ("1000", 99, 10), ("9000", 2, 0)]
+)
+def test_rhode_island_explains_how_many_exemptions_count(wages, claimed, counted):
+    """At most ten, and none above the wages at which they end."""
+    state = {"elected": True, "exemptions": claimed}
+    paycheck = _paycheck("2026-06-05", "RI", wages, state=state, explain=True)
+    (steps,) = [each.steps for each in paycheck.explanations if each.code == "RI-SIT"]
+    assert ("exemptions that count", str(counted)) in [(step.label, str(step.value)) for step in steps]

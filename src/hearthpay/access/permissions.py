@@ -176,9 +176,9 @@ READ_PLAN: Final = Permission("read_plan", None, None, "viewer", people_only=Tru
 """To see what the organization's plan allows, and how much of it is used."""
 
 TAKE_BACK: Final = Permission("take_back", None, "ach", None, people_only=True)
-SETTLE_WAGES: Final = Permission("settle_wages", None, "ach", None, people_only=True)
-"""Noting what a household paid the operator by other means: the operator's alone, who received it."""
 """To take a direct deposit back from an employee's account: the operator's alone, who answers to the bank for it."""
+SETTLE_WAGES: Final = Permission("settle_wages", None, "ach", None, people_only=True)
+"""To note what a household paid the operator by other means: the operator's alone, who received it."""
 
 
 def allow(actor: Actor, permission: Permission, household: UUID | None = None) -> None:
