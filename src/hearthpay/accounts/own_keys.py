@@ -27,14 +27,16 @@ from hearthpay.clock import Clock
 from hearthpay.database import audit
 from hearthpay.database.relations import EMPLOYERS
 from hearthpay.database.session import Tenant, become
+from hearthpay.database.statements import statement
 from hearthpay.security import api_keys
 
 _IN_TURN: Final = text(
     "SELECT pg_advisory_xact_lock(hashtextextended('hearthpay keys ' || :organization_id, 0))"
 )
-_HOUSEHOLDS: Final = text(
-    f"SELECT id, first_name, last_name FROM {EMPLOYERS} e WHERE e.organization_id = :organization_id "
-    "AND e.sandbox = :sandbox ORDER BY last_name, first_name, id"
+_HOUSEHOLDS: Final = statement(
+    "SELECT id, first_name, last_name FROM {employers} e WHERE e.organization_id = :organization_id "
+    "AND e.sandbox = :sandbox ORDER BY last_name, first_name, id",
+    employers=EMPLOYERS,
 )
 _REVOKE: Final = text("SELECT revoke_api_key(:key_id, :now)")
 _SHOWN: Final = (

@@ -3,20 +3,22 @@
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import READ_PLAN, allow
 from hearthpay.database.relations import EMPLOYEES, EMPLOYERS
+from hearthpay.database.statements import statement
 
-_USE: Final = text(
-    f"SELECT (SELECT count(*) FROM {EMPLOYERS} e WHERE e.organization_id = :organization_id "
+_USE: Final = statement(
+    "SELECT (SELECT count(*) FROM {employers} e WHERE e.organization_id = :organization_id "
     "AND e.sandbox = :sandbox) AS households, "
-    f"(SELECT coalesce(max(number), 0) FROM (SELECT count(*) AS number FROM {EMPLOYEES} w "
+    "(SELECT coalesce(max(number), 0) FROM (SELECT count(*) AS number FROM {employees} w "
     "WHERE w.organization_id = :organization_id AND w.sandbox = :sandbox AND w.status = 'active' "
     "GROUP BY w.employer_id) each) AS most_employees, "
-    "(SELECT count(*) FROM api_keys k WHERE k.organization_id = :organization_id AND k.revoked_at IS NULL) AS keys"
+    "(SELECT count(*) FROM api_keys k WHERE k.organization_id = :organization_id AND k.revoked_at IS NULL) AS keys",
+    employers=EMPLOYERS,
+    employees=EMPLOYEES,
 )
 
 

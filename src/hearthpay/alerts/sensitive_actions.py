@@ -6,55 +6,63 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.relations import EMPLOYEES, EMPLOYERS, ORGANIZATIONS, PEOPLE
 from hearthpay.database.sensitive_actions import DELICATE_ACTS
+from hearthpay.database.statements import statement
 from hearthpay.people.recipients import NoticeReader
 
 MOST_HOUSEHOLDS: Final = 3
 """Of an organization with more households than this, what concerns the whole of it is told to its people alone."""
 
 # Their order is that of the log. The names are those of now.
-_ACTS: Final = text(
+_ACTS: Final = statement(
     "SELECT a.id, a.at, a.organization_id, o.name AS organization, a.employer_id, a.actor_kind, a.actor_id, a.action, "
     "a.subject_id, a.details, p.name AS actor_name, h.last_name AS household, "
     "coalesce(e.id, CASE WHEN a.action LIKE 'employee.%' THEN a.subject_id END) AS employee_id, "
     "e.first_name || ' ' || e.last_name AS employee, m.name AS member "
-    f"FROM audit_log a JOIN {ORGANIZATIONS} o ON o.id = a.organization_id "
-    f"LEFT JOIN {PEOPLE} p ON a.actor_kind = 'user' AND p.id = a.actor_id "
-    f"LEFT JOIN {EMPLOYERS} h ON h.id = a.employer_id "
-    f"LEFT JOIN {EMPLOYEES} e ON e.employer_id = a.employer_id AND e.id = "
+    "FROM audit_log a JOIN {organizations} o ON o.id = a.organization_id "
+    "LEFT JOIN {people} p ON a.actor_kind = 'user' AND p.id = a.actor_id "
+    "LEFT JOIN {employers} h ON h.id = a.employer_id "
+    "LEFT JOIN {employees} e ON e.employer_id = a.employer_id AND e.id = "
     "coalesce(CAST(a.details ->> 'employee_id' AS uuid), CASE WHEN a.action LIKE 'employee.%' THEN a.subject_id END) "
-    f"LEFT JOIN {PEOPLE} m ON a.action LIKE 'member.%' AND m.id = a.subject_id "
-    "WHERE a.id = ANY(:acts) ORDER BY a.id"
+    "LEFT JOIN {people} m ON a.action LIKE 'member.%' AND m.id = a.subject_id "
+    "WHERE a.id = ANY(:acts) ORDER BY a.id",
+    organizations=ORGANIZATIONS,
+    people=PEOPLE,
+    employers=EMPLOYERS,
+    employees=EMPLOYEES,
 )
-_MEMBERS: Final = text(
+_MEMBERS: Final = statement(
     "SELECT p.email AS address, p.id AS person_id, p.language FROM memberships m "
-    f"JOIN {PEOPLE} p ON p.id = m.person_id WHERE m.organization_id = :organization AND m.ended_at IS NULL "
+    "JOIN {people} p ON p.id = m.person_id WHERE m.organization_id = :organization AND m.ended_at IS NULL "
     "AND m.role IN ('owner', 'admin') "
     "UNION SELECT f.address, NULL, p.language FROM memberships m "
-    f"JOIN {PEOPLE} p ON p.id = m.person_id JOIN former_person_addresses f ON f.person_id = p.id "
+    "JOIN {people} p ON p.id = m.person_id JOIN former_person_addresses f ON f.person_id = p.id "
     "WHERE m.organization_id = :organization AND m.ended_at IS NULL AND m.role IN ('owner', 'admin') "
-    "AND f.told_until > :now AND f.taken_back_at IS NULL ORDER BY 1"
+    "AND f.told_until > :now AND f.taken_back_at IS NULL ORDER BY 1",
+    people=PEOPLE,
 )
-_HOUSEHOLDS: Final = text(
-    f"SELECT h.id, lower(h.email) AS address FROM {EMPLOYERS} h "
+_HOUSEHOLDS: Final = statement(
+    "SELECT h.id, lower(h.email) AS address FROM {employers} h "
     "WHERE h.organization_id = :organization AND NOT h.sandbox "
     "UNION ALL SELECT f.employer_id, lower(f.address) FROM former_addresses f "
     "WHERE f.organization_id = :organization AND NOT f.sandbox AND f.employee_id IS NULL AND f.told_until > :now "
-    "AND f.taken_back_at IS NULL ORDER BY 1, 2"
+    "AND f.taken_back_at IS NULL ORDER BY 1, 2",
+    employers=EMPLOYERS,
 )
-_EMPLOYEE: Final = text(
-    f"SELECT lower(e.email) AS address, e.language FROM {EMPLOYEES} e WHERE e.id = :employee AND e.email IS NOT NULL "
-    f"UNION SELECT lower(f.address), e.language FROM former_addresses f JOIN {EMPLOYEES} e ON e.id = f.employee_id "
+_EMPLOYEE: Final = statement(
+    "SELECT lower(e.email) AS address, e.language FROM {employees} e WHERE e.id = :employee AND e.email IS NOT NULL "
+    "UNION SELECT lower(f.address), e.language FROM former_addresses f JOIN {employees} e ON e.id = f.employee_id "
     "WHERE f.employee_id = :employee AND f.told_until > :now AND f.taken_back_at IS NULL "
-    f"UNION SELECT p.email, p.language FROM employee_links l JOIN {PEOPLE} p ON p.id = l.person_id "
-    "WHERE l.employee_id = :employee AND (l.ended_at IS NULL OR p.id = CAST(:unlinked AS uuid)) ORDER BY 1"
+    "UNION SELECT p.email, p.language FROM employee_links l JOIN {people} p ON p.id = l.person_id "
+    "WHERE l.employee_id = :employee AND (l.ended_at IS NULL OR p.id = CAST(:unlinked AS uuid)) ORDER BY 1",
+    employees=EMPLOYEES,
+    people=PEOPLE,
 )
-_PERSON: Final = text(
-    f"SELECT email AS address, id AS person_id, language FROM {PEOPLE} p WHERE id = :person"
+_PERSON: Final = statement(
+    "SELECT email AS address, id AS person_id, language FROM {people} p WHERE id = :person", people=PEOPLE
 )
 
 

@@ -3,7 +3,7 @@
 import datetime
 from typing import Final
 
-from sqlalchemy import select, text
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
@@ -12,11 +12,13 @@ from hearthpay.autopilot.pausing import paused_periods
 from hearthpay.autopilot.records import queue_task, stages_of, stand_before, versions_of
 from hearthpay.autopilot.schedule import periods_of
 from hearthpay.database.relations import EMPLOYEES
+from hearthpay.database.statements import statement
 
-_BACK: Final = text(
+_BACK: Final = statement(
     "SELECT e.id, m.start_date FROM autopilot_enrollments e "
-    f"JOIN {EMPLOYEES} m ON m.id = e.employee_id AND m.status = 'active' "
-    "WHERE e.status = 'paused' AND e.pause_reason = 'employee_inactive' ORDER BY e.id LIMIT :limit"
+    "JOIN {employees} m ON m.id = e.employee_id AND m.status = 'active' "
+    "WHERE e.status = 'paused' AND e.pause_reason = 'employee_inactive' ORDER BY e.id LIMIT :limit",
+    employees=EMPLOYEES,
 )
 
 

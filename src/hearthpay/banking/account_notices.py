@@ -4,11 +4,11 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.household_clocks import at_a_clock, by_mode
 from hearthpay.database.relations import EMPLOYERS, NOTICES
+from hearthpay.database.statements import Fragment, statement
 from hearthpay.languages.catalogue import mark, moment_in
 from hearthpay.mail.letter import letter
 from hearthpay.mail.mailer import Mail
@@ -19,17 +19,20 @@ STILL_NEWS: Final = timedelta(days=3)
 """An account that has been there for longer is none."""
 
 _NEW: Final = by_mode(
-    lambda mode: text(
+    lambda mode: statement(
         "SELECT DISTINCT ON (b.employer_id) b.id, b.organization_id, b.employer_id, b.sandbox, b.last_four, "
         "b.created_at, "
-        f"h.first_name AS household_first FROM bank_accounts b JOIN {EMPLOYERS} h ON h.id = b.employer_id "
-        f"WHERE b.employee_id IS NULL AND {mode} AND b.created_at > :since "
+        "h.first_name AS household_first FROM bank_accounts b JOIN {employers} h ON h.id = b.employer_id "
+        "WHERE b.employee_id IS NULL AND {mode} AND b.created_at > :since "
         "AND b.created_at <= :now "
-        f"AND NOT EXISTS (SELECT FROM {NOTICES} n WHERE n.employer_id = b.employer_id "
+        "AND NOT EXISTS (SELECT FROM {notices} n WHERE n.employer_id = b.employer_id "
         "AND n.kind = 'notice.account_changed' AND n.created_at >= b.created_at) "
-        "ORDER BY b.employer_id, b.created_at DESC, b.id LIMIT :limit"
+        "ORDER BY b.employer_id, b.created_at DESC, b.id LIMIT :limit",
+        employers=EMPLOYERS,
+        mode=mode,
+        notices=NOTICES,
     ),
-    "b.sandbox",
+    Fragment("b.sandbox"),
 )
 
 

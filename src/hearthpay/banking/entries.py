@@ -22,6 +22,7 @@ from hearthpay.banking.calendar import (
 )
 from hearthpay.clock import BUSINESS_TIME
 from hearthpay.database.relations import ESCROW_MOVEMENTS, PAYCHECKS, PAYROLLS
+from hearthpay.database.statements import Fragment, compose, literal, statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,55 +72,79 @@ class Payout:
 
 Movement = Debit | Credit | Refund | Payout
 
-_ROWS: Final = (
+_ROWS: Final = Fragment(
     "unnest(CAST(:ids AS uuid[]), CAST(:causes AS uuid[]), CAST(:amounts AS bigint[]), CAST(:attempts AS smallint[]), "
     "CAST(:send_on AS date[]), CAST(:settle_on AS date[])) AS r(id, cause, amount, attempt, send_on, settle_on)"
 )
 
 
-def _insert(kind: str, columns: str, values: str, tables: str) -> TextClause:
-    """Return one statement for many movements, which answers with the cause and the id of each that it wrote."""
-    insert = (
+def _insert(
+    kind: Fragment, cause: Fragment, others: Fragment, values: Fragment, tables: Fragment
+) -> TextClause:
+    """Return one statement for many movements, which answers with the cause and the id of each that it wrote.
+
+    `cause` is the column of what causes them, `others` what else they name; `values` are of all these.
+    """
+    return statement(
         "INSERT INTO bank_entries (id, organization_id, employer_id, sandbox, kind, bank_account_id, amount, attempt, "
-        f"status, send_on, settle_on, created_at, updated_at, {columns})"
+        "status, send_on, settle_on, created_at, updated_at, {cause}{others}) "
+        "SELECT r.id, a.organization_id, a.employer_id, a.sandbox, {kind}, a.id, r.amount, r.attempt, 'pending', "
+        "r.send_on, r.settle_on, :now, :now, {values} FROM {rows} {tables} RETURNING {cause}, id",
+        kind=kind,
+        cause=cause,
+        others=others,
+        values=values,
+        rows=_ROWS,
+        tables=tables,
     )
-    select = (
-        f"SELECT r.id, a.organization_id, a.employer_id, a.sandbox, '{kind}', a.id, r.amount, r.attempt, 'pending', "
-        f"r.send_on, r.settle_on, :now, :now, {values}"
-    )
-    return text(f"{insert} {select} FROM {_ROWS} {tables} RETURNING {columns.split(',', maxsplit=1)[0]}, id")
 
 
 _COLLECT: Final = _insert(
-    "debit",
-    "payroll_id",
-    "p.id",
-    f"JOIN {PAYROLLS} p ON p.id = r.cause "
-    "JOIN bank_accounts a ON a.employer_id = p.employer_id AND a.employee_id IS NULL AND a.status = 'active'",
+    literal("debit"),
+    Fragment("payroll_id"),
+    Fragment(""),
+    Fragment("p.id"),
+    compose(
+        "JOIN {payrolls} p ON p.id = r.cause "
+        "JOIN bank_accounts a ON a.employer_id = p.employer_id AND a.employee_id IS NULL AND a.status = 'active'",
+        payrolls=PAYROLLS,
+    ),
 )
 # Of the person's accounts the one in use, in whatever status; else the last one: the money waits there for the next.
 _PAY_OUT: Final = _insert(
-    "credit",
-    "paycheck_id, payroll_id, employee_id",
-    "c.id, c.payroll_id, c.employee_id",
-    f"JOIN {PAYCHECKS} c ON c.id = r.cause JOIN LATERAL (SELECT * FROM bank_accounts "
-    "WHERE employer_id = c.employer_id AND employee_id = c.employee_id "
-    "ORDER BY status = 'replaced', created_at DESC, id DESC LIMIT 1) a ON true",
+    literal("credit"),
+    Fragment("paycheck_id"),
+    Fragment(", payroll_id, employee_id"),
+    Fragment("c.id, c.payroll_id, c.employee_id"),
+    compose(
+        "JOIN {paychecks} c ON c.id = r.cause JOIN LATERAL (SELECT * FROM bank_accounts "
+        "WHERE employer_id = c.employer_id AND employee_id = c.employee_id "
+        "ORDER BY status = 'replaced', created_at DESC, id DESC LIMIT 1) a ON true",
+        paychecks=PAYCHECKS,
+    ),
 )
 _REFUND: Final = _insert(
-    "refund",
-    "paycheck_id, payroll_id, employee_id",
-    "c.id, c.payroll_id, c.employee_id",
-    f"JOIN {PAYCHECKS} c ON c.id = r.cause JOIN LATERAL (SELECT * FROM bank_accounts "
-    "WHERE employer_id = c.employer_id AND employee_id IS NULL "
-    "ORDER BY status = 'replaced', created_at DESC, id DESC LIMIT 1) a ON true",
+    literal("refund"),
+    Fragment("paycheck_id"),
+    Fragment(", payroll_id, employee_id"),
+    Fragment("c.id, c.payroll_id, c.employee_id"),
+    compose(
+        "JOIN {paychecks} c ON c.id = r.cause JOIN LATERAL (SELECT * FROM bank_accounts "
+        "WHERE employer_id = c.employer_id AND employee_id IS NULL "
+        "ORDER BY status = 'replaced', created_at DESC, id DESC LIMIT 1) a ON true",
+        paychecks=PAYCHECKS,
+    ),
 )
 _PAY_ESCROW: Final = _insert(
-    "payout",
-    "escrow_movement_id, employee_id",
-    "m.id, m.employee_id",
-    f"JOIN {ESCROW_MOVEMENTS} m ON m.id = r.cause "
-    "JOIN bank_accounts a ON a.employee_id = m.employee_id AND a.status = 'active'",
+    literal("payout"),
+    Fragment("escrow_movement_id"),
+    Fragment(", employee_id"),
+    Fragment("m.id, m.employee_id"),
+    compose(
+        "JOIN {escrow_movements} m ON m.id = r.cause "
+        "JOIN bank_accounts a ON a.employee_id = m.employee_id AND a.status = 'active'",
+        escrow_movements=ESCROW_MOVEMENTS,
+    ),
 )
 
 _CREDITS_OF: Final = text(
@@ -159,15 +184,17 @@ _CANCEL_REFUNDS: Final = text(
     "UPDATE bank_entries SET status = 'cancelled', updated_at = :now "
     "WHERE payroll_id = :payroll AND kind = 'refund' AND status = 'pending'"
 )
-_LEFT_OVER: Final = text(
-    f"SELECT DISTINCT p.id FROM bank_entries e JOIN {PAYROLLS} p ON p.id = e.payroll_id "
+_LEFT_OVER: Final = statement(
+    "SELECT DISTINCT p.id FROM bank_entries e JOIN {payrolls} p ON p.id = e.payroll_id "
     "WHERE e.kind = 'credit' AND e.status = 'pending' AND e.send_on < :new_year AND p.pay_date < :new_year "
-    "ORDER BY p.id"
+    "ORDER BY p.id",
+    payrolls=PAYROLLS,
 )
-_LEFT_OVER_OF: Final = text(
-    f"SELECT e.id, e.paycheck_id, e.employee_id FROM bank_entries e JOIN {PAYCHECKS} c ON c.id = e.paycheck_id "
+_LEFT_OVER_OF: Final = statement(
+    "SELECT e.id, e.paycheck_id, e.employee_id FROM bank_entries e JOIN {paychecks} c ON c.id = e.paycheck_id "
     "WHERE e.payroll_id = :payroll AND e.kind = 'credit' AND e.status = 'pending' AND c.tax_year < :year "
-    "ORDER BY e.id FOR UPDATE OF e"
+    "ORDER BY e.id FOR UPDATE OF e",
+    paychecks=PAYCHECKS,
 )
 _FOLLOW: Final = text(
     "UPDATE bank_entries e SET bank_account_id = n.id, updated_at = :now FROM bank_accounts o, bank_accounts n "

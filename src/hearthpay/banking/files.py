@@ -45,6 +45,7 @@ from hearthpay.clock import BUSINESS_TIME, Clock
 from hearthpay.database.relations import EMPLOYEES, EMPLOYERS, PAYCHECKS, PAYROLLS, VAULT
 from hearthpay.database.sealing_keys import key_for_writing
 from hearthpay.database.session import Database
+from hearthpay.database.statements import statement
 from hearthpay.database.vault_store import log_readings
 from hearthpay.security.file_seal import SealedFile, open_file, seal_file
 from hearthpay.security.key_ring import KeyRing, KeyRingError
@@ -83,22 +84,28 @@ _LOCK: Final = text(
     "ORDER BY id FOR UPDATE"
 )
 # One statement, so that an account's status and numbers are those of one moment.
-_READ: Final = text(
+_READ: Final = statement(
     "SELECT e.id, e.kind, e.amount, e.attempt, e.settle_on, e.organization_id, e.employer_id, "
     "b.employee_id AS holder, b.status, b.account_type, c.tax_year, "
-    f"e.kind <> 'debit' OR {covers(account='b', payroll='d')} AS authorized, "
+    "e.kind <> 'debit' OR {covers} AS authorized, "
     "coalesce(p.first_name, h.first_name) AS first_name, coalesce(p.last_name, h.last_name) AS last_name, "
     "r.id AS routing_id, r.ciphertext AS routing, r.nonce AS routing_nonce, r.key_id AS routing_key, "
     "a.id AS account_id, a.ciphertext AS account, a.nonce AS account_nonce, a.key_id AS account_key "
-    f"FROM bank_entries e JOIN bank_accounts b ON b.id = e.bank_account_id "
-    f"JOIN {EMPLOYERS} h ON h.id = e.employer_id "
-    f"LEFT JOIN {PAYCHECKS} c ON c.id = e.paycheck_id AND e.kind = 'credit' "
-    f"LEFT JOIN {PAYROLLS} d ON d.id = e.payroll_id AND e.kind = 'debit' "
-    f"LEFT JOIN {EMPLOYEES} p ON p.id = b.employee_id "
-    f"LEFT JOIN {VAULT} r ON r.owner_kind = CASE WHEN b.employee_id IS NULL THEN 'employer' ELSE 'employee' END "
+    "FROM bank_entries e JOIN bank_accounts b ON b.id = e.bank_account_id "
+    "JOIN {employers} h ON h.id = e.employer_id "
+    "LEFT JOIN {paychecks} c ON c.id = e.paycheck_id AND e.kind = 'credit' "
+    "LEFT JOIN {payrolls} d ON d.id = e.payroll_id AND e.kind = 'debit' "
+    "LEFT JOIN {employees} p ON p.id = b.employee_id "
+    "LEFT JOIN {vault} r ON r.owner_kind = CASE WHEN b.employee_id IS NULL THEN 'employer' ELSE 'employee' END "
     "AND r.owner_id = coalesce(b.employee_id, b.employer_id) AND r.kind = 'bank_routing' "
-    f"LEFT JOIN {VAULT} a ON a.owner_kind = r.owner_kind AND a.owner_id = r.owner_id AND a.kind = 'bank_account' "
-    "WHERE e.id = ANY(:ids) ORDER BY e.id"
+    "LEFT JOIN {vault} a ON a.owner_kind = r.owner_kind AND a.owner_id = r.owner_id AND a.kind = 'bank_account' "
+    "WHERE e.id = ANY(:ids) ORDER BY e.id",
+    covers=covers(account="b", payroll="d"),
+    employers=EMPLOYERS,
+    paychecks=PAYCHECKS,
+    payrolls=PAYROLLS,
+    employees=EMPLOYEES,
+    vault=VAULT,
 )
 _SEQUENCE: Final = text(
     "INSERT INTO bank_trace_numbers (originating_bank, last_used) VALUES (:odfi, 0) "

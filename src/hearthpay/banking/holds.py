@@ -15,6 +15,8 @@ import structlog
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.database.statements import Fragment
+
 HoldCode = Literal[
     "account_failed",
     "account_verifying",
@@ -29,7 +31,7 @@ HoldCode = Literal[
 HOLD_OF_ACCOUNT: Final[tuple[HoldCode, ...]] = ("account_failed", "account_verifying", "account_not_usable")
 """What the state of the bank account holds; it goes with that state."""
 
-HELD_AS: Final = (
+HELD_AS: Final = Fragment(
     "coalesce(e.hold_code, CASE WHEN b.status = 'failed' THEN 'account_failed' "
     "WHEN e.held_reason IS NOT NULL THEN 'internal' END)"
 )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import select, text
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
@@ -14,6 +14,7 @@ from hearthpay.banking.authorizations import AuthorizationState, authorization_o
 from hearthpay.banking.models import BankAccount, StandingAuthorization
 from hearthpay.banking.readiness import Blocker, household_blockers
 from hearthpay.database.relations import AUTOPILOT_ENROLLMENTS, EMPLOYEES, PAYROLLS
+from hearthpay.database.statements import statement
 from hearthpay.employers.models import Employer
 
 MOST_EARLIER: Final = 20
@@ -21,21 +22,25 @@ MOST_EARLIER: Final = 20
 
 _OUT_OF_THE_HOUSEHOLD: Final = frozenset({"debit"})
 
-_ON_ITS_WAY: Final = text(
+_ON_ITS_WAY: Final = statement(
     "SELECT b.id, b.kind, b.status, b.amount, b.payroll_id, e.first_name || ' ' || e.last_name AS name, "
     "coalesce(b.effective_date, b.settle_on) AS day, b.held_reason "
-    f"FROM bank_entries b LEFT JOIN {EMPLOYEES} e ON e.id = b.employee_id "
+    "FROM bank_entries b LEFT JOIN {employees} e ON e.id = b.employee_id "
     "WHERE b.employer_id = :employer AND b.status IN ('pending', 'sent') AND b.kind <> 'prenote' "
-    "ORDER BY coalesce(b.effective_date, b.settle_on), b.id"
+    "ORDER BY coalesce(b.effective_date, b.settle_on), b.id",
+    employees=EMPLOYEES,
 )
-_SCHEDULED: Final = text(
+_SCHEDULED: Final = statement(
     "SELECT p.id, p.net_pay, p.pay_date, p.scheduled_send_at "
-    f"FROM {PAYROLLS} p WHERE p.employer_id = :employer AND p.status IN ('scheduled', 'firing') "
-    "ORDER BY p.scheduled_send_at, p.id"
+    "FROM {payrolls} p WHERE p.employer_id = :employer AND p.status IN ('scheduled', 'firing') "
+    "ORDER BY p.scheduled_send_at, p.id",
+    payrolls=PAYROLLS,
 )
-_ENROLLED: Final = text(
-    f"SELECT n.id, e.first_name || ' ' || e.last_name FROM {AUTOPILOT_ENROLLMENTS} n "
-    f"JOIN {EMPLOYEES} e ON e.id = n.employee_id WHERE e.employer_id = :employer"
+_ENROLLED: Final = statement(
+    "SELECT n.id, e.first_name || ' ' || e.last_name FROM {autopilot_enrollments} n "
+    "JOIN {employees} e ON e.id = n.employee_id WHERE e.employer_id = :employer",
+    autopilot_enrollments=AUTOPILOT_ENROLLMENTS,
+    employees=EMPLOYEES,
 )
 
 

@@ -22,6 +22,7 @@ from hearthpay.banking.calendar import add_banking_days
 from hearthpay.banking.entries import dates_from, effective_by
 from hearthpay.banking.settlement import RETURN_DAYS
 from hearthpay.database.relations import PAYCHECKS
+from hearthpay.database.statements import statement
 from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audit
 
 ReversalReason = Literal["duplicate", "wrong_receiver", "wrong_amount", "wrong_date"]
@@ -32,12 +33,13 @@ REVERSAL_DAYS: Final = 5
 2.9): here the day on which the reversal settles is within them, which is stricter.
 """
 
-_CREDIT: Final = text(
+_CREDIT: Final = statement(
     "SELECT e.id, e.amount, e.status, e.effective_date, e.payroll_id, e.paycheck_id, e.employee_id, e.employer_id, "
-    f"b.status AS account, b.last_four, EXISTS (SELECT FROM {PAYCHECKS} r WHERE r.reverses = e.paycheck_id) AS undone, "
+    "b.status AS account, b.last_four, EXISTS (SELECT FROM {paychecks} r WHERE r.reverses = e.paycheck_id) AS undone, "
     "EXISTS (SELECT FROM bank_entries r WHERE r.reverses = e.id) AS reversed FROM bank_entries e "
     "JOIN bank_accounts b ON b.id = e.bank_account_id WHERE e.payroll_id = :payroll AND e.employee_id = :employee "
-    "AND e.kind = 'credit' FOR UPDATE OF e"
+    "AND e.kind = 'credit' FOR UPDATE OF e",
+    paychecks=PAYCHECKS,
 )
 _INSERT: Final = text(
     "INSERT INTO bank_entries (id, organization_id, employer_id, sandbox, kind, bank_account_id, employee_id, "

@@ -15,6 +15,7 @@ from hearthpay.banking.calendar import add_banking_days, banking_day_on_or_befor
 from hearthpay.banking.entries import effective_by
 from hearthpay.clock import BUSINESS_TIME
 from hearthpay.database.relations import PAYROLLS
+from hearthpay.database.statements import statement
 
 RETURN_DAYS: Final = 2
 """Banking days after settlement within which a bank returns a debit for want of money or of an account (Nacha
@@ -26,18 +27,20 @@ the second banking day after settlement (3.8.1); before that hour of the day, th
 
 _LIMIT: Final = 5_000
 
-_DEBITS_DUE: Final = text(
-    f"SELECT e.id, p.id AS payroll_id, p.status FROM bank_entries e JOIN {PAYROLLS} p ON p.id = e.payroll_id "
+_DEBITS_DUE: Final = statement(
+    "SELECT e.id, p.id AS payroll_id, p.status FROM bank_entries e JOIN {payrolls} p ON p.id = e.payroll_id "
     "WHERE e.kind = 'debit' AND e.status = 'sent' AND e.effective_date <= :by AND (e.sandbox OR :real) "
-    "ORDER BY e.effective_date, e.id LIMIT :limit FOR UPDATE SKIP LOCKED"
+    "ORDER BY e.effective_date, e.id LIMIT :limit FOR UPDATE SKIP LOCKED",
+    payrolls=PAYROLLS,
 )
 _SETTLE: Final = text(
     "UPDATE bank_entries SET status = 'settled', updated_at = :now WHERE id = ANY(:ids) AND status = 'sent'"
 )
-_PAYROLLS_DUE: Final = text(
-    f"SELECT p.id, p.status FROM {PAYROLLS} p WHERE p.id IN "
+_PAYROLLS_DUE: Final = statement(
+    "SELECT p.id, p.status FROM {payrolls} p WHERE p.id IN "
     "(SELECT payroll_id FROM bank_entries WHERE kind = 'credit' AND status = 'sent' AND effective_date <= :by) "
-    "ORDER BY p.id LIMIT :limit FOR UPDATE SKIP LOCKED"
+    "ORDER BY p.id LIMIT :limit FOR UPDATE SKIP LOCKED",
+    payrolls=PAYROLLS,
 )
 _SETTLE_CREDITS: Final = text(
     "UPDATE bank_entries SET status = 'settled', updated_at = :now WHERE payroll_id = ANY(:payrolls) "

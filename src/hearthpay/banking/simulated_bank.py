@@ -22,6 +22,7 @@ from hearthpay.banking.nacha.returns import AccountCorrection
 from hearthpay.banking.return_codes import return_codes
 from hearthpay.banking.return_handling import ReturnedEntry, mark_returned
 from hearthpay.database.relations import PAYCHECKS, PAYROLLS
+from hearthpay.database.statements import statement
 from hearthpay.database.vault_store import read_secret
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_cipher import OwnerKind, SecretOwner
@@ -32,13 +33,16 @@ ANSWER_DAYS: Final = 2
 _PURPOSE: Final = "banking.simulated_bank"
 # A worker that was away for two weeks still brings every answer.
 _WINDOW: Final = 10
-_SEND: Final = text(
+_SEND: Final = statement(
     "UPDATE bank_entries e SET status = 'sent', effective_date = greatest(e.settle_on, :earliest), updated_at = :now "
     "FROM bank_accounts b WHERE b.id = e.bank_account_id AND (b.status = 'active' OR e.kind = 'prenote') "
     "AND e.sandbox AND e.status = 'pending' AND e.send_on <= :cut_off AND (e.kind <> 'credit' "
     "OR extract(year FROM greatest(e.settle_on, :earliest)) = "
-    f"(SELECT c.tax_year FROM {PAYCHECKS} c WHERE c.id = e.paycheck_id)) AND (e.kind <> 'debit' "
-    f"OR (SELECT {covers(account='b', payroll='p')} FROM {PAYROLLS} p WHERE p.id = e.payroll_id)) RETURNING e.id"
+    "(SELECT c.tax_year FROM {paychecks} c WHERE c.id = e.paycheck_id)) AND (e.kind <> 'debit' "
+    "OR (SELECT {covers} FROM {payrolls} p WHERE p.id = e.payroll_id)) RETURNING e.id",
+    paychecks=PAYCHECKS,
+    covers=covers(account="b", payroll="p"),
+    payrolls=PAYROLLS,
 )
 _RETURNS: Final = text(
     "SELECT e.id, b.simulated_answer AS code "

@@ -10,14 +10,15 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import ARRAY, TextClause, Uuid, bindparam, text
+from sqlalchemy import ARRAY, TextClause, Uuid, bindparam
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.clock import Clock, FixedClock, HouseholdTime
 from hearthpay.database.relations import EMPLOYEES, EMPLOYERS, HOUSEHOLD_CLOCKS, PAYROLLS
 from hearthpay.database.session import CLOCK_OF
+from hearthpay.database.statements import Fragment, compose, literal, statement
 
-OF_THIS_CLOCK: Final = f"coalesce(current_setting('{CLOCK_OF}', true), '')"
+OF_THIS_CLOCK: Final = compose("coalesce(current_setting({setting}, true), '')", setting=literal(CLOCK_OF))
 """SQL: which household's time the worker's transaction is at; empty for real time. It parts the worker's turns."""
 
 
@@ -26,30 +27,41 @@ def at_a_clock(session: AsyncSession) -> bool:
     return CLOCK_OF in session.info
 
 
-def by_mode(statement: Callable[[str], TextClause], sandbox: str) -> Mapping[bool, TextClause]:
+def by_mode(statement_for: Callable[[Fragment], TextClause], sandbox: Fragment) -> Mapping[bool, TextClause]:
     """Return the statement about real households alone, and (True) about the one whose clock the transaction is at.
 
-    `statement` takes the condition on the column `sandbox`; real ones are found by indexes that have it as well.
+    `statement_for` takes the condition on the column `sandbox`; real ones are found by indexes that have it as well.
     """
-    return {False: statement(f"NOT {sandbox}"), True: statement(sandbox)}
+    return {False: statement_for(compose("NOT {sandbox}", sandbox=sandbox)), True: statement_for(sandbox)}
 
 
-def time_of(household: str, otherwise: str) -> str:
+def time_of(household: Fragment, otherwise: Fragment) -> Fragment:
     """Return SQL for the time it is at the household of this id (an expression); without a clock, `otherwise`."""
-    return f"coalesce((SELECT c.stands_at FROM {HOUSEHOLD_CLOCKS} c WHERE c.employer_id = {household}), {otherwise})"
+    return compose(
+        "coalesce((SELECT c.stands_at FROM {household_clocks} c WHERE c.employer_id = {household}), {otherwise})",
+        household_clocks=HOUSEHOLD_CLOCKS,
+        household=household,
+        otherwise=otherwise,
+    )
 
 
-_OF_HOUSEHOLD: Final = text(
-    f"SELECT stands_at, advancing FROM {HOUSEHOLD_CLOCKS} c WHERE c.employer_id = :household"
+_OF_HOUSEHOLD: Final = statement(
+    "SELECT stands_at, advancing FROM {household_clocks} c WHERE c.employer_id = :household",
+    household_clocks=HOUSEHOLD_CLOCKS,
 )
-_OF_THINGS: Final = text(
-    f"SELECT c.stands_at, c.advancing FROM {HOUSEHOLD_CLOCKS} c WHERE c.employer_id = ANY (:things) "
-    f"OR EXISTS (SELECT FROM {EMPLOYEES} e WHERE e.employer_id = c.employer_id AND e.id = ANY (:things)) "
-    f"OR EXISTS (SELECT FROM {PAYROLLS} p WHERE p.employer_id = c.employer_id AND p.id = ANY (:things)) LIMIT 2"
+_OF_THINGS: Final = statement(
+    "SELECT c.stands_at, c.advancing FROM {household_clocks} c WHERE c.employer_id = ANY (:things) "
+    "OR EXISTS (SELECT FROM {employees} e WHERE e.employer_id = c.employer_id AND e.id = ANY (:things)) "
+    "OR EXISTS (SELECT FROM {payrolls} p WHERE p.employer_id = c.employer_id AND p.id = ANY (:things)) LIMIT 2",
+    household_clocks=HOUSEHOLD_CLOCKS,
+    employees=EMPLOYEES,
+    payrolls=PAYROLLS,
 ).bindparams(bindparam("things", type_=ARRAY(Uuid)))
-_OF_THE_ONLY_ONE: Final = text(
-    f"SELECT c.stands_at, c.advancing FROM {HOUSEHOLD_CLOCKS} c "
-    f"WHERE (SELECT count(*) FROM {EMPLOYERS} h) = 1"
+_OF_THE_ONLY_ONE: Final = statement(
+    "SELECT c.stands_at, c.advancing FROM {household_clocks} c "
+    "WHERE (SELECT count(*) FROM {employers} h) = 1",
+    household_clocks=HOUSEHOLD_CLOCKS,
+    employers=EMPLOYERS,
 )
 
 

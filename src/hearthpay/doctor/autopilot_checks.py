@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking.calendar import banking_day_on_or_before, send_at
 from hearthpay.database.household_clocks import time_of
+from hearthpay.database.statements import Fragment
 from hearthpay.doctor.difference import Difference
 from hearthpay.security.key_ring import KeyRing
 
@@ -205,7 +206,7 @@ def autopilot_standing() -> str:
 
 def autopilot_overdue() -> str:
     """No enrollment waits for more than an hour after its time to be decided, and nothing to be told after its own."""
-    now = time_of("d.employer_id", "CAST(:now AS timestamptz)")
+    now = time_of(Fragment("d.employer_id"), Fragment("CAST(:now AS timestamptz)"))
     return f"""
         SELECT 'autopilot' AS subject, d.id, d.what, d.due::text AS recorded,
                'done by ' || {now} AS expected

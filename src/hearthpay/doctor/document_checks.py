@@ -8,6 +8,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.household_clocks import time_of
+from hearthpay.database.statements import Fragment
 from hearthpay.doctor.difference import Difference
 from hearthpay.documents.archive import content_in
 from hearthpay.documents.packing import papers_in
@@ -104,7 +105,7 @@ def papers_signed() -> str:
 
 def packages_made() -> str:
     """A finished package is the file of its household and year, and none is unfinished for more than a day."""
-    now = time_of("p.employer_id", "CAST(:now AS timestamptz)")
+    now = time_of(Fragment("p.employer_id"), Fragment("CAST(:now AS timestamptz)"))
     return f"""
         SELECT 'package' AS subject, p.id, p.status || ' of ' || p.tax_year AS what,
                coalesce(d.kind || ' of ' || d.tax_year, 'asked for at ' || p.requested_at) AS recorded,

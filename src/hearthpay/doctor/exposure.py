@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking.authorizations import covers
 from hearthpay.database.household_clocks import time_of
+from hearthpay.database.statements import Fragment
 
 CaseKind = Literal[
     "debit_waits",
@@ -27,9 +28,8 @@ CaseKind = Literal[
 KINDS: Final[tuple[CaseKind, ...]] = get_args(CaseKind)
 
 _TODAY: Final = "(CAST(:now AS timestamptz) AT TIME ZONE 'America/New_York')::date"
-_TODAY_THERE: Final = (
-    f"({time_of('e.employer_id', 'CAST(:now AS timestamptz)')} AT TIME ZONE 'America/New_York')::date"
-)
+_TIME_THERE: Final = time_of(Fragment("e.employer_id"), Fragment("CAST(:now AS timestamptz)"))
+_TODAY_THERE: Final = f"({_TIME_THERE} AT TIME ZONE 'America/New_York')::date"
 """Who is to be asked, by the owner's present account; what should have left before today waits, whatever the reason."""
 
 _WAITING: Final = f"""

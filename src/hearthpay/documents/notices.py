@@ -4,11 +4,11 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.household_clocks import at_a_clock, by_mode
 from hearthpay.database.relations import EMPLOYEES, EMPLOYERS, NOTICES
+from hearthpay.database.statements import Fragment, statement
 from hearthpay.languages.catalogue import mark
 from hearthpay.mail.letter import letter
 from hearthpay.mail.mailer import Mail
@@ -20,18 +20,25 @@ STILL_NEWS: Final = timedelta(days=7)
 """A paper that was issued longer ago is not told of any more."""
 
 _SOMEBODY: Final = mark("Your employer")
-_KEY: Final = "'document:' || d.employee_id || ':' || d.kind || ':' || d.tax_year || ':' || d.version"
+_KEY: Final = Fragment(
+    "'document:' || d.employee_id || ':' || d.kind || ':' || d.tax_year || ':' || d.version"
+)
 _NEW: Final = by_mode(
-    lambda mode: text(
-        f"SELECT DISTINCT {_KEY} AS key, d.organization_id, d.employer_id, d.sandbox, d.employee_id, d.kind, "
+    lambda mode: statement(
+        "SELECT DISTINCT {key} AS key, d.organization_id, d.employer_id, d.sandbox, d.employee_id, d.kind, "
         "d.tax_year, e.first_name, h.first_name AS household_first, h.last_name AS household_last FROM documents d "
-        f"JOIN {EMPLOYEES} e ON e.id = d.employee_id JOIN {EMPLOYERS} h ON h.id = d.employer_id "
-        f"WHERE d.kind IN ('w2', 'w2c') AND {mode} AND d.created_at > :since "
+        "JOIN {employees} e ON e.id = d.employee_id JOIN {employers} h ON h.id = d.employer_id "
+        "WHERE d.kind IN ('w2', 'w2c') AND {mode} AND d.created_at > :since "
         "AND d.created_at <= :now "
         "AND date_part('year', d.created_at AT TIME ZONE 'America/New_York') > d.tax_year "
-        f"AND NOT EXISTS (SELECT FROM {NOTICES} n WHERE n.notice_key = {_KEY}) ORDER BY key LIMIT :limit"
+        "AND NOT EXISTS (SELECT FROM {notices} n WHERE n.notice_key = {key}) ORDER BY key LIMIT :limit",
+        key=_KEY,
+        employees=EMPLOYEES,
+        employers=EMPLOYERS,
+        mode=mode,
+        notices=NOTICES,
     ),
-    "d.sandbox",
+    Fragment("d.sandbox"),
 )
 
 

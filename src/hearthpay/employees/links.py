@@ -22,6 +22,7 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
 from hearthpay.database.relations import PEOPLE
 from hearthpay.database.session import Database, Tenant, become_person
+from hearthpay.database.statements import statement
 from hearthpay.employees.models import Employee, EmployeeLink
 from hearthpay.languages.catalogue import mark
 from hearthpay.people.identity import read_address
@@ -33,9 +34,10 @@ NO_ACCOUNT_UNDER_IT: Final = mark(
 )
 _OWN: Final = text("SELECT * FROM own_employments()")
 _LINK: Final = text("SELECT * FROM link_employee(:link, :token_hash, :now)")
-_WITH_ACCOUNTS: Final = text(
+_WITH_ACCOUNTS: Final = statement(
     "SELECT l.id AS link_id, l.employee_id, p.name, p.email, l.linked_at "
-    f"FROM employee_links l JOIN {PEOPLE} p ON p.id = l.person_id WHERE l.ended_at IS NULL ORDER BY l.id"
+    "FROM employee_links l JOIN {people} p ON p.id = l.person_id WHERE l.ended_at IS NULL ORDER BY l.id",
+    people=PEOPLE,
 )
 
 

@@ -10,10 +10,10 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.relations import PEOPLE
+from hearthpay.database.statements import statement
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.languages.catalogue import mark, moment_in, say_in
@@ -54,9 +54,10 @@ _MERE_NEWS: Final = frozenset({"language", "set_aside"})
 
 _ENDING: Final = mark("account ending in {digits}")
 _NONE: Final = mark("none")
-_ACCOUNT: Final = text(
-    f"SELECT p.email, p.language, p.id AS person_id FROM employee_links l JOIN {PEOPLE} p ON p.id = l.person_id "
-    "WHERE l.employee_id = :employee AND l.ended_at IS NULL"
+_ACCOUNT: Final = statement(
+    "SELECT p.email, p.language, p.id AS person_id FROM employee_links l JOIN {people} p ON p.id = l.person_id "
+    "WHERE l.employee_id = :employee AND l.ended_at IS NULL",
+    people=PEOPLE,
 )
 
 AccountNewsKind = Literal["bank_changed", "bank_entered", "bank_asked", "bank_connected"]

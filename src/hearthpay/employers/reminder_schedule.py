@@ -10,22 +10,25 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.household_clocks import at_a_clock, by_mode
+from hearthpay.database.statements import Fragment, statement
 
 _TAKE: Final = by_mode(
-    lambda mode: text(
-        f"SELECT id, duties_seen_on FROM employers WHERE {mode} "
+    lambda mode: statement(
+        "SELECT id, duties_seen_on FROM employers WHERE {mode} "
         "AND (duties_look_on IS NULL OR duties_look_on <= :today) "
-        "ORDER BY duties_look_on NULLS FIRST, id LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED"
+        "ORDER BY duties_look_on NULLS FIRST, id LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED",
+        mode=mode,
     ),
-    "sandbox",
+    Fragment("sandbox"),
 )
 _SEEN: Final = text("UPDATE employers SET duties_seen_on = :today, duties_look_on = :again WHERE id = :id")
 _DUE: Final = by_mode(
-    lambda mode: text(
-        f"SELECT count(*) FROM (SELECT FROM employers WHERE {mode} "
-        "AND (duties_look_on IS NULL OR duties_look_on <= :today) LIMIT 1000) due"
+    lambda mode: statement(
+        "SELECT count(*) FROM (SELECT FROM employers WHERE {mode} "
+        "AND (duties_look_on IS NULL OR duties_look_on <= :today) LIMIT 1000) due",
+        mode=mode,
     ),
-    "sandbox",
+    Fragment("sandbox"),
 )
 
 

@@ -13,6 +13,7 @@ from hearthpay.access.permissions import DELETE_HOUSEHOLD, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.access.wrong_mode import wrong_mode
 from hearthpay.database.relations import AUTOPILOT_ENROLLMENTS
+from hearthpay.database.statements import statement
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import lock_households, owned_in_the_other_mode
 
@@ -22,8 +23,9 @@ _CLEAR: Final = text(
 )
 
 # The function locks the household, its payrolls and its employees; who makes payrolls locks enrollments before these.
-_LOCK_ENROLLMENTS: Final = text(
-    f"SELECT FROM {AUTOPILOT_ENROLLMENTS} n WHERE n.employer_id = :employer_id ORDER BY n.id FOR NO KEY UPDATE"
+_LOCK_ENROLLMENTS: Final = statement(
+    "SELECT FROM {autopilot_enrollments} n WHERE n.employer_id = :employer_id ORDER BY n.id FOR NO KEY UPDATE",
+    autopilot_enrollments=AUTOPILOT_ENROLLMENTS,
 )
 
 

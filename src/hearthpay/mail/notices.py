@@ -17,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
 from hearthpay.database.sealing_keys import key_for_writing
+from hearthpay.database.statements import Fragment, statement
 from hearthpay.mail.bounces import hash_of_address
 from hearthpay.mail.limits import USUAL_LIMITS, MailLimits, mail_limits
 from hearthpay.mail.mailer import Mail
@@ -46,7 +47,7 @@ NEWS: Final = (
 """Notices of what goes its usual way, which are counted apart, and for household and employee alone: an organization of
 many households has many paydays in a day."""
 
-SECURITY_ALERT: Final = "security_alert"
+SECURITY_ALERT: Final = Fragment("security_alert")
 """The kind of notices about delicate acts, which neither count nor are counted."""
 
 OPERATOR_LIMIT: Final = 100
@@ -54,12 +55,13 @@ OPERATOR_LIMIT: Final = 100
 
 _KNOWN: Final = text("SELECT EXISTS (SELECT FROM mail_outbox WHERE notice_key = :key)")
 _COUNT_ALONE: Final = text("SELECT pg_advisory_xact_lock(hashtextextended('hearthpay notice ' || :whose, 0))")
-_COUNT: Final = text(
+_COUNT: Final = statement(
     "SELECT count(*) AS of_organization, count(*) FILTER (WHERE employer_id = :employer_id) AS of_household, "
     "count(*) FILTER (WHERE employee_id = :employee_id) AS of_employee FROM mail_outbox "
     "WHERE organization_id = :organization_id AND created_at >= :since AND notice_key IS NOT NULL "
-    f"AND recipient <> 'operator' AND NOT sandbox AND kind <> ALL(:news) AND kind <> 'notice.{SECURITY_ALERT}' "
-    "AND NOT starts_with(coalesce(reason, ''), 'daily_limit_of_')"
+    "AND recipient <> 'operator' AND NOT sandbox AND kind <> ALL(:news) AND kind <> 'notice.{security_alert}' "
+    "AND NOT starts_with(coalesce(reason, ''), 'daily_limit_of_')",
+    security_alert=SECURITY_ALERT,
 )
 # What tells of every payday must not use up what tells of trouble.
 _COUNT_NEWS: Final = text(

@@ -12,7 +12,7 @@ from typing import Final, Literal, cast
 from uuid import UUID
 
 import orjson
-from sqlalchemy import Row, text
+from sqlalchemy import Row, TextClause, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
@@ -20,6 +20,7 @@ from hearthpay.clock import Clock
 from hearthpay.database import audit
 from hearthpay.database.relations import ORGANIZATIONS
 from hearthpay.database.sealing_keys import key_for_writing
+from hearthpay.database.statements import Fragment, statement
 from hearthpay.mail.bounces import hash_of_address
 from hearthpay.mail.limits import MailLimits
 from hearthpay.mail.mailer import PATIENCE_SECONDS, Delivery, Mail
@@ -49,8 +50,9 @@ _COUNT: Final = text(
     "SELECT of_organization, of_household, of_employee FROM mails_since(:employer_id, :employee_id, :since)"
 )
 _MAILED: Final = text("SELECT to_mailbox, mailboxes FROM invitations_mailed(:mailbox, :since)")
-_IS_YOUNG: Final = text(
-    f"SELECT EXISTS (SELECT FROM {ORGANIZATIONS} o WHERE o.id = :organization AND o.created_at > :since)"
+_IS_YOUNG: Final = statement(
+    "SELECT EXISTS (SELECT FROM {organizations} o WHERE o.id = :organization AND o.created_at > :since)",
+    organizations=ORGANIZATIONS,
 )
 _YOUNG: Final = timedelta(days=7)
 _INSERT: Final = text(
@@ -71,19 +73,23 @@ _CLAIM_ONE: Final = text(
     "AND status = 'queued' AND due_at <= :now AND (leased_until IS NULL OR leased_until <= :now) "
     "RETURNING id, organization_id, employer_id, sandbox, created_at, expires_at, attempts, content, nonce, key_id"
 )
-# A subquery that locks and skips may run again for every row of a join, each time with other rows: it is made once.
-_CLAIM: Final = (
-    "WITH due AS MATERIALIZED (SELECT id FROM mail_outbox "
-    "WHERE status = 'queued' {which} AND due_at <= :now AND (leased_until IS NULL OR leased_until <= :now) "
-    "ORDER BY due_at, id LIMIT :limit FOR UPDATE SKIP LOCKED) "
-    "UPDATE mail_outbox m SET leased_until = :until, attempts = m.attempts + 1 FROM due WHERE m.id = due.id "
-    "RETURNING m.id, m.organization_id, m.employer_id, m.sandbox, m.created_at, m.expires_at, m.attempts, m.content, "
-    "m.nonce, m.key_id"
-)
-_CLAIM_DUE: Final = text(_CLAIM.format(which=""))
-_CLAIM_FOR_FOLDER: Final = text(
-    _CLAIM.format(which="AND reason IN ('no_mail_server', 'folder_not_writable')")
-)
+
+
+def _claim(which: Fragment) -> TextClause:
+    # A subquery that locks and skips may run again for every row of a join, each time with other rows: it is made once.
+    return statement(
+        "WITH due AS MATERIALIZED (SELECT id FROM mail_outbox "
+        "WHERE status = 'queued' {which} AND due_at <= :now AND (leased_until IS NULL OR leased_until <= :now) "
+        "ORDER BY due_at, id LIMIT :limit FOR UPDATE SKIP LOCKED) "
+        "UPDATE mail_outbox m SET leased_until = :until, attempts = m.attempts + 1 FROM due WHERE m.id = due.id "
+        "RETURNING m.id, m.organization_id, m.employer_id, m.sandbox, m.created_at, m.expires_at, m.attempts, "
+        "m.content, m.nonce, m.key_id",
+        which=which,
+    )
+
+
+_CLAIM_DUE: Final = _claim(Fragment(""))
+_CLAIM_FOR_FOLDER: Final = _claim(Fragment("AND reason IN ('no_mail_server', 'folder_not_writable')"))
 _KEPT: Final = text(
     "UPDATE mail_outbox SET status = 'withheld', reason = :reason, finished_at = :now, content = NULL, nonce = NULL, "
     "key_id = NULL, leased_until = NULL WHERE id = :id AND status = 'queued' RETURNING true"

@@ -24,6 +24,7 @@ from hearthpay.access.permissions import KEEP_AGENTS, allow
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.accounts.freezing import refuse_frozen
 from hearthpay.database.relations import EMPLOYERS
+from hearthpay.database.statements import statement
 from hearthpay.languages.catalogue import mark
 from hearthpay.oauth.agent_tokens import LASTS, new_secret
 from hearthpay.oauth.clients import Client
@@ -56,7 +57,7 @@ _IN_FORCE: Final = text(
 )
 _ROOM: Final = text("SELECT room_for_agent_request(:address, :client, :now, :of_address, :of_client)")
 _OPEN: Final = text("SELECT * FROM open_agent_request(:asked, :session, :now)")
-_HOUSEHOLD: Final = text(f"SELECT id FROM {EMPLOYERS} h WHERE id = :household")
+_HOUSEHOLD: Final = statement("SELECT id FROM {employers} h WHERE id = :household", employers=EMPLOYERS)
 _ANSWER: Final = text("SELECT answer_agent_request(:asked, :session, :now, :given, :code, :code_until)")
 
 

@@ -17,6 +17,7 @@ from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.plans import NOTHING
 from hearthpay.database.relations import PEOPLE
 from hearthpay.database.session import become
+from hearthpay.database.statements import statement
 from hearthpay.languages.catalogue import moment_in
 from hearthpay.mail.person_mail import WARNINGS
 from hearthpay.people.context import PeopleContext
@@ -28,7 +29,7 @@ STOLEN: Final = frozenset({"code_reused", "refresh_reused"})
 
 _NEWS_LAST: Final = timedelta(days=7)
 _FIND: Final = text("SELECT * FROM find_agent_grant(:shown, :client)")
-_PERSON: Final = text(f"SELECT name, email, language FROM {PEOPLE} p WHERE id = :person")
+_PERSON: Final = statement("SELECT name, email, language FROM {people} p WHERE id = :person", people=PEOPLE)
 
 _log = structlog.get_logger("hearthpay.oauth")
 

@@ -15,18 +15,19 @@ from uuid_utils.compat import uuid7
 from hearthpay.access.actor import Actor, Role
 from hearthpay.access.permissions import SCOPES as API_SCOPES
 from hearthpay.access.plans import terms_of
+from hearthpay.database.statements import Fragment, statement
 from hearthpay.oauth.agent_tokens import LASTS, AgentSecret, new_secret, read_secret
 from hearthpay.oauth.authorization_requests import refuse_other_resource
 from hearthpay.oauth.refusals import OAuthError
 from hearthpay.oauth.revocation import RequestOrigin, record_revocation
 from hearthpay.oauth.scopes import allows_changes, scopes_of
 
-_COLUMNS: Final = (
+_COLUMNS: Final = Fragment(
     ":shown, :client, :now, :access_id, :access, :access_until, :refresh_id, :refresh, :refresh_until"
 )
 _EXCHANGE: Final[dict[Literal["code", "refresh"], TextClause]] = {
-    "code": text(f"SELECT exchange_agent_code({_COLUMNS})"),
-    "refresh": text(f"SELECT exchange_agent_refresh({_COLUMNS})"),
+    "code": statement("SELECT exchange_agent_code({columns})", columns=_COLUMNS),
+    "refresh": statement("SELECT exchange_agent_refresh({columns})", columns=_COLUMNS),
 }
 _FIND_CODE: Final = text("SELECT * FROM find_agent_code(:shown)")
 _FIND_REFRESH: Final = text("SELECT * FROM find_agent_refresh(:shown)")

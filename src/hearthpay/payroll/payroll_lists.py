@@ -5,20 +5,22 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import func, select, text
+from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
 from hearthpay.database.relations import EMPLOYEES
+from hearthpay.database.statements import statement
 from hearthpay.payroll.commands import PayrollQuery
 from hearthpay.payroll.models import Payroll
 from hearthpay.payroll.service import query_payrolls
 from hearthpay.wire.paging import page_of
 
-_PAID: Final = text(
+_PAID: Final = statement(
     "SELECT e.payroll_id, array_agg(m.first_name || ' ' || m.last_name ORDER BY e.position) AS names, "
     "array_agg(DISTINCT e.payment_method) AS methods FROM payroll_entries e "
-    f"JOIN {EMPLOYEES} m ON m.id = e.employee_id WHERE e.payroll_id = ANY(:payrolls) GROUP BY e.payroll_id"
+    "JOIN {employees} m ON m.id = e.employee_id WHERE e.payroll_id = ANY(:payrolls) GROUP BY e.payroll_id",
+    employees=EMPLOYEES,
 )
 _UNDONE: Final = ("voided", "failed")
 MOST_IN_A_FILE: Final = 10_000

@@ -15,6 +15,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.relations import EMPLOYEES, EMPLOYERS
+from hearthpay.database.statements import statement
 from hearthpay.languages.catalogue import Say, say_in
 from hearthpay.mail.bounces import hash_of_address
 from hearthpay.mail.mailer import Mail
@@ -25,30 +26,33 @@ Topic = Literal["payday", "duties", "documents"]
 TOPICS: Final[tuple[Topic, ...]] = get_args(Topic)
 
 # Who signs in with the household's own address is the person that reads it, whatever he is in the organization.
-_HOUSEHOLDS: Final = text(
+_HOUSEHOLDS: Final = statement(
     "SELECT e.id AS place, p.email AS address, p.id AS person_id, p.language, p.muted_notices AS muted "
-    f"FROM {EMPLOYERS} e JOIN memberships m ON m.organization_id = e.organization_id AND m.ended_at IS NULL "
+    "FROM {employers} e JOIN memberships m ON m.organization_id = e.organization_id AND m.ended_at IS NULL "
     "AND m.role IN ('owner', 'admin') JOIN people p ON p.id = m.person_id WHERE e.id = ANY(:places) "
     "UNION "
     "SELECT e.id, coalesce(p.email, e.email), p.id, coalesce(p.language, 'en'), coalesce(p.muted_notices, '{}') "
-    f"FROM {EMPLOYERS} e LEFT JOIN people p ON p.email = lower(e.email) "
-    "WHERE e.id = ANY(:places) AND e.email IS NOT NULL ORDER BY 1, 3 NULLS FIRST"
+    "FROM {employers} e LEFT JOIN people p ON p.email = lower(e.email) "
+    "WHERE e.id = ANY(:places) AND e.email IS NOT NULL ORDER BY 1, 3 NULLS FIRST",
+    employers=EMPLOYERS,
 )
 # The worker deletes them once they are told no more.
-_FORMER: Final = text(
+_FORMER: Final = statement(
     "SELECT f.employer_id AS place, lower(f.address) AS address, 'en' AS language FROM former_addresses f "
     "WHERE f.employer_id = ANY(:places) AND f.employee_id IS NULL AND f.taken_back_at IS NULL "
     "UNION SELECT e.id, f.address, p.language "
-    f"FROM {EMPLOYERS} e JOIN memberships m ON m.organization_id = e.organization_id AND m.ended_at IS NULL "
+    "FROM {employers} e JOIN memberships m ON m.organization_id = e.organization_id AND m.ended_at IS NULL "
     "AND m.role IN ('owner', 'admin') JOIN people p ON p.id = m.person_id "
     "JOIN former_person_addresses f ON f.person_id = p.id AND f.taken_back_at IS NULL "
-    "WHERE e.id = ANY(:places) ORDER BY 1, 2"
+    "WHERE e.id = ANY(:places) ORDER BY 1, 2",
+    employers=EMPLOYERS,
 )
-_EMPLOYEES: Final = text(
+_EMPLOYEES: Final = statement(
     "SELECT e.id AS place, e.email AS address, CAST(NULL AS uuid) AS person_id, e.language, "
     "coalesce(p.muted_notices, '{}') AS muted "
-    f"FROM {EMPLOYEES} e LEFT JOIN people p ON p.email = lower(e.email) "
-    "WHERE e.id = ANY(:places) AND e.email IS NOT NULL"
+    "FROM {employees} e LEFT JOIN people p ON p.email = lower(e.email) "
+    "WHERE e.id = ANY(:places) AND e.email IS NOT NULL",
+    employees=EMPLOYEES,
 )
 
 # By the index of operators; who has the address of the settings is written to once.

@@ -5,7 +5,7 @@ from collections.abc import Sequence, Set
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import select, text
+from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
@@ -16,6 +16,7 @@ from hearthpay.access.permissions import KEEP_REGISTRATIONS, READ_REGISTRATIONS,
 from hearthpay.access.refusal import invalid
 from hearthpay.clock import Clock
 from hearthpay.database.relations import VAULT_ENDINGS
+from hearthpay.database.statements import statement
 from hearthpay.database.vault_store import Reader, SecretMissingError, read_secret, store_secret
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
@@ -40,10 +41,11 @@ from hearthpay.security.vault_numbers import InvalidNumberError, parse_number
 from hearthpay.taxes.jurisdictions import STATES
 
 _PURPOSE: Final = "registration.reveal"
-_SAID: Final = text(
+_SAID: Final = statement(
     "SELECT r.state, r.number_id, r.applied_on, v.last_four FROM state_registrations r "
-    f"LEFT JOIN {VAULT_ENDINGS} v ON v.owner_kind = 'registration' AND v.owner_id = r.id "
-    "WHERE r.employer_id = :employer ORDER BY r.state, r.number_id"
+    "LEFT JOIN {vault_endings} v ON v.owner_kind = 'registration' AND v.owner_id = r.id "
+    "WHERE r.employer_id = :employer ORDER BY r.state, r.number_id",
+    vault_endings=VAULT_ENDINGS,
 )
 
 

@@ -4,10 +4,10 @@ import datetime
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.relations import EMPLOYEES, VAULT_ENDINGS
+from hearthpay.database.statements import statement
 from hearthpay.payroll.ledger.quarters import (
     read_prior_gross,
     read_quarters,
@@ -24,10 +24,12 @@ from hearthpay.reports.state_wages import (
 )
 from hearthpay.reports.tax_liability import LineInMonth, TaxLiability, tax_liability
 
-_PEOPLE: Final = text(
+_PEOPLE: Final = statement(
     "SELECT e.id, coalesce(e.person_id, e.id) AS person, e.first_name, e.last_name, v.last_four "
-    f"FROM {EMPLOYEES} e LEFT JOIN {VAULT_ENDINGS} v ON v.owner_kind = 'employee' AND v.owner_id = e.id "
-    "AND v.kind IN ('ssn', 'itin') WHERE e.employer_id = :employer ORDER BY e.id, v.kind DESC"
+    "FROM {employees} e LEFT JOIN {vault_endings} v ON v.owner_kind = 'employee' AND v.owner_id = e.id "
+    "AND v.kind IN ('ssn', 'itin') WHERE e.employer_id = :employer ORDER BY e.id, v.kind DESC",
+    employees=EMPLOYEES,
+    vault_endings=VAULT_ENDINGS,
 )
 
 

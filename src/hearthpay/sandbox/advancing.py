@@ -18,6 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.banking.calendar import CUT_OFF
 from hearthpay.clock import BUSINESS_TIME
 from hearthpay.database.relations import DUE_ACCOUNT_CHANGES, DUE_AUTOPILOT, DUE_INVITATIONS, DUE_PAYROLLS
+from hearthpay.database.statements import statement
 
 MOST_FAILURES: Final = 3
 """After so many failures of the same step in a row, the advance ends where it is."""
@@ -33,10 +34,14 @@ _CLAIM: Final = text(
 _READ: Final = text(
     "SELECT stands_at, target FROM household_clocks WHERE employer_id = :employer_id AND status = 'advancing'"
 )
-_NEXT: Final = text(
-    f"SELECT min(due_at) FROM (SELECT due_at FROM {DUE_PAYROLLS} p UNION ALL SELECT due_at FROM {DUE_AUTOPILOT} a "
-    f"UNION ALL SELECT due_at FROM {DUE_INVITATIONS} i UNION ALL SELECT due_at FROM {DUE_ACCOUNT_CHANGES} b) due "
-    "WHERE due_at > :after AND due_at < :before"
+_NEXT: Final = statement(
+    "SELECT min(due_at) FROM (SELECT due_at FROM {due_payrolls} p UNION ALL SELECT due_at FROM {due_autopilot} a "
+    "UNION ALL SELECT due_at FROM {due_invitations} i UNION ALL SELECT due_at FROM {due_account_changes} b) due "
+    "WHERE due_at > :after AND due_at < :before",
+    due_payrolls=DUE_PAYROLLS,
+    due_autopilot=DUE_AUTOPILOT,
+    due_invitations=DUE_INVITATIONS,
+    due_account_changes=DUE_ACCOUNT_CHANGES,
 )
 _REACHED: Final = text(
     "UPDATE household_clocks SET stands_at = :at, failed_steps = 0, "

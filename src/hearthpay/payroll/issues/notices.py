@@ -19,6 +19,7 @@ from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.relations import BANK_ENTRIES, EMPLOYEES, EMPLOYERS
 from hearthpay.database.session import Database
+from hearthpay.database.statements import statement
 from hearthpay.mail.notices import Notice, NotificationSettings, Recipient, queue_notice
 from hearthpay.payroll.issues.notice_mail import (
     NoticeFacts,
@@ -34,25 +35,30 @@ from hearthpay.security.key_ring import KeyRing
 AT_ONCE: Final = 100
 """Payrolls told of in one round."""
 
-_UNTOLD: Final = text(
+_UNTOLD: Final = statement(
     "SELECT id FROM payrolls WHERE failure IS NOT NULL "
     "AND failure_told IS DISTINCT FROM md5((status = 'failed')::text || failure::text) "
-    f"UNION SELECT payroll_id FROM {BANK_ENTRIES} e WHERE status = 'pending' AND held_reason IS NOT NULL "
-    "AND held_told IS DISTINCT FROM held_reason AND payroll_id IS NOT NULL ORDER BY id LIMIT :limit"
+    "UNION SELECT payroll_id FROM {bank_entries} e WHERE status = 'pending' AND held_reason IS NOT NULL "
+    "AND held_told IS DISTINCT FROM held_reason AND payroll_id IS NOT NULL ORDER BY id LIMIT :limit",
+    bank_entries=BANK_ENTRIES,
 )
-_LOCK: Final = text(
+_LOCK: Final = statement(
     "SELECT id, organization_id, employer_id, sandbox, pay_date, failure_told, "
-    f"md5((status = 'failed')::text || failure::text) AS print, EXISTS (SELECT FROM {BANK_ENTRIES} e "
+    "md5((status = 'failed')::text || failure::text) AS print, EXISTS (SELECT FROM {bank_entries} e "
     "WHERE e.payroll_id = payrolls.id AND e.status = 'pending' AND e.held_reason IS NOT NULL "
     "AND e.held_told IS DISTINCT FROM e.held_reason) AS held_untold "
-    "FROM payrolls WHERE id = :id FOR NO KEY UPDATE SKIP LOCKED"
+    "FROM payrolls WHERE id = :id FOR NO KEY UPDATE SKIP LOCKED",
+    bank_entries=BANK_ENTRIES,
 )
-HOUSEHOLD: Final = text(f"SELECT first_name, last_name FROM {EMPLOYERS} e WHERE id = :id")
+HOUSEHOLD: Final = statement(
+    "SELECT first_name, last_name FROM {employers} e WHERE id = :id", employers=EMPLOYERS
+)
 """What a household is called."""
 _TOLD: Final = text("UPDATE payrolls SET failure_told = :print WHERE id = :id")
-_PEOPLE: Final = text(
+_PEOPLE: Final = statement(
     "SELECT e.id, e.first_name, e.last_name, n.payment_method FROM payroll_entries n "
-    f"JOIN {EMPLOYEES} e ON e.id = n.employee_id WHERE n.payroll_id = :id ORDER BY n.position"
+    "JOIN {employees} e ON e.id = n.employee_id WHERE n.payroll_id = :id ORDER BY n.position",
+    employees=EMPLOYEES,
 )
 _FOR_EMPLOYEES: Final = ("debit_returned", "deposit_returned", "deposit_reversed", "held", "year_passed")
 """What the employees paid by direct deposit are told of, all of them where none is named."""

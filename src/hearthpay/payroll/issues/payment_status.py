@@ -23,6 +23,7 @@ from hearthpay.banking.calendar import (
 from hearthpay.banking.holds import HELD_AS, HoldCode
 from hearthpay.clock import BUSINESS_TIME
 from hearthpay.database.relations import BANK_ACCOUNTS, BANK_ENTRIES
+from hearthpay.database.statements import statement
 from hearthpay.payroll.issues.advice import (
     NOT_PAID,
     Circumstances,
@@ -52,11 +53,14 @@ _PAYROLL: Final = text(
     "SELECT id, organization_id, employer_id, sandbox, status, failure, attempts, next_attempt_at, scheduled_send_at, "
     "pay_date, tax_year, direct_deposit, notes FROM payrolls WHERE id = :id"
 )
-_ENTRIES: Final = text(
+_ENTRIES: Final = statement(
     "SELECT e.id, e.kind, e.status, e.paycheck_id, e.employee_id, e.amount, e.attempt, e.send_on, e.settle_on, "
-    f"e.effective_date, e.return_code, {HELD_AS} AS hold_code, b.last_four, b.employee_id IS NULL AS of_household "
-    f"FROM {BANK_ENTRIES} e JOIN {BANK_ACCOUNTS} b ON b.id = e.bank_account_id WHERE e.payroll_id = :id "
-    "ORDER BY e.id"
+    "e.effective_date, e.return_code, {held_as} AS hold_code, b.last_four, b.employee_id IS NULL AS of_household "
+    "FROM {bank_entries} e JOIN {bank_accounts} b ON b.id = e.bank_account_id WHERE e.payroll_id = :id "
+    "ORDER BY e.id",
+    held_as=HELD_AS,
+    bank_entries=BANK_ENTRIES,
+    bank_accounts=BANK_ACCOUNTS,
 )
 _PAYCHECKS: Final = text(
     "SELECT c.id, c.employee_id, c.payment_method, c.net_pay, "

@@ -11,7 +11,6 @@ from typing import Any, Final
 from uuid import UUID
 
 import structlog
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking.return_codes import return_codes
@@ -25,6 +24,7 @@ from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.relations import EMPLOYEES
 from hearthpay.database.session import Database
+from hearthpay.database.statements import statement
 from hearthpay.mail.notices import Notice, NotificationSettings, Recipient, queue_notice
 from hearthpay.payroll.issues.notice_mail import (
     ReturnNoticeFacts,
@@ -39,7 +39,9 @@ from hearthpay.taxes.money import from_cents
 AT_ONCE: Final = 100
 """Returned payments told of in one round."""
 
-_EMPLOYEE: Final = text(f"SELECT first_name, last_name FROM {EMPLOYEES} e WHERE id = :id")
+_EMPLOYEE: Final = statement(
+    "SELECT first_name, last_name FROM {employees} e WHERE id = :id", employees=EMPLOYEES
+)
 _log = structlog.get_logger("hearthpay.payroll")
 
 

@@ -8,56 +8,66 @@ from decimal import Decimal
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking.calendar import debited_on
 from hearthpay.database.relations import BANK_ENTRIES, EMPLOYEES
+from hearthpay.database.statements import Fragment, compose, statement
 
-_STANDING: Final = "c.reverses IS NULL AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id)"
+_STANDING: Final = Fragment(
+    "c.reverses IS NULL AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id)"
+)
 """Of a paycheck that was taken back neither it nor what took it back."""
 
-_SETTLES: Final = (
-    f"(SELECT max(e.settle_on) FROM {BANK_ENTRIES} e WHERE e.payroll_id = p.id AND e.kind = 'debit')"
+_SETTLES: Final = compose(
+    "(SELECT max(e.settle_on) FROM {bank_entries} e WHERE e.payroll_id = p.id AND e.kind = 'debit')",
+    bank_entries=BANK_ENTRIES,
 )
 
-_BY_MONTH: Final = text(
+_BY_MONTH: Final = statement(
     "SELECT CAST(date_trunc('month', p.pay_date) AS date) AS month, CAST(sum(c.net_pay) AS bigint) AS net_pay, "
     "CAST(sum(c.gross_pay - c.net_pay) AS bigint) AS withheld, "
     "CAST(sum(c.employer_taxes) AS bigint) AS employer_taxes "
     "FROM payrolls p JOIN paychecks c ON c.payroll_id = p.id "
-    f"WHERE p.employer_id = :employer AND p.pay_date BETWEEN :first AND :last AND {_STANDING} "
-    "GROUP BY 1 ORDER BY 1"
+    "WHERE p.employer_id = :employer AND p.pay_date BETWEEN :first AND :last AND {standing} "
+    "GROUP BY 1 ORDER BY 1",
+    standing=_STANDING,
 )
-_LATEST: Final = text(
+_LATEST: Final = statement(
     "SELECT p.id AS payroll_id, p.pay_date, c.employee_id, c.employee_name, c.net_pay, c.total_cost "
     "FROM (SELECT id, pay_date FROM payrolls WHERE employer_id = :employer AND status NOT IN ('draft', 'voided') "
     "ORDER BY pay_date DESC, id DESC LIMIT :limit) p JOIN paychecks c ON c.payroll_id = p.id "
-    f"WHERE {_STANDING} ORDER BY p.pay_date DESC, p.id DESC, c.position LIMIT :limit"
+    "WHERE {standing} ORDER BY p.pay_date DESC, p.id DESC, c.position LIMIT :limit",
+    standing=_STANDING,
 )
-_COMING: Final = text(
+_COMING: Final = statement(
     "SELECT p.id AS payroll_id, p.status, p.pay_date, p.net_pay, p.direct_deposit, "
-    f"p.scheduled_send_at AS send_at, {_SETTLES} AS settles_on, "
+    "p.scheduled_send_at AS send_at, {settles} AS settles_on, "
     "who.names, who.hours "
     "FROM payrolls p CROSS JOIN LATERAL ("
     "SELECT array_agg(w.first_name || ' ' || w.last_name ORDER BY w.last_name, w.id) AS names, "
     "sum(n.regular_hours + n.overtime_hours) AS hours "
-    f"FROM payroll_entries n JOIN {EMPLOYEES} w ON w.id = n.employee_id WHERE n.payroll_id = p.id) who "
+    "FROM payroll_entries n JOIN {employees} w ON w.id = n.employee_id WHERE n.payroll_id = p.id) who "
     "WHERE p.employer_id = :employer AND p.status IN ('scheduled', 'firing', 'pending_funding', 'processing') "
-    "ORDER BY p.pay_date, p.id LIMIT :limit"
+    "ORDER BY p.pay_date, p.id LIMIT :limit",
+    settles=_SETTLES,
+    employees=EMPLOYEES,
 )
-_DEBITED_SET_ASIDES: Final = (
+_DEBITED_SET_ASIDES: Final = compose(
     "coalesce((SELECT sum(c.set_aside) FROM paychecks c WHERE c.payroll_id = p.id "
-    f"AND c.payment_method = 'direct_deposit' AND {_STANDING}), 0)"
+    "AND c.payment_method = 'direct_deposit' AND {standing}), 0)",
+    standing=_STANDING,
 )
 """What employees have set aside is debited together with their direct deposits, and no part of net pay."""
 
 # Nothing is debited after its pay date but what the bank returned, and is presented again.
-_LEAVING: Final = text(
-    f"SELECT p.net_pay + {_DEBITED_SET_ASIDES} AS money, p.pay_date, p.direct_deposit, "
-    f"p.scheduled_send_at AS send_at, {_SETTLES} AS settles_on "
+_LEAVING: Final = statement(
+    "SELECT p.net_pay + {debited_set_asides} AS money, p.pay_date, p.direct_deposit, "
+    "p.scheduled_send_at AS send_at, {settles} AS settles_on "
     "FROM payrolls p WHERE p.employer_id = :employer AND p.pay_date >= CAST(:first AS date) - 31 "
-    "AND p.status NOT IN ('draft', 'voided', 'failed')"
+    "AND p.status NOT IN ('draft', 'voided', 'failed')",
+    debited_set_asides=_DEBITED_SET_ASIDES,
+    settles=_SETTLES,
 )
 
 

@@ -14,6 +14,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.relations import ASSIGNED_RATES
+from hearthpay.database.statements import Fragment, statement
 from hearthpay.employees.same_person import Record, records_of
 from hearthpay.payroll.ledger.rows import YearToDate
 from hearthpay.payroll.ledger.years import NO_HISTORY, History, PriorWages, other_records
@@ -24,21 +25,22 @@ from hearthpay.taxes.prior_wages import counted_year
 from hearthpay.taxes.rulebook import rulebook_of
 from hearthpay.taxes.year import PaidWages
 
-_ARRAYS: Final = (
+_ARRAYS: Final = Fragment(
     "array_to_string(codes, ','), array_to_string(subject_wages, ','), array_to_string(taxable_wages, ','), "
     "array_to_string(amounts, ','), gross_pay, net_pay, employee_taxes, employer_taxes"
 )
 """Arrays come as one text each: the driver would look at every element. Years, prior wages and escrow in one
 statement: each costs a trip to the database and the proof of the tenant."""
 
-_HISTORIES: Final = text(
-    f"SELECT 'year', employee_id, {_ARRAYS}, owed, fica_refunded, NULL::numeric, NULL::bigint, "
+_HISTORIES: Final = statement(
+    "SELECT 'year', employee_id, {arrays}, owed, fica_refunded, NULL::numeric, NULL::bigint, "
     "array_to_string(provisional, ','), rulebook_version, owed_wages FROM year_balances "
     "WHERE employee_id = ANY(:employees) AND tax_year = :tax_year "
-    f"UNION ALL SELECT 'prior', employee_id, {_ARRAYS}, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM prior_wages "
+    "UNION ALL SELECT 'prior', employee_id, {arrays}, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM prior_wages "
     "WHERE employee_id = ANY(:employees) AND tax_year = :tax_year AND replaced_by IS NULL "
     "UNION ALL SELECT 'escrow', employee_id, NULL, NULL, NULL, NULL, balance, NULL, NULL, NULL, NULL, NULL, rule_rate, "
-    "rule_amount, NULL, NULL, NULL FROM escrow_accounts WHERE employee_id = ANY(:employees)"
+    "rule_amount, NULL, NULL, NULL FROM escrow_accounts WHERE employee_id = ANY(:employees)",
+    arrays=_ARRAYS,
 )
 _SUBJECT_WAGES: Final = text(
     "SELECT l.code, sum(l.subject_wages) FROM paychecks c JOIN paycheck_lines l ON l.paycheck_id = c.id "
@@ -46,15 +48,16 @@ _SUBJECT_WAGES: Final = text(
 )
 """Where a year was opened by a version that did not keep them."""
 
-_STANDING: Final = text(
+_STANDING: Final = statement(
     "SELECT c.employee_id, c.id, p.pay_date, c.work_state, l.code, l.subject_wages, l.rate, "
     "jsonb_exists(c.provisional, l.code) AS provisional, EXISTS ("
-    f"SELECT FROM {ASSIGNED_RATES} r WHERE r.employer_id = c.employer_id AND r.tax_year = c.tax_year "
+    "SELECT FROM {assigned_rates} r WHERE r.employer_id = c.employer_id AND r.tax_year = c.tax_year "
     "AND r.state = left(l.code, 2)) AS assigned FROM paychecks c "
     "JOIN payrolls p ON p.id = c.payroll_id JOIN paycheck_lines l ON l.paycheck_id = c.id "
     "WHERE c.employee_id = ANY(:employees) AND c.tax_year = :tax_year AND c.reverses IS NULL AND c.gross_pay > 0 "
     "AND c.id <> ALL(:without) AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id) "
-    "ORDER BY c.employee_id, c.id, l.position"
+    "ORDER BY c.employee_id, c.id, l.position",
+    assigned_rates=ASSIGNED_RATES,
 )
 _OWED: Final = text(
     "UPDATE year_balances y SET owed = CASE WHEN k.keeps THEN CAST(:owed AS jsonb) ELSE '{}' END, "

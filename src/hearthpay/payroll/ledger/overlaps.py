@@ -11,15 +11,17 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.refusal import Refusal
 from hearthpay.database.relations import AUTOPILOT_ENROLLMENTS, AUTOPILOT_PERIODS
+from hearthpay.database.statements import column_list, statement
 from hearthpay.payroll.ledger.earnings import Earnings
 from hearthpay.payroll.orders.pay_dates import PayDates
 
-_OVERLAPS: Final = text(
+_OVERLAPS: Final = statement(
     "SELECT e.employee_id, e.payroll_id, lower(e.period), upper(e.period) - 1, "
     "(SELECT p.pay_date FROM payrolls p WHERE p.id = e.payroll_id), "
-    f"e.salary IS NOT NULL, {', '.join(f'e.{name}' for name in Earnings._fields)} FROM payroll_entries e "
+    "e.salary IS NOT NULL, {earnings} FROM payroll_entries e "
     "WHERE e.employee_id = ANY(:employees) AND e.live AND e.period && daterange(:start, :end, '[]') "
-    "ORDER BY e.employee_id, e.payroll_id"
+    "ORDER BY e.employee_id, e.payroll_id",
+    earnings=column_list(Earnings._fields, "e"),
 )
 """The payroll is looked up only where there is an overlap, which is seldom."""
 
@@ -30,15 +32,17 @@ _HOURS_PAID: Final = text(
     "WHERE e.regular_hours > 0 OR e.overtime_hours > 0 OR e.salary IS NOT NULL ORDER BY w.employee_id, e.payroll_id"
 )
 
-_SCHEDULED: Final = text(
+_SCHEDULED: Final = statement(
     "SELECT g.employee_id, g.payroll_id, g.period_start, g.period_end, g.pay_date, g.send_at "
-    f"FROM {AUTOPILOT_PERIODS} g WHERE g.employee_id = ANY(:employees) AND g.outcome = 'scheduled' "
-    "AND g.period_start <= :last AND g.period_end >= :first ORDER BY g.period_start LIMIT 1"
+    "FROM {autopilot_periods} g WHERE g.employee_id = ANY(:employees) AND g.outcome = 'scheduled' "
+    "AND g.period_start <= :last AND g.period_end >= :first ORDER BY g.period_start LIMIT 1",
+    autopilot_periods=AUTOPILOT_PERIODS,
 )
-_AHEAD: Final = text(
+_AHEAD: Final = statement(
     "SELECT e.employee_id, e.next_start, e.next_end, e.next_pay_date "
-    f"FROM {AUTOPILOT_ENROLLMENTS} e WHERE e.employee_id = ANY(:employees) AND e.status = 'active' "
-    "AND e.next_end < :last ORDER BY e.next_end LIMIT 1"
+    "FROM {autopilot_enrollments} e WHERE e.employee_id = ANY(:employees) AND e.status = 'active' "
+    "AND e.next_end < :last ORDER BY e.next_end LIMIT 1",
+    autopilot_enrollments=AUTOPILOT_ENROLLMENTS,
 )
 
 

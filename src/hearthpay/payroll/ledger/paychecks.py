@@ -5,42 +5,47 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.database.statements import column_list, compose, statement
 from hearthpay.payroll.ledger.earnings import Earnings
 from hearthpay.payroll.ledger.rows import Carried, LineRow, Owner, PaycheckRow, SetAside, YearToDate
 from hearthpay.payroll.orders import SalaryShare
 from hearthpay.taxes.messages import of_json
 
-_SAYS: Final = (
-    f"c.employee_id, c.employee_name, c.payment_method, {', '.join(f'c.{name}' for name in Earnings._fields)}, "
+_SAYS: Final = compose(
+    "c.employee_id, c.employee_name, c.payment_method, {earnings}, "
     "c.gross_pay, c.employee_taxes, c.employer_taxes, c.set_aside, c.set_aside_source, c.set_aside_balance, "
     "c.ytd_gross_pay, c.ytd_net_pay, c.ytd_employee_taxes, c.ytd_employer_taxes, c.work_state, c.residence_state, "
-    "c.reciprocity_certificate, coalesce(c.messages, c.warnings) AS warnings, c.carried, c.provisional, c.salary"
+    "c.reciprocity_certificate, coalesce(c.messages, c.warnings) AS warnings, c.carried, c.provisional, c.salary",
+    earnings=column_list(Earnings._fields, "c"),
 )
 """What a paycheck says, lines apart."""
 
-_PAYCHECKS: Final = text(
+_PAYCHECKS: Final = statement(
     "SELECT c.id, c.organization_id, c.employer_id, c.sandbox, c.position, c.tax_year, "
-    f"lower(c.period) AS period_start, upper(c.period) - 1 AS period_end, {_SAYS} FROM paychecks c "
-    "WHERE payroll_id = :payroll AND reverses IS NULL ORDER BY position"
+    "lower(c.period) AS period_start, upper(c.period) - 1 AS period_end, {says} FROM paychecks c "
+    "WHERE payroll_id = :payroll AND reverses IS NULL ORDER BY position",
+    says=_SAYS,
 )
-_LINES: Final = text(
-    f"SELECT l.paycheck_id, {', '.join(f'l.{name}' for name in LineRow._fields)} FROM paychecks c "
+_LINES: Final = statement(
+    "SELECT l.paycheck_id, {columns} FROM paychecks c "
     "JOIN paycheck_lines l ON l.paycheck_id = c.id WHERE c.payroll_id = :payroll AND c.reverses IS NULL "
-    "ORDER BY l.paycheck_id, l.position"
+    "ORDER BY l.paycheck_id, l.position",
+    columns=column_list(LineRow._fields, "l"),
 )
 
-_OF_A_YEAR: Final = text(
+_OF_A_YEAR: Final = statement(
     "SELECT c.id, c.payroll_id, c.reverses, p.status, p.pay_date, lower(c.period) AS period_start, "
-    f"upper(c.period) - 1 AS period_end, p.pay_frequency, {_SAYS} FROM paychecks c "
-    "JOIN payrolls p ON p.id = c.payroll_id WHERE c.employer_id = :employer AND c.tax_year = :tax_year ORDER BY c.id"
+    "upper(c.period) - 1 AS period_end, p.pay_frequency, {says} FROM paychecks c "
+    "JOIN payrolls p ON p.id = c.payroll_id WHERE c.employer_id = :employer AND c.tax_year = :tax_year ORDER BY c.id",
+    says=_SAYS,
 )
-_LINES_OF_A_YEAR: Final = text(
-    f"SELECT l.paycheck_id, {', '.join(f'l.{name}' for name in LineRow._fields)} FROM paychecks c "
+_LINES_OF_A_YEAR: Final = statement(
+    "SELECT l.paycheck_id, {columns} FROM paychecks c "
     "JOIN paycheck_lines l ON l.paycheck_id = c.id WHERE c.employer_id = :employer AND c.tax_year = :tax_year "
-    "ORDER BY l.paycheck_id, l.position"
+    "ORDER BY l.paycheck_id, l.position",
+    columns=column_list(LineRow._fields, "l"),
 )
 
 

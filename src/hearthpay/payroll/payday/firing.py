@@ -27,6 +27,7 @@ from hearthpay.clock import BUSINESS_TIME, Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.relations import AUTOPILOT_PERIODS
 from hearthpay.database.session import Database
+from hearthpay.database.statements import Fragment, statement
 from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audit
 from hearthpay.payroll.approval import debit_of
 from hearthpay.payroll.calculation import calculate_payroll
@@ -59,24 +60,31 @@ _FIRED_WITHOUT_MONEY: Final[tuple[PayrollStatus, ...]] = (*_FIRED, "processing",
 
 _log = structlog.get_logger("hearthpay.payroll")
 
-_DUE: Final = "status = 'scheduled' AND due_at <= :now"
-_COLUMNS: Final = (
+_DUE: Final = Fragment("status = 'scheduled' AND due_at <= :now")
+_COLUMNS: Final = Fragment(
     "id, organization_id, employer_id, sandbox, period_start, period_end, pay_date, pay_date_asked, "
     "pay_date_defaulted, scheduled_send_at, pay_frequency, notes, kind, attempts"
 )
-_CLAIM: Final = text(
-    f"SELECT {_COLUMNS} FROM payrolls WHERE {_DUE} "
-    "ORDER BY due_at, id LIMIT :chunk FOR NO KEY UPDATE SKIP LOCKED"
+_CLAIM: Final = statement(
+    "SELECT {columns} FROM payrolls WHERE {due} "
+    "ORDER BY due_at, id LIMIT :chunk FOR NO KEY UPDATE SKIP LOCKED",
+    columns=_COLUMNS,
+    due=_DUE,
 )
-_CLAIM_AGAIN: Final = text(
-    f"SELECT {_COLUMNS} FROM payrolls WHERE {_DUE} AND id = ANY(:ids) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED"
+_CLAIM_AGAIN: Final = statement(
+    "SELECT {columns} FROM payrolls WHERE {due} AND id = ANY(:ids) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED",
+    columns=_COLUMNS,
+    due=_DUE,
 )
-_COUNT_DUE: Final = text(f"SELECT count(*) FROM (SELECT FROM payrolls WHERE {_DUE} LIMIT {10 * CHUNK}) due")
+_COUNT_DUE: Final = statement(
+    "SELECT count(*) FROM (SELECT FROM payrolls WHERE {due} LIMIT {most}) due", due=_DUE, most=10 * CHUNK
+)
 """Counted only as far as it matters to those who share the work."""
 
-_UNCONFIRMED: Final = text(
-    f"SELECT g.payroll_id FROM {AUTOPILOT_PERIODS} g WHERE g.payroll_id = ANY(:payrolls) "
-    "AND g.held <> '{}' AND g.confirmed_at IS NULL"
+_UNCONFIRMED: Final = statement(
+    "SELECT g.payroll_id FROM {autopilot_periods} g WHERE g.payroll_id = ANY(:payrolls) "
+    "AND g.held <> '{}' AND g.confirmed_at IS NULL",
+    autopilot_periods=AUTOPILOT_PERIODS,
 )
 """Payrolls of Autopilot that are out of the ordinary: the household is asked first."""
 

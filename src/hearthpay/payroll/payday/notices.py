@@ -10,12 +10,12 @@ from datetime import date, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.clock import BUSINESS_TIME
 from hearthpay.database.household_clocks import at_a_clock, by_mode
 from hearthpay.database.relations import AUTOPILOT_PERIODS, EMPLOYEES, EMPLOYERS, NOTICES
+from hearthpay.database.statements import Fragment, compose, statement
 from hearthpay.languages.catalogue import day_in, hour_in, mark, money_in
 from hearthpay.mail.letter import letter
 from hearthpay.mail.mailer import Mail
@@ -38,36 +38,46 @@ STILL_NEWS: Final = timedelta(days=7)
 MUTED_BY: Final = mark("You can turn this notice off in Hearthpay, under Settings, Notifications.")
 _SOMEBODY: Final = mark("Your employer")
 
-_PAYROLL: Final = (
+_PAYROLL: Final = compose(
     "SELECT p.id, p.organization_id, p.employer_id, p.sandbox, p.period_start, p.period_end, p.pay_date, p.net_pay, "
     "p.scheduled_send_at, h.first_name AS household_first, h.last_name AS household_last, "
-    f"EXISTS (SELECT FROM {AUTOPILOT_PERIODS} a WHERE a.payroll_id = p.id) AS of_autopilot "
-    f"FROM payrolls p JOIN {EMPLOYERS} h ON h.id = p.employer_id "
+    "EXISTS (SELECT FROM {autopilot_periods} a WHERE a.payroll_id = p.id) AS of_autopilot "
+    "FROM payrolls p JOIN {employers} h ON h.id = p.employer_id ",
+    autopilot_periods=AUTOPILOT_PERIODS,
+    employers=EMPLOYERS,
 )
 _PAYDAYS: Final = by_mode(
-    lambda mode: text(
-        f"{_PAYROLL} WHERE p.status = 'completed' AND {mode} AND p.pay_date BETWEEN :since AND :today "
-        f"AND NOT EXISTS (SELECT FROM {NOTICES} n WHERE n.payroll_id = p.id "
-        "AND n.kind IN ('notice.payday', 'notice.pay_stub')) ORDER BY p.pay_date, p.id LIMIT :limit"
+    lambda mode: statement(
+        "{payroll} WHERE p.status = 'completed' AND {mode} AND p.pay_date BETWEEN :since AND :today "
+        "AND NOT EXISTS (SELECT FROM {notices} n WHERE n.payroll_id = p.id "
+        "AND n.kind IN ('notice.payday', 'notice.pay_stub')) ORDER BY p.pay_date, p.id LIMIT :limit",
+        payroll=_PAYROLL,
+        mode=mode,
+        notices=NOTICES,
     ),
-    "p.sandbox",
+    Fragment("p.sandbox"),
 )
 _DEBITS: Final = by_mode(
-    lambda mode: text(
-        f"{_PAYROLL} WHERE p.status = 'scheduled' AND p.direct_deposit AND {mode} "
+    lambda mode: statement(
+        "{payroll} WHERE p.status = 'scheduled' AND p.direct_deposit AND {mode} "
         "AND p.due_at > :now AND p.due_at <= :until AND p.scheduled_send_at > :now "
         "AND p.created_at < p.scheduled_send_at - CAST(:ahead AS interval) "
-        f"AND NOT EXISTS (SELECT FROM {AUTOPILOT_PERIODS} a WHERE a.payroll_id = p.id) "
-        f"AND NOT EXISTS (SELECT FROM {NOTICES} n WHERE n.payroll_id = p.id AND n.kind = 'notice.debit_ahead') "
-        "ORDER BY p.scheduled_send_at, p.id LIMIT :limit"
+        "AND NOT EXISTS (SELECT FROM {autopilot_periods} a WHERE a.payroll_id = p.id) "
+        "AND NOT EXISTS (SELECT FROM {notices} n WHERE n.payroll_id = p.id AND n.kind = 'notice.debit_ahead') "
+        "ORDER BY p.scheduled_send_at, p.id LIMIT :limit",
+        payroll=_PAYROLL,
+        mode=mode,
+        autopilot_periods=AUTOPILOT_PERIODS,
+        notices=NOTICES,
     ),
-    "p.sandbox",
+    Fragment("p.sandbox"),
 )
-_PAID: Final = text(
+_PAID: Final = statement(
     "SELECT c.payroll_id, e.id, e.first_name, e.last_name "
-    f"FROM paychecks c JOIN {EMPLOYEES} e ON e.id = c.employee_id WHERE c.payroll_id = ANY(:payrolls) "
+    "FROM paychecks c JOIN {employees} e ON e.id = c.employee_id WHERE c.payroll_id = ANY(:payrolls) "
     "AND c.reverses IS NULL AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id) "
-    "ORDER BY c.payroll_id, c.position"
+    "ORDER BY c.payroll_id, c.position",
+    employees=EMPLOYEES,
 )
 
 

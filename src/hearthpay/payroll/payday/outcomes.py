@@ -42,6 +42,7 @@ from hearthpay.banking.settlement import RETURN_DAYS
 from hearthpay.clock import BUSINESS_TIME
 from hearthpay.database.audit import ActorKind
 from hearthpay.database.relations import BANK_ENTRIES
+from hearthpay.database.statements import statement
 from hearthpay.payroll.issues import failures
 from hearthpay.payroll.issues.failures import FailureKind, StoredFailure
 from hearthpay.payroll.ledger.posting import Posting
@@ -73,15 +74,17 @@ _ALL_ON_BANK: Final = text(
     "SELECT NOT EXISTS (SELECT FROM payroll_entries WHERE payroll_id = :id AND payment_method <> 'direct_deposit') "
     "AND NOT EXISTS (SELECT FROM paycheck_remedies WHERE payroll_id = :id AND action = 'pay_by_check')"
 )
-_COLLECTED: Final = text(
-    f"SELECT EXISTS (SELECT FROM {BANK_ENTRIES} bank_entries "
-    "WHERE payroll_id = :id AND kind = 'debit' AND status IN ('sent', 'settled'))"
+_COLLECTED: Final = statement(
+    "SELECT EXISTS (SELECT FROM {bank_entries} bank_entries "
+    "WHERE payroll_id = :id AND kind = 'debit' AND status IN ('sent', 'settled'))",
+    bank_entries=BANK_ENTRIES,
 )
 """What the household's bank has taken back is not there to be given back."""
 
-_UNCOLLECTED: Final = text(
-    f"SELECT DISTINCT payroll_id FROM {BANK_ENTRIES} e WHERE kind = 'debit' AND status = 'pending' "
-    "AND send_on <= :by AND (id = ANY(:held) OR sandbox) ORDER BY payroll_id"
+_UNCOLLECTED: Final = statement(
+    "SELECT DISTINCT payroll_id FROM {bank_entries} e WHERE kind = 'debit' AND status = 'pending' "
+    "AND send_on <= :by AND (id = ANY(:held) OR sandbox) ORDER BY payroll_id",
+    bank_entries=BANK_ENTRIES,
 )
 _COLLECTED_AFTER_ALL: Final = text(
     "UPDATE payrolls SET failure = NULL WHERE id = ANY(:ids) AND failure IS NOT NULL"

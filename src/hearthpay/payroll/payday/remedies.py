@@ -25,6 +25,7 @@ from hearthpay.database.audit import ActorKind
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.relations import BANK_ACCOUNTS, BANK_ENTRIES
 from hearthpay.database.session import Database
+from hearthpay.database.statements import statement
 from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audit
 from hearthpay.payroll.issues import failures
 from hearthpay.payroll.issues.available_actions import LONGEST_WAIT, remedies_for, with_available_actions
@@ -46,20 +47,24 @@ _DECIDE: Final = text(
 _LATEST: Final = text(
     "SELECT action, until FROM paycheck_remedies WHERE paycheck_id = :paycheck ORDER BY id DESC LIMIT 1"
 )
-_ACCOUNT: Final = text(
-    f"SELECT status FROM {BANK_ACCOUNTS} bank_accounts WHERE employee_id = :employee AND status <> 'replaced'"
+_ACCOUNT: Final = statement(
+    "SELECT status FROM {bank_accounts} bank_accounts WHERE employee_id = :employee AND status <> 'replaced'",
+    bank_accounts=BANK_ACCOUNTS,
 )
-_UNDER_WAY: Final = text(
-    f"SELECT EXISTS (SELECT FROM {BANK_ENTRIES} bank_entries WHERE payroll_id = :payroll AND kind = 'credit' "
-    "AND status IN ('pending', 'sent'))"
+_UNDER_WAY: Final = statement(
+    "SELECT EXISTS (SELECT FROM {bank_entries} bank_entries WHERE payroll_id = :payroll AND kind = 'credit' "
+    "AND status IN ('pending', 'sent'))",
+    bank_entries=BANK_ENTRIES,
 )
 _CLEAR_FAILURE: Final = text("UPDATE payrolls SET failure = NULL WHERE id = :id AND status <> 'failed'")
-_WAITED: Final = text(
+_WAITED: Final = statement(
     "SELECT r.payroll_id, r.paycheck_id FROM paycheck_remedies r "
-    f"JOIN {BANK_ENTRIES} e ON e.paycheck_id = r.paycheck_id AND e.kind = 'credit' AND e.status = 'pending' "
+    "JOIN {bank_entries} e ON e.paycheck_id = r.paycheck_id AND e.kind = 'credit' AND e.status = 'pending' "
     "WHERE r.action = 'wait_for_account' AND r.until < :today AND NOT EXISTS (SELECT FROM paycheck_remedies later "
-    f"WHERE later.paycheck_id = r.paycheck_id AND later.id > r.id) AND NOT EXISTS (SELECT FROM {BANK_ACCOUNTS} a "
-    "WHERE a.employee_id = r.employee_id AND a.status IN ('verifying', 'active')) ORDER BY r.paycheck_id"
+    "WHERE later.paycheck_id = r.paycheck_id AND later.id > r.id) AND NOT EXISTS (SELECT FROM {bank_accounts} a "
+    "WHERE a.employee_id = r.employee_id AND a.status IN ('verifying', 'active')) ORDER BY r.paycheck_id",
+    bank_entries=BANK_ENTRIES,
+    bank_accounts=BANK_ACCOUNTS,
 )
 """A new account that the bank is being asked about is waited for beyond the day."""
 

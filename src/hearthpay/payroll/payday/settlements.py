@@ -17,6 +17,7 @@ from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.permissions import SETTLE_WAGES, allow
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.database.relations import BANK_ENTRIES
+from hearthpay.database.statements import statement
 from hearthpay.taxes.money import from_cents
 
 LONGEST_TELLER: Final = 200
@@ -25,7 +26,8 @@ LONGEST_TELLER: Final = 200
 _LOCK: Final = text(
     "SELECT id, organization_id, employer_id, sandbox, status FROM payrolls WHERE id = :id FOR NO KEY UPDATE"
 )
-_BALANCE: Final = text(f"""
+_BALANCE: Final = statement(
+    """
     SELECT coalesce(sum(b.amount) FILTER (WHERE b.kind <> 'debit' AND b.status IN ('pending', 'sent', 'settled')), 0)
            + coalesce((SELECT sum(c.set_aside) FROM paychecks c
                         WHERE c.payroll_id = :id AND c.payment_method = 'direct_deposit' AND c.reverses IS NULL
@@ -35,8 +37,10 @@ _BALANCE: Final = text(f"""
            coalesce((SELECT sum(s.amount) FROM wage_settlements s WHERE s.payroll_id = :id), 0) AS received,
            max((b.updated_at AT TIME ZONE 'America/New_York')::date)
                FILTER (WHERE b.kind = 'debit' AND b.status = 'returned') AS returned_on
-      FROM {BANK_ENTRIES} b WHERE b.payroll_id = :id
-""")  # noqa: S608 - our own names
+      FROM {bank_entries} b WHERE b.payroll_id = :id
+""",
+    bank_entries=BANK_ENTRIES,
+)
 _INSERT: Final = text(
     "INSERT INTO wage_settlements (id, organization_id, employer_id, sandbox, payroll_id, amount, received_on, "
     "told_by, settled_by_kind, settled_by, settled_at) "

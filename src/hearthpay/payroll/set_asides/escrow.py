@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import Row, text
+from sqlalchemy import Row, TextClause, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
@@ -21,6 +21,7 @@ from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.banking.entries import Payout, dates_from, pay_escrow
 from hearthpay.clock import Clock
 from hearthpay.database.relations import BANK_ENTRIES, EMPLOYEES
+from hearthpay.database.statements import Fragment, compose, statement
 from hearthpay.database.types import from_cents, to_cents
 from hearthpay.employees.links import allow_own
 from hearthpay.employees.models import Employee
@@ -34,12 +35,13 @@ _ACCOUNTS: Final = text(
     "SELECT employee_id, rule_rate, rule_amount, balance, held FROM escrow_accounts "
     "WHERE employee_id = ANY(:employees)"
 )
-_OF_HOUSEHOLD: Final = text(
+_OF_HOUSEHOLD: Final = statement(
     "SELECT a.employee_id, e.first_name || ' ' || e.last_name AS name, a.rule_rate, a.rule_amount, a.balance, a.held "
-    f"FROM escrow_accounts a JOIN {EMPLOYEES} e ON e.id = a.employee_id WHERE a.employer_id = :employer "
+    "FROM escrow_accounts a JOIN {employees} e ON e.id = a.employee_id WHERE a.employer_id = :employer "
     "AND (a.balance <> 0 OR a.held <> 0 OR a.rule_rate IS NOT NULL OR a.rule_amount IS NOT NULL "
     "OR EXISTS (SELECT FROM escrow_movements m WHERE m.employee_id = a.employee_id)) "
-    "ORDER BY e.last_name, e.first_name, e.id"
+    "ORDER BY e.last_name, e.first_name, e.id",
+    employees=EMPLOYEES,
 )
 _SET_RULE: Final = text(
     "INSERT INTO escrow_accounts (organization_id, employer_id, sandbox, employee_id, rule_rate, rule_amount) "
@@ -48,8 +50,7 @@ _SET_RULE: Final = text(
 )
 # Movements take their ids from the database's own clock: accounts are locked by the upsert, so that an employee's
 # movements are numbered in the order of their balances, whichever machine's transaction they belong to.
-_MOVE: Final = """
-    WITH accounts AS (
+_MOVE: Final = Fragment("""accounts AS (
         INSERT INTO escrow_accounts AS a (organization_id, employer_id, sandbox, employee_id, balance, held)
         SELECT organization_id, employer_id, sandbox, employee_id, sum(amount)::bigint,
                coalesce(sum(amount) FILTER (WHERE payment_method = 'direct_deposit'), 0)::bigint
@@ -68,45 +69,48 @@ _MOVE: Final = """
             WINDOW employee AS (PARTITION BY employee_id),
                    so_far AS (PARTITION BY employee_id ORDER BY source_id)
              ORDER BY employee_id, source_id) m
-    RETURNING id, balance
-"""
+    RETURNING id, balance""")
 
 
-def _move(moved: str) -> str:
-    return f"WITH moved AS MATERIALIZED ({moved}), {_MOVE.strip().removeprefix('WITH ')}"
+def _move(moved: Fragment) -> TextClause:
+    return statement("WITH moved AS MATERIALIZED ({moved}), {move}", moved=moved, move=_MOVE)
 
 
 # A catch-up payroll moves no money, whatever method it names: what it set aside the household keeps.
-_PAYCHECK_COLUMNS: Final = (
+_PAYCHECK_COLUMNS: Final = Fragment(
     "c.id AS source_id, c.organization_id, c.employer_id, c.sandbox, c.employee_id, c.id AS paycheck_id, "
     "CASE WHEN c.payment_method = 'direct_deposit' AND NOT p.direct_deposit THEN 'check' ELSE c.payment_method END "
     "AS payment_method, c.set_aside AS amount, CAST(NULL AS text) AS note"
 )
-_DEPOSIT: Final = text(
-    _move(
-        f"SELECT {_PAYCHECK_COLUMNS}, 'deposit' AS kind FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
-        "WHERE c.id = ANY(:paychecks) AND c.reverses IS NULL AND c.set_aside <> 0"
+_DEPOSIT: Final = _move(
+    compose(
+        "SELECT {paycheck_columns}, 'deposit' AS kind FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
+        "WHERE c.id = ANY(:paychecks) AND c.reverses IS NULL AND c.set_aside <> 0",
+        paycheck_columns=_PAYCHECK_COLUMNS,
     )
 )
-_REVERSE: Final = text(
-    _move(
-        f"SELECT {_PAYCHECK_COLUMNS}, 'reversal' AS kind FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
-        "WHERE c.reverses = ANY(:paychecks) AND c.set_aside <> 0"
+_REVERSE: Final = _move(
+    compose(
+        "SELECT {paycheck_columns}, 'reversal' AS kind FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
+        "WHERE c.reverses = ANY(:paychecks) AND c.set_aside <> 0",
+        paycheck_columns=_PAYCHECK_COLUMNS,
     )
 )
-_PAY_OUT: Final = text(
-    _move(
+_PAY_OUT: Final = _move(
+    compose(
         "SELECT id AS source_id, organization_id, employer_id, sandbox, id AS employee_id, "
         "CAST(NULL AS uuid) AS paycheck_id, 'payout' AS kind, CAST(:method AS text) AS payment_method, "
-        f"-CAST(:amount AS bigint) AS amount, CAST(:note AS text) AS note FROM {EMPLOYEES} e WHERE id = :employee"
+        "-CAST(:amount AS bigint) AS amount, CAST(:note AS text) AS note FROM {employees} e WHERE id = :employee",
+        employees=EMPLOYEES,
     )
 )
-_RETURN_PAYOUTS: Final = text(
-    _move(
+_RETURN_PAYOUTS: Final = _move(
+    compose(
         "SELECT b.id AS source_id, b.organization_id, b.employer_id, b.sandbox, b.employee_id, "
         "CAST(NULL AS uuid) AS paycheck_id, 'payout_returned' AS kind, 'direct_deposit' AS payment_method, b.amount, "
-        f"b.return_code AS note FROM {BANK_ENTRIES} b "
-        "WHERE b.id = ANY(:entries) AND b.kind = 'payout' AND b.status = 'returned'"
+        "b.return_code AS note FROM {bank_entries} b "
+        "WHERE b.id = ANY(:entries) AND b.kind = 'payout' AND b.status = 'returned'",
+        bank_entries=BANK_ENTRIES,
     )
 )
 _NOT_COLLECTED: Final = text(
@@ -116,7 +120,9 @@ _NOT_COLLECTED: Final = text(
 )
 """What has been deposited and may still bounce: the household's debit has not settled."""
 
-_LOCK: Final = text(f"SELECT 1 FROM {EMPLOYEES} e WHERE id = :employee FOR NO KEY UPDATE")
+_LOCK: Final = statement(
+    "SELECT 1 FROM {employees} e WHERE id = :employee FOR NO KEY UPDATE", employees=EMPLOYEES
+)
 _MOVEMENTS: Final = text(
     "SELECT id, kind, payment_method, amount, balance, paycheck_id, note, created_at FROM escrow_movements "
     "WHERE employee_id = :employee ORDER BY id DESC LIMIT :limit"

@@ -20,6 +20,7 @@ from hearthpay.access.permissions import OWN_RECORD, READ_PAYROLLS, RUN_PAYROLL,
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
 from hearthpay.database.relations import EMPLOYEES
+from hearthpay.database.statements import Fragment, statement
 from hearthpay.employees.links import allow_own
 from hearthpay.employees.models import Employee
 from hearthpay.employees.service import lock_employee
@@ -28,16 +29,20 @@ from hearthpay.payroll.set_asides.rules import SetAsideRule
 
 RequestDecision = Literal["approved", "declined"]
 
-_COLUMNS: Final = (
+_COLUMNS: Final = Fragment(
     "r.id, r.employee_id, r.rate, r.amount, r.asked_at, e.first_name || ' ' || e.last_name AS name"
 )
-_PENDING: Final = text(
-    f"SELECT {_COLUMNS} FROM set_aside_requests r JOIN {EMPLOYEES} e ON e.id = r.employee_id "
-    "WHERE r.status = 'pending' ORDER BY r.id"
+_PENDING: Final = statement(
+    "SELECT {columns} FROM set_aside_requests r JOIN {employees} e ON e.id = r.employee_id "
+    "WHERE r.status = 'pending' ORDER BY r.id",
+    columns=_COLUMNS,
+    employees=EMPLOYEES,
 )
-_PENDING_OF: Final = text(
-    f"SELECT {_COLUMNS} FROM set_aside_requests r JOIN {EMPLOYEES} e ON e.id = r.employee_id "
-    "WHERE r.status = 'pending' AND r.employee_id = :employee"
+_PENDING_OF: Final = statement(
+    "SELECT {columns} FROM set_aside_requests r JOIN {employees} e ON e.id = r.employee_id "
+    "WHERE r.status = 'pending' AND r.employee_id = :employee",
+    columns=_COLUMNS,
+    employees=EMPLOYEES,
 )
 _WHOSE: Final = text("SELECT employee_id FROM set_aside_requests WHERE id = :id")
 _ASK: Final = text(

@@ -16,6 +16,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.relations import EMPLOYEES
+from hearthpay.database.statements import statement
 from hearthpay.employees.same_person import Record
 from hearthpay.employers.threshold_basis import AS_PAID, basis_of, threshold_bases
 from hearthpay.payroll.calculation import Due, Payment, paid_wages
@@ -41,11 +42,14 @@ from hearthpay.taxes.liability import (
 from hearthpay.taxes.rulebook import supported_years
 from hearthpay.taxes.year import ALL_DUE, LiableFrom, PaidWages
 
-_EMPLOYEES: Final = text(
-    f"SELECT id, person_id, work_state, relationship, end_date FROM {EMPLOYEES} e WHERE employer_id = :employer "
-    "ORDER BY id"
+_EMPLOYEES: Final = statement(
+    "SELECT id, person_id, work_state, relationship, end_date FROM {employees} e WHERE employer_id = :employer "
+    "ORDER BY id",
+    employees=EMPLOYEES,
 )
-_EMPLOYER: Final = text(f"SELECT employer_id FROM {EMPLOYEES} e WHERE id = :employee")
+_EMPLOYER: Final = statement(
+    "SELECT employer_id FROM {employees} e WHERE id = :employee", employees=EMPLOYEES
+)
 _LAST_YEAR: Final = text(
     "SELECT c.employee_id, p.pay_date, l.code, l.subject_wages FROM paychecks c "
     "JOIN payrolls p ON p.id = c.payroll_id JOIN paycheck_lines l ON l.paycheck_id = c.id "

@@ -5,21 +5,25 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.relations import ASSIGNED_RATES, EMPLOYEES, EMPLOYERS
+from hearthpay.database.statements import statement
 from hearthpay.payroll.ledger.years import History
 from hearthpay.payroll.orders import SettledOrder
 from hearthpay.payroll.years.household_year import HouseholdYear, read_household_year
 
-_TERMS: Final = text(
-    f"SELECT e.id, e.threshold_bases, r.tax_year, r.state, r.sui_rate FROM {EMPLOYERS} e "
-    f"LEFT JOIN {ASSIGNED_RATES} r ON r.employer_id = e.id WHERE e.id = ANY(:employers)"
+_TERMS: Final = statement(
+    "SELECT e.id, e.threshold_bases, r.tax_year, r.state, r.sui_rate FROM {employers} e "
+    "LEFT JOIN {assigned_rates} r ON r.employer_id = e.id WHERE e.id = ANY(:employers)",
+    employers=EMPLOYERS,
+    assigned_rates=ASSIGNED_RATES,
 )
-_EMPLOYEES_TOGETHER: Final = text(
-    f"SELECT m.id, e.id AS employer_id FROM {EMPLOYERS} e JOIN {EMPLOYEES} m ON m.employer_id = e.id "
-    "WHERE e.id = ANY(:employers) AND e.threshold_bases <> '{}'"
+_EMPLOYEES_TOGETHER: Final = statement(
+    "SELECT m.id, e.id AS employer_id FROM {employers} e JOIN {employees} m ON m.employer_id = e.id "
+    "WHERE e.id = ANY(:employers) AND e.threshold_bases <> '{}'",
+    employers=EMPLOYERS,
+    employees=EMPLOYEES,
 )
 
 

@@ -17,6 +17,7 @@ from hearthpay.access.permissions import CHANGE_EMPLOYEES, allow
 from hearthpay.access.refusal import invalid
 from hearthpay.clock import Clock
 from hearthpay.database.relations import EMPLOYEES
+from hearthpay.database.statements import statement
 from hearthpay.employees.service import find_employee, lock_everyone
 from hearthpay.employers.threshold_basis import threshold_bases
 from hearthpay.payroll.commands import EnterPriorWages
@@ -31,11 +32,12 @@ _CURRENT: Final = text(
     "lines, warnings, created_at FROM prior_wages WHERE employee_id = :employee AND replaced_by IS NULL "
     "ORDER BY tax_year DESC, source"
 )
-_QUARTERS: Final = text(
+_QUARTERS: Final = statement(
     "SELECT w.employee_id, e.work_state, w.tax_year, CAST(extract(quarter FROM w.as_of) AS int), "
-    f"CAST(sum(w.gross_pay) AS bigint) FROM prior_wages w JOIN {EMPLOYEES} e ON e.id = w.employee_id "
+    "CAST(sum(w.gross_pay) AS bigint) FROM prior_wages w JOIN {employees} e ON e.id = w.employee_id "
     "WHERE w.employer_id = :employer AND w.tax_year BETWEEN :first AND :last AND w.replaced_by IS NULL "
-    "GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
+    "GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4",
+    employees=EMPLOYEES,
 )
 _OF_A_YEAR: Final = text(
     "SELECT id, employee_id, source, as_of, gross_pay, lines, net_pay, employee_taxes, employer_taxes FROM prior_wages "

@@ -12,6 +12,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.session import Database
+from hearthpay.database.statements import Fragment, statement
 from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audit
 from hearthpay.payroll.orders import read_payees
 from hearthpay.payroll.years.household_year import lock_household, measure_household
@@ -23,27 +24,30 @@ CHUNK: Final = 200
 SETTLED: Final = "employee.year_settled"
 """The action in the audit log, whose subject is the employee."""
 
-_IN_FORCE: Final = (
+_IN_FORCE: Final = Fragment(
     "JOIN unnest(CAST(:years AS smallint[]), CAST(:versions AS text[])) AS v (tax_year, version) "
     "ON v.tax_year = y.tax_year AND v.version <> y.rulebook_version"
 )
-_END: Final = (
-    "(SELECT y.rulebook_version FROM year_balances y WHERE y.tax_year = v.tax_year AND y.rulebook_version IS NOT NULL "
-    "ORDER BY y.rulebook_version {} LIMIT 1)"
+_VERSIONS: Final = Fragment(
+    "SELECT y.rulebook_version FROM year_balances y WHERE y.tax_year = v.tax_year AND y.rulebook_version IS NOT NULL "
+    "ORDER BY y.rulebook_version"
 )
-_ANY_OUTDATED: Final = text(
+_ANY_OUTDATED: Final = statement(
     "SELECT coalesce(bool_or(v.version <> first.version OR v.version <> last.version), false) "
     "FROM unnest(CAST(:years AS smallint[]), CAST(:versions AS text[])) AS v (tax_year, version) "
-    f"CROSS JOIN LATERAL {_END.format('ASC')} AS first (version) "
-    f"CROSS JOIN LATERAL {_END.format('DESC')} AS last (version)"
+    "CROSS JOIN LATERAL ({versions} ASC LIMIT 1) AS first (version) "
+    "CROSS JOIN LATERAL ({versions} DESC LIMIT 1) AS last (version)",
+    versions=_VERSIONS,
 )
 """Where the first and the last version of a year are that in force, all are: two looks into an index for each year."""
-_OUTDATED: Final = text(
-    f"SELECT DISTINCT y.employer_id, y.tax_year FROM year_balances y {_IN_FORCE} ORDER BY 1, 2 LIMIT :limit"
+_OUTDATED: Final = statement(
+    "SELECT DISTINCT y.employer_id, y.tax_year FROM year_balances y {in_force} ORDER BY 1, 2 LIMIT :limit",
+    in_force=_IN_FORCE,
 )
-_OF_HOUSEHOLD: Final = text(
-    f"SELECT y.employee_id FROM year_balances y {_IN_FORCE} "
-    "WHERE y.employer_id = :employer AND y.tax_year = :tax_year ORDER BY 1"
+_OF_HOUSEHOLD: Final = statement(
+    "SELECT y.employee_id FROM year_balances y {in_force} "
+    "WHERE y.employer_id = :employer AND y.tax_year = :tax_year ORDER BY 1",
+    in_force=_IN_FORCE,
 )
 _MEASURED: Final = text(
     "UPDATE year_balances SET rulebook_version = :version "

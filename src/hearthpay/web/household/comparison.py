@@ -5,22 +5,24 @@ from datetime import date
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import READ_MEMBERS, READ_PAYROLLS, allow
 from hearthpay.database.relations import EMPLOYERS, PAYROLLS
+from hearthpay.database.statements import statement
 from hearthpay.web.household.to_dos import ToDo, find_to_dos
 from hearthpay.web.visitor import Visitor
 
-_HOUSEHOLDS: Final = text(
-    f"SELECT id, first_name, last_name, state FROM {EMPLOYERS} h "
-    "WHERE organization_id = :organization_id AND sandbox = :sandbox ORDER BY last_name, first_name, id"
+_HOUSEHOLDS: Final = statement(
+    "SELECT id, first_name, last_name, state FROM {employers} h "
+    "WHERE organization_id = :organization_id AND sandbox = :sandbox ORDER BY last_name, first_name, id",
+    employers=EMPLOYERS,
 )
-_NEXT: Final = text(
-    f"SELECT employer_id, min(pay_date) AS pay_date FROM {PAYROLLS} p "
-    "WHERE status IN ('scheduled', 'firing', 'pending_funding', 'processing') AND pay_date >= :today GROUP BY 1"
+_NEXT: Final = statement(
+    "SELECT employer_id, min(pay_date) AS pay_date FROM {payrolls} p "
+    "WHERE status IN ('scheduled', 'firing', 'pending_funding', 'processing') AND pay_date >= :today GROUP BY 1",
+    payrolls=PAYROLLS,
 )
 
 
