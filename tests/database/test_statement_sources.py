@@ -1,6 +1,9 @@
-"""A statement is put together from literals alone: nothing that a request brings can get into its text."""
+"""A statement is put together from literals alone, so nothing that a request brings can get into its text; and what
+it returns is typed wherever it is handed on.
+"""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,12 +29,58 @@ TEMPLATE_AT = {"Fragment": 0, "compose": 0, "statement": 0, "query": 1, "text": 
 COMPOSED_OTHERWISE = {
     "autopilot/outbox_tasks.py": "the template of a claim, with the condition on which one",
     "database/statements.py": "composes all the others",
+    "database/typed_rows.py": "hands templates on to it",
     "doctor/examination.py": "the laws of the doctor, written by functions that take names of columns",
     "doctor/exposure.py": "the same",
     "doctor/proofs.py": "the same",
     "doctor/reconciliation.py": "the same",
 }
 """Modules that give SQLAlchemy a text which is no literal, and why they may. Make this list shorter."""
+
+
+UNTYPED_ROWS = {
+    "autopilot/mails.py": {"_facts", "_paragraphs", "mail_of"},
+    "autopilot/outbox_tasks.py": {"_do", "_regenerated", "_write"},
+    "database/vault_rotation.py": {"_claim", "_place_of", "_rotate_batch", "_rotate_one"},
+    "doctor/document_checks.py": {"_content_of"},
+    "doctor/examination.py": {"_next_step"},
+    "doctor/reconciliation.py": {"_compare_file", "_is_its_account"},
+    "web/household/payrolls/drafting.py": {"_last_period"},
+}
+"""Functions that take or return a row of no class, by module. Make this list shorter."""
+
+NO_ROWS = {
+    "database/migrations/rendering.py": {"execute"},
+    "database/session.py": {"_json_default", "_json_text"},
+    "documents/facts.py": {"read_facts"},
+    "documents/issued_figures.py": {
+        "_blank_or_figure",
+        "_figure",
+        "employee_of_json",
+        "w2_of_json",
+        "w3_of_json",
+    },
+    "documents/papers/employment_papers.py": {"_party"},
+    "documents/preparing.py": {"correct", "draw"},
+    "employees/certificate_sheets.py": {"_as_typed"},
+    "employees/certificates.py": {"_from_storage"},
+    "employees/schemas.py": {"_kept"},
+    "employers/schemas.py": {"_kept"},
+    "http/errors.py": {"_routes_of_exactly"},
+    "http/openapi.py": {"_references"},
+    "http/routing.py": {"_only_model"},
+    "payroll/answers.py": {"_as_expected"},
+    "web/household/payrolls/preview_changes.py": {"exact"},
+    "web/household/payrolls/wage_form.py": {"read"},
+    "web/settings/history.py": {"_shown"},
+    "wire/fields.py": {"__get_pydantic_core_schema__", "__get_pydantic_json_schema__"},
+    "wire/money.py": {"__get_pydantic_core_schema__"},
+    "wire/paging.py": {"page_of"},
+}
+"""Functions whose `Any` is something else: JSON, a field of a form, what a framework calls them with."""
+
+OUTSIDE = ("cli/", "demo.py", "mcp/", "taxes/")
+"""Where no row is read: the commands call services, and load their types as late as they can."""
 
 
 def _texts() -> Iterator[tuple[str, str, ast.expr]]:
@@ -71,6 +120,33 @@ def test_every_text_of_sql_is_a_literal() -> None:
     assert others.keys() | {"database/statements.py"} == COMPOSED_OTHERWISE.keys(), (
         "take out what is composed now"
     )
+
+
+def _is_untyped(annotation: ast.expr | None) -> bool:
+    """Whether it says nothing of a row: `Any`, many of them, or SQLAlchemy's `Row`."""
+    if annotation is None:
+        return False
+    if any(isinstance(node, ast.Name) and node.id == "Row" for node in ast.walk(annotation)):
+        return True
+    return any(
+        part == "Any" or re.match(r"(Sequence|list|Iterable|Collection)\[Any\b", part)
+        for part in ast.unparse(annotation).split(" | ")
+    )
+
+
+def test_no_row_passes_a_functions_edge_untyped() -> None:
+    found: dict[str, set[str]] = {}
+    for path in sorted(_SOURCE.rglob("*.py")):
+        module = path.relative_to(_SOURCE).as_posix()
+        if "versions" in path.parts or module.startswith(OUTSIDE):
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+                if any(map(_is_untyped, [*(each.annotation for each in parameters), node.returns])):
+                    found.setdefault(module, set()).add(node.name)
+    known = NO_ROWS | UNTYPED_ROWS
+    assert {module: names for module, names in found.items() if names - known.get(module, set())} == {}
 
 
 def test_fragments_take_the_places_of_their_names() -> None:

@@ -1,16 +1,24 @@
 """What an organization's plan allows, and how much of it is used: told to its members."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import READ_PLAN, allow
 from hearthpay.database.relations import EMPLOYEES, EMPLOYERS
-from hearthpay.database.statements import statement
+from hearthpay.database.typed_rows import fetch_one, query
 
-_USE: Final = statement(
+
+class _UseRow(NamedTuple):
+    households: int
+    most_employees: int
+    keys: int
+
+
+_USE: Final = query(
+    _UseRow,
     "SELECT (SELECT count(*) FROM {employers} e WHERE e.organization_id = :organization_id "
     "AND e.sandbox = :sandbox) AS households, "
     "(SELECT coalesce(max(number), 0) FROM (SELECT count(*) AS number FROM {employees} w "
@@ -38,5 +46,5 @@ async def plan_use(session: AsyncSession, actor: Actor) -> PlanUse:
     """Return what is used. Raises what `allow` raises."""
     allow(actor, READ_PLAN)
     values = {"organization_id": actor.organization_id, "sandbox": actor.sandbox}
-    row = (await session.execute(_USE, values)).one()
+    row = await fetch_one(session, _USE, values)
     return PlanUse(row.households, row.most_employees, row.keys)

@@ -6,7 +6,7 @@ Asked on enrollment, on resumption and before each payroll is made; for many emp
 import datetime
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Final, Literal, NamedTuple, get_args
 from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -23,6 +23,7 @@ from hearthpay.database.relations import (
     STANDING_AUTHORIZATIONS,
 )
 from hearthpay.database.statements import statement
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.issues import failures
 from hearthpay.taxes import TaxInputError, rulebook_for
@@ -95,7 +96,27 @@ IN_WORDS: Final[Mapping[Reason, tuple[str, str]]] = {
 }
 """Why, and what the household can do about it."""
 
-_PEOPLE: Final = statement(
+
+class _PeopleRow(NamedTuple):
+    id: UUID
+    employer_id: UUID
+    status: str
+    start_date: datetime.date
+    end_date: datetime.date | None
+    work_state: str
+    first_name: str
+    salaried: bool
+    incomplete: bool
+    last_name: str
+    household_first: str
+    household_last: str
+    sandbox: bool
+    plan: str
+    paid_before: bool
+
+
+_PEOPLE: Final = query(
+    _PeopleRow,
     "SELECT m.id, m.employer_id, m.status, m.start_date, m.end_date, m.work_state, m.first_name, "
     "m.salary_cents IS NOT NULL AS salaried, "
     "coalesce(m.pay_rate_cents, m.salary_cents) IS NULL AS incomplete, "
@@ -191,7 +212,7 @@ async def read_facts(
     session: AsyncSession, employees: Collection[UUID], *, direct_deposit_enabled: bool
 ) -> dict[UUID, EligibilityFacts]:
     """Return the facts by employee; ``offered`` tells whether this installation has a bank. The sandbox has its own."""
-    rows = (await session.execute(_PEOPLE, {"employees": list(employees)})).all()
+    rows = await fetch_all(session, _PEOPLE, {"employees": list(employees)})
     households = {row.employer_id for row in rows}
     blocked = await account_blockers(session, households=households, employees=employees)
     return {

@@ -7,10 +7,10 @@ as `pending` for the bank file of its day.
 import datetime
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import TextClause, text
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
@@ -23,6 +23,7 @@ from hearthpay.banking.calendar import (
 from hearthpay.clock import BUSINESS_TIME
 from hearthpay.database.relations import ESCROW_MOVEMENTS, PAYCHECKS, PAYROLLS
 from hearthpay.database.statements import Fragment, compose, literal, statement
+from hearthpay.database.typed_rows import Query, fetch_all, fetch_optional, query
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +79,24 @@ _ROWS: Final = Fragment(
 )
 
 
+class _WrittenRow(NamedTuple):
+    cause: UUID
+    id: UUID
+
+
 def _insert(
     kind: Fragment, cause: Fragment, others: Fragment, values: Fragment, tables: Fragment
-) -> TextClause:
+) -> Query[_WrittenRow]:
     """Return one statement for many movements, which answers with the cause and the id of each that it wrote.
 
     `cause` is the column of what causes them, `others` what else they name; `values` are of all these.
     """
-    return statement(
+    return query(
+        _WrittenRow,
         "INSERT INTO bank_entries (id, organization_id, employer_id, sandbox, kind, bank_account_id, amount, attempt, "
         "status, send_on, settle_on, created_at, updated_at, {cause}{others}) "
         "SELECT r.id, a.organization_id, a.employer_id, a.sandbox, {kind}, a.id, r.amount, r.attempt, 'pending', "
-        "r.send_on, r.settle_on, :now, :now, {values} FROM {rows} {tables} RETURNING {cause}, id",
+        "r.send_on, r.settle_on, :now, :now, {values} FROM {rows} {tables} RETURNING {cause} AS cause, id",
         kind=kind,
         cause=cause,
         others=others,
@@ -147,9 +154,16 @@ _PAY_ESCROW: Final = _insert(
     ),
 )
 
-_CREDITS_OF: Final = text(
+
+class _CreditsOfRow(NamedTuple):
+    payroll_id: UUID | None
+    status: str
+
+
+_CREDITS_OF: Final = query(
+    _CreditsOfRow,
     "SELECT payroll_id, status FROM bank_entries WHERE payroll_id = ANY(:payrolls) AND kind = 'credit' "
-    "ORDER BY id FOR UPDATE"
+    "ORDER BY id FOR UPDATE",
 )
 _CANCEL: Final = text(
     "UPDATE bank_entries SET status = 'cancelled', updated_at = :now "
@@ -158,9 +172,18 @@ _CANCEL: Final = text(
 _CANCEL_THESE: Final = text(
     "UPDATE bank_entries SET status = 'cancelled', updated_at = :now WHERE id = ANY(:ids) AND status = 'pending'"
 )
-_HELD_OF: Final = text(
+
+
+class _HeldOfRow(NamedTuple):
+    id: UUID
+    paycheck_id: UUID
+    employee_id: UUID
+
+
+_HELD_OF: Final = query(
+    _HeldOfRow,
     "SELECT id, paycheck_id, employee_id FROM bank_entries WHERE payroll_id = :payroll AND kind = 'credit' "
-    "AND status = 'pending' ORDER BY id FOR UPDATE"
+    "AND status = 'pending' ORDER BY id FOR UPDATE",
 )
 _LOCK_PAYMENTS: Final = text(
     "SELECT id FROM bank_entries WHERE payroll_id = :payroll AND kind IN ('debit', 'credit') ORDER BY id FOR UPDATE"
@@ -169,16 +192,40 @@ _CANCEL_PAYMENTS: Final = text(
     "UPDATE bank_entries SET status = 'cancelled', updated_at = :now "
     "WHERE payroll_id = :payroll AND kind IN ('debit', 'credit') AND status = 'pending'"
 )
-_CREDIT_OF: Final = text(
-    "SELECT id, status, amount, send_on FROM bank_entries WHERE paycheck_id = :paycheck AND kind = 'credit' FOR UPDATE"
+
+
+class _CreditOfRow(NamedTuple):
+    id: UUID
+    status: str
+    amount: int
+    send_on: datetime.date
+
+
+_CREDIT_OF: Final = query(
+    _CreditOfRow,
+    "SELECT id, status, amount, send_on FROM bank_entries WHERE paycheck_id = :paycheck AND kind = 'credit' FOR UPDATE",
 )
-_DEBITS_OF: Final = text(
+
+
+_DEBITS_OF: Final = query(
+    _CreditOfRow,
     "SELECT id, status, amount, send_on FROM bank_entries WHERE payroll_id = :payroll AND kind = 'debit' "
-    "ORDER BY attempt FOR UPDATE"
+    "ORDER BY attempt FOR UPDATE",
 )
-_REFUNDED: Final = text(
-    "SELECT paycheck_id, coalesce(sum(amount) FILTER (WHERE status IN ('pending', 'sent', 'settled')), 0)::bigint, "
-    "max(attempt) FROM bank_entries WHERE paycheck_id = ANY(:paychecks) AND kind = 'refund' GROUP BY paycheck_id"
+
+
+class _RefundedRow(NamedTuple):
+    paycheck_id: UUID
+    amount: int
+    attempt: int
+
+
+_REFUNDED: Final = query(
+    _RefundedRow,
+    "SELECT paycheck_id, "
+    "coalesce(sum(amount) FILTER (WHERE status IN ('pending', 'sent', 'settled')), 0)::bigint AS amount, "
+    "max(attempt) AS attempt FROM bank_entries "
+    "WHERE paycheck_id = ANY(:paychecks) AND kind = 'refund' GROUP BY paycheck_id",
 )
 _CANCEL_REFUNDS: Final = text(
     "UPDATE bank_entries SET status = 'cancelled', updated_at = :now "
@@ -190,7 +237,10 @@ _LEFT_OVER: Final = statement(
     "ORDER BY p.id",
     payrolls=PAYROLLS,
 )
-_LEFT_OVER_OF: Final = statement(
+
+
+_LEFT_OVER_OF: Final = query(
+    _HeldOfRow,
     "SELECT e.id, e.paycheck_id, e.employee_id FROM bank_entries e JOIN {paychecks} c ON c.id = e.paycheck_id "
     "WHERE e.payroll_id = :payroll AND e.kind = 'credit' AND e.status = 'pending' AND c.tax_year < :year "
     "ORDER BY e.id FOR UPDATE OF e",
@@ -272,7 +322,7 @@ async def cancel_unsent(
 
     A payroll without credits is among them. One with a single credit sent keeps all of its credits.
     """
-    rows = await session.execute(_CREDITS_OF, {"payrolls": list(payroll_ids)})
+    rows = await fetch_all(session, _CREDITS_OF, {"payrolls": list(payroll_ids)})
     sent = {payroll_id for payroll_id, status in rows if status not in ("pending", "cancelled")}
     unsent = set(payroll_ids) - sent
     await session.execute(_CANCEL, {"payrolls": list(unsent), "now": now})
@@ -308,19 +358,19 @@ class Refunded:
 
 async def lock_held(session: AsyncSession, payroll_id: UUID) -> list[HeldCredit]:
     """Return a payroll's credits that have not left, and keep them from leaving."""
-    rows = await session.execute(_HELD_OF, {"payroll": payroll_id})
+    rows = await fetch_all(session, _HELD_OF, {"payroll": payroll_id})
     return [HeldCredit(*row) for row in rows]
 
 
 async def lock_credit(session: AsyncSession, paycheck_id: UUID) -> BankEntryState | None:
     """Return a paycheck's credit, and keep it as it is; None where there is none."""
-    row = (await session.execute(_CREDIT_OF, {"paycheck": paycheck_id})).one_or_none()
+    row = await fetch_optional(session, _CREDIT_OF, {"paycheck": paycheck_id})
     return None if row is None else BankEntryState(*row)
 
 
 async def lock_debits(session: AsyncSession, payroll_id: UUID) -> list[BankEntryState]:
     """Return a payroll's debits in the order of their attempts, and keep them as they are."""
-    return [BankEntryState(*row) for row in await session.execute(_DEBITS_OF, {"payroll": payroll_id})]
+    return [BankEntryState(*row) for row in await fetch_all(session, _DEBITS_OF, {"payroll": payroll_id})]
 
 
 async def lock_payments(session: AsyncSession, payroll_id: UUID) -> None:
@@ -335,8 +385,8 @@ async def cancel_payments(session: AsyncSession, now: datetime.datetime, payroll
 
 async def refunded(session: AsyncSession, paycheck_ids: Collection[UUID]) -> dict[UUID, Refunded]:
     """Return what has been refunded of those of the paychecks for which a refund was ever made."""
-    rows = await session.execute(_REFUNDED, {"paychecks": list(paycheck_ids)})
-    return {row[0]: Refunded(row[1], row[2]) for row in rows}
+    rows = await fetch_all(session, _REFUNDED, {"paychecks": list(paycheck_ids)})
+    return {row.paycheck_id: Refunded(row.amount, row.attempt) for row in rows}
 
 
 async def cancel_refunds(session: AsyncSession, now: datetime.datetime, payroll_id: UUID) -> None:
@@ -351,7 +401,7 @@ async def payrolls_left_over(session: AsyncSession, year: int) -> list[UUID]:
 
 async def lock_left_over(session: AsyncSession, payroll_id: UUID, year: int) -> list[HeldCredit]:
     """Return a payroll's credits for paychecks of earlier years that have not left, and keep them from leaving."""
-    rows = await session.execute(_LEFT_OVER_OF, {"payroll": payroll_id, "year": year})
+    rows = await fetch_all(session, _LEFT_OVER_OF, {"payroll": payroll_id, "year": year})
     return [HeldCredit(*row) for row in rows]
 
 
@@ -370,14 +420,15 @@ async def follow_accounts(
 async def _write(
     session: AsyncSession,
     now: datetime.datetime,
-    statement: TextClause,
+    query: Query[_WrittenRow],
     movements: Iterable[tuple[UUID, Movement]],
 ) -> dict[UUID, UUID]:
     rows = list(movements)
     if not rows:
         return {}
-    written = await session.execute(
-        statement,
+    written = await fetch_all(
+        session,
+        query,
         {
             "now": now,
             "ids": [uuid7() for _ in rows],
@@ -390,4 +441,4 @@ async def _write(
             "settle_on": [movement.settle_on for _, movement in rows],
         },
     )
-    return {row[0]: row[1] for row in written}
+    return {row.cause: row.id for row in written}

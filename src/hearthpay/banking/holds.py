@@ -7,7 +7,7 @@ changes, and once a day while it lasts.
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -16,6 +16,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.statements import Fragment
+from hearthpay.database.typed_rows import fetch_all, query
 
 HoldCode = Literal[
     "account_failed",
@@ -74,11 +75,21 @@ _BY_FILE: Final = text(
     "FROM unnest(CAST(:ids AS uuid[]), CAST(:reasons AS text[]), CAST(:codes AS text[]), CAST(:params AS text[])) "
     "AS r(id, reason, code, params) WHERE e.id = r.id"
 )
-_LOG: Final = text(
+
+
+class _LogRow(NamedTuple):
+    id: UUID
+    hold_code: str | None
+    held_reason: str | None
+    held_since: datetime.datetime
+
+
+_LOG: Final = query(
+    _LogRow,
     "WITH due AS MATERIALIZED (SELECT id FROM bank_entries WHERE status = 'pending' AND held_reason IS NOT NULL "
     "AND (held_logged_at IS NULL OR held_logged_at <= :before) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) "
     "UPDATE bank_entries e SET held_logged_at = :now FROM due WHERE e.id = due.id "
-    "RETURNING e.id, e.hold_code, e.held_reason, e.held_since"
+    "RETURNING e.id, e.hold_code, e.held_reason, e.held_since",
 )
 _TOLD: Final = text(
     "UPDATE bank_entries SET held_told = held_reason WHERE payroll_id = :payroll AND status = 'pending' "
@@ -120,7 +131,7 @@ async def record_hold_notice(session: AsyncSession, payroll_id: UUID) -> None:
 
 async def log_holds(session: AsyncSession, now: datetime.datetime) -> None:
     """Log what is held and has not been logged for a day."""
-    for row in await session.execute(_LOG, {"now": now, "before": now - LOG_AGAIN}):
+    for row in await fetch_all(session, _LOG, {"now": now, "before": now - LOG_AGAIN}):
         _log.warning(
             "bank_entry.held",
             entry_id=str(row.id),

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import urlencode, urlsplit, urlunsplit
 from uuid import UUID
 
@@ -25,6 +25,7 @@ from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.accounts.freezing import refuse_frozen
 from hearthpay.database.relations import EMPLOYERS
 from hearthpay.database.statements import statement
+from hearthpay.database.typed_rows import fetch_optional, query
 from hearthpay.languages.catalogue import mark
 from hearthpay.oauth.agent_tokens import LASTS, new_secret
 from hearthpay.oauth.clients import Client
@@ -56,7 +57,17 @@ _IN_FORCE: Final = text(
     "SELECT count(*) FROM agent_grants WHERE person_id = :person AND ended_at IS NULL AND expires_at > :now"
 )
 _ROOM: Final = text("SELECT room_for_agent_request(:address, :client, :now, :of_address, :of_client)")
-_OPEN: Final = text("SELECT * FROM open_agent_request(:asked, :session, :now)")
+
+
+class _OpenRow(NamedTuple):
+    client_id: str
+    redirect_uri: str
+    scopes: list[str]
+    resource: str
+    state: str | None
+
+
+_OPEN: Final = query(_OpenRow, "SELECT * FROM open_agent_request(:asked, :session, :now)")
 _HOUSEHOLD: Final = statement("SELECT id FROM {employers} h WHERE id = :household", employers=EMPLOYERS)
 _ANSWER: Final = text("SELECT answer_agent_request(:asked, :session, :now, :given, :code, :code_until)")
 
@@ -192,7 +203,7 @@ async def open_authorization_request(
     """
     token = parse_token(presented)
     values = {"asked": None if token is None else token.hash, "session": session_id, "now": now}
-    row = None if token is None else (await session.execute(_OPEN, values)).one_or_none()
+    row = None if token is None else await fetch_optional(session, _OPEN, values)
     if row is None:
         raise _expired()
     return PendingAuthorization(row.client_id, row.redirect_uri, tuple(row.scopes), row.resource, row.state)

@@ -6,7 +6,7 @@ Whoever acts asks here, and so does the answer that tells a household what it ma
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
@@ -16,6 +16,7 @@ from hearthpay.banking.authorizations import covers
 from hearthpay.banking.entries import business_date
 from hearthpay.database.relations import BANK_ACCOUNTS, BANK_ENTRIES
 from hearthpay.database.statements import statement
+from hearthpay.database.typed_rows import fetch_all, fetch_one, query
 from hearthpay.payroll.ledger.rows import (
     Action,
     AvailableActions,
@@ -32,8 +33,19 @@ back; all of it was paid by hand and is undone; or of a failed one what was paid
 LONGEST_WAIT: Final = datetime.timedelta(days=30)
 """How long a deposit may be told to wait for another account: wages are due."""
 
+
+class _PositionRow(NamedTuple):
+    direct_deposit: bool
+    collected: bool
+    debit_waits: bool
+    unauthorized: bool
+    deposits_left: bool
+    deposits: bool
+
+
 # A debit waits where no account is there that the household lets be debited, or where it should have left before today.
-_POSITION: Final = statement(
+_POSITION: Final = query(
+    _PositionRow,
     "SELECT p.direct_deposit, "
     "coalesce(bool_or(e.kind = 'debit' AND e.status IN ('sent', 'settled')), false) AS collected, "
     "coalesce(bool_or(e.kind = 'debit' AND e.status = 'pending' AND (e.send_on < :today OR a.id IS NULL "
@@ -63,7 +75,23 @@ _PAID_BY_HAND: Final = text(
     "OR EXISTS (SELECT FROM paycheck_remedies d WHERE d.paycheck_id = c.id AND d.action = 'pay_by_check')) "
     "ORDER BY c.id"
 )
-_DEPOSITS: Final = statement(
+
+
+class _DepositsRow(NamedTuple):
+    employee_id: UUID
+    tax_year: int
+    net_pay: int
+    credit: str | None
+    account: str | None
+    undone: bool
+    action: RemedyAction | None
+    until: datetime.date | None
+    decided_by_kind: str | None
+    decided_at: datetime.datetime | None
+
+
+_DEPOSITS: Final = query(
+    _DepositsRow,
     "SELECT c.employee_id, c.tax_year, c.net_pay, e.status AS credit, a.status AS account, "
     "EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id) AS undone, "
     "d.action, d.until, d.decided_by_kind, d.decided_at FROM paychecks c "
@@ -91,7 +119,7 @@ class Position:
 async def position_of(session: AsyncSession, payroll_id: UUID, now: datetime.datetime) -> Position:
     """Return how far the payroll's money has got."""
     parameters = {"payroll": payroll_id, "now": now, "today": business_date(now)}
-    return Position(*(await session.execute(_POSITION, parameters)).one())
+    return Position(*await fetch_one(session, _POSITION, parameters))
 
 
 async def paid_by_hand(session: AsyncSession, payroll_id: UUID) -> list[UUID]:
@@ -163,7 +191,7 @@ async def _deposits(
     session: AsyncSession, payroll_id: UUID, status: str, now: datetime.datetime
 ) -> Mapping[UUID, Deposit]:
     deposits = {}
-    for row in await session.execute(_DEPOSITS, {"payroll": payroll_id}):
+    for row in await fetch_all(session, _DEPOSITS, {"payroll": payroll_id}):
         remedies = remedies_for(
             status=status,
             credit=None if row.undone else row.credit,
@@ -172,7 +200,7 @@ async def _deposits(
             today=business_date(now),
         )
         decided = None
-        if row.action is not None:
+        if row.action and row.decided_by_kind and row.decided_at:
             decided = Decision(row.action, row.until, row.decided_by_kind, row.decided_at)
         deposits[row.employee_id] = Deposit(remedies, decided)
     return deposits

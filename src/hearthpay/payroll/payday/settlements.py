@@ -5,7 +5,8 @@ Each payment is one row beside the payroll, never changed. What is open is recko
 
 import datetime
 from dataclasses import dataclass
-from typing import Final
+from decimal import Decimal
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
@@ -17,16 +18,35 @@ from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.permissions import SETTLE_WAGES, allow
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.database.relations import BANK_ENTRIES
-from hearthpay.database.statements import statement
+from hearthpay.database.typed_rows import fetch_one, fetch_optional, query
 from hearthpay.taxes.money import from_cents
 
 LONGEST_TELLER: Final = 200
 """Characters of who told of the payment."""
 
-_LOCK: Final = text(
-    "SELECT id, organization_id, employer_id, sandbox, status FROM payrolls WHERE id = :id FOR NO KEY UPDATE"
+
+class _LockRow(NamedTuple):
+    id: UUID
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    status: str
+
+
+_LOCK: Final = query(
+    _LockRow,
+    "SELECT id, organization_id, employer_id, sandbox, status FROM payrolls WHERE id = :id FOR NO KEY UPDATE",
 )
-_BALANCE: Final = statement(
+
+
+class _BalanceRow(NamedTuple):
+    owed: Decimal
+    received: Decimal
+    returned_on: datetime.date | None
+
+
+_BALANCE: Final = query(
+    _BalanceRow,
     """
     SELECT coalesce(sum(b.amount) FILTER (WHERE b.kind <> 'debit' AND b.status IN ('pending', 'sent', 'settled')), 0)
            + coalesce((SELECT sum(c.set_aside) FROM paychecks c
@@ -78,10 +98,10 @@ async def settle_wages(
     who told of it.
     """
     allow(actor, SETTLE_WAGES)
-    payroll = (await session.execute(_LOCK, {"id": payroll_id})).one_or_none()
+    payroll = await fetch_optional(session, _LOCK, {"id": payroll_id})
     if payroll is None:
         raise Refusal("not_found", "Payroll not found.")
-    balance = (await session.execute(_BALANCE, {"id": payroll_id})).one()
+    balance = await fetch_one(session, _BALANCE, {"id": payroll_id})
     owed = int(balance.owed) - int(balance.received)
     if (
         balance.returned_on is None

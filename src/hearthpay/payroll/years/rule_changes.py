@@ -5,14 +5,14 @@ on. What was charged too little or too much is noted as owed, and the next paych
 after a void. Income tax is left as it was withheld: new tables count from then on, unless an agency asks for more.
 """
 
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.session import Database
 from hearthpay.database.statements import Fragment, statement
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audit
 from hearthpay.payroll.orders import read_payees
 from hearthpay.payroll.years.household_year import lock_household, measure_household
@@ -40,7 +40,15 @@ _ANY_OUTDATED: Final = statement(
     versions=_VERSIONS,
 )
 """Where the first and the last version of a year are that in force, all are: two looks into an index for each year."""
-_OUTDATED: Final = statement(
+
+
+class _OutdatedRow(NamedTuple):
+    employer_id: UUID
+    tax_year: int
+
+
+_OUTDATED: Final = query(
+    _OutdatedRow,
     "SELECT DISTINCT y.employer_id, y.tax_year FROM year_balances y {in_force} ORDER BY 1, 2 LIMIT :limit",
     in_force=_IN_FORCE,
 )
@@ -49,9 +57,18 @@ _OF_HOUSEHOLD: Final = statement(
     "WHERE y.employer_id = :employer AND y.tax_year = :tax_year ORDER BY 1",
     in_force=_IN_FORCE,
 )
-_MEASURED: Final = text(
+
+
+class _MeasuredRow(NamedTuple):
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+
+
+_MEASURED: Final = query(
+    _MeasuredRow,
     "UPDATE year_balances SET rulebook_version = :version "
-    "WHERE employee_id = ANY(:employees) AND tax_year = :tax_year RETURNING organization_id, employer_id, sandbox"
+    "WHERE employee_id = ANY(:employees) AND tax_year = :tax_year RETURNING organization_id, employer_id, sandbox",
 )
 
 
@@ -64,7 +81,7 @@ async def settle_rule_changes(database: Database, *, limit: int = CHUNK) -> int:
     async with database.transaction(None) as session:
         if not await session.scalar(_ANY_OUTDATED, _in_force()):
             return 0
-        due = (await session.execute(_OUTDATED, _in_force() | {"limit": limit})).all()
+        due = await fetch_all(session, _OUTDATED, _in_force() | {"limit": limit})
     for employer_id, tax_year in due:
         async with database.transaction(None) as session:
             await _settle(session, employer_id, tax_year)
@@ -89,11 +106,11 @@ async def _settle(session: AsyncSession, employer_id: UUID, tax_year: int) -> No
     payees = await read_payees(session, outdated)
     changed = await measure_household(session, employer_id, tax_year, bases, payees.values())
     version = rulebook_of(tax_year).version
-    measured = await session.execute(
-        _MEASURED, {"version": version, "employees": outdated, "tax_year": tax_year}
+    measured = await fetch_all(
+        session, _MEASURED, {"version": version, "employees": outdated, "tax_year": tax_year}
     )
-    owner = measured.first()
-    assert owner is not None, "its employees are locked"
+    assert measured, "its employees are locked"
+    owner = measured[0]
     await record_worker_audit(
         session,
         SETTLED,

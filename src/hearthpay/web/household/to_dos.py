@@ -6,7 +6,7 @@ One statement finds it for all households that are asked for, however many there
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -22,7 +22,8 @@ from hearthpay.database.relations import (
     VAULT_ENDINGS,
     WAITING_ACCOUNTS,
 )
-from hearthpay.database.statements import Fragment, statement
+from hearthpay.database.statements import Fragment
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.languages.catalogue import mark
 
 WaitingKind = Literal[
@@ -60,7 +61,19 @@ _FAILED_FOR: Final = 60
 """Days after its pay date for which a failed payroll is still told of."""
 
 _ASKED: Final = Fragment("= ANY(CAST(:households AS uuid[]))")
-_FIND: Final = statement(
+
+
+class _FindRow(NamedTuple):
+    employer_id: UUID
+    kind: WaitingKind
+    name: str | None
+    day: date | None
+    payroll_id: UUID | None
+    employee_id: UUID | None
+
+
+_FIND: Final = query(
+    _FindRow,
     """
     SELECT p.employer_id, 'money_stuck' AS kind, CAST(NULL AS text) AS name, p.pay_date AS day, p.id AS payroll_id,
            CAST(NULL AS uuid) AS employee_id
@@ -152,6 +165,6 @@ async def find_to_dos(
 ) -> list[ToDo]:
     """Return what waits in these households, the most urgent first."""
     asked = {"households": list(households), "now": now, "today": today, "failed_for": _FAILED_FOR}
-    rows = await session.execute(_FIND, asked)
+    rows = await fetch_all(session, _FIND, asked)
     found = [ToDo(*row) for row in rows]
     return sorted(found, key=lambda each: (_ORDER.index(each.kind), each.day or date.min, each.name or ""))
