@@ -42,9 +42,6 @@ UNTYPED_ROWS = {
     "autopilot/mails.py": {"_facts", "_paragraphs", "mail_of"},
     "autopilot/outbox_tasks.py": {"_do", "_regenerated", "_write"},
     "database/vault_rotation.py": {"_claim", "_place_of", "_rotate_batch", "_rotate_one"},
-    "doctor/document_checks.py": {"_content_of"},
-    "doctor/examination.py": {"_next_step"},
-    "doctor/reconciliation.py": {"_compare_file", "_is_its_account"},
     "web/household/payrolls/drafting.py": {"_last_period"},
 }
 """Functions that take or return a row of no class, by module. Make this list shorter."""

@@ -148,12 +148,6 @@ PYTHON_TYPES: Mapping[str, type] = {
 UNTYPED = {
     "hearthpay.autopilot.outbox_tasks": 6,
     "hearthpay.database.migrations": 1,
-    "hearthpay.doctor.autopilot_checks": 1,
-    "hearthpay.doctor.document_checks": 2,
-    "hearthpay.doctor.enrollment_checks": 2,
-    "hearthpay.doctor.exposure": 1,
-    "hearthpay.doctor.proofs": 3,
-    "hearthpay.doctor.reconciliation": 3,
     "hearthpay.web.household.payrolls.progress": 1,
 }
 """Modules with statements that return several columns and do not tell the class of their rows, and how many they may
