@@ -22,6 +22,7 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
 from hearthpay.database.relations import PEOPLE
 from hearthpay.database.session import Database, Tenant, become_person
+from hearthpay.database.statements import column_list
 from hearthpay.database.typed_rows import fetch_all, fetch_optional, query
 from hearthpay.employees.models import Employee, EmployeeLink
 from hearthpay.languages.catalogue import mark
@@ -46,7 +47,11 @@ class _OwnRow(NamedTuple):
     status: str
 
 
-_OWN: Final = query(_OwnRow, "SELECT * FROM own_employments()")
+_OWN: Final = query(
+    _OwnRow,
+    "SELECT {columns} FROM own_employments()",
+    columns=column_list(_OwnRow._fields),
+)
 
 
 class _LinkRow(NamedTuple):
@@ -57,7 +62,11 @@ class _LinkRow(NamedTuple):
     sandbox: bool
 
 
-_LINK: Final = query(_LinkRow, "SELECT * FROM link_employee(:link, :token_hash, :now)")
+_LINK: Final = query(
+    _LinkRow,
+    "SELECT {columns} FROM link_employee(:link, :token_hash, :now)",
+    columns=column_list(_LinkRow._fields),
+)
 
 
 class _WithAccountsRow(NamedTuple):

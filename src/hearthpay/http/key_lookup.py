@@ -23,6 +23,7 @@ from hearthpay.access.plans import Terms, terms_of
 from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
+from hearthpay.database.statements import column_list
 from hearthpay.database.typed_rows import fetch_optional, query
 from hearthpay.security.api_keys import ApiKey, Mode, hash_of
 
@@ -47,7 +48,11 @@ class _LookupRow(NamedTuple):
     last_used_at: datetime | None
 
 
-_LOOKUP: Final = query(_LookupRow, "SELECT * FROM authenticate_api_key(:key_hash)")
+_LOOKUP: Final = query(
+    _LookupRow,
+    "SELECT {columns} FROM authenticate_api_key(:key_hash)",
+    columns=column_list(_LookupRow._fields),
+)
 _NOTE_USE: Final = text("SELECT note_api_key_use(:key_hash, :used_at)")
 
 _log = structlog.get_logger("hearthpay.http")

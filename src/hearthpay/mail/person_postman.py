@@ -17,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
+from hearthpay.database.statements import column_list
 from hearthpay.database.typed_rows import fetch_optional, query
 from hearthpay.mail.mailer import Delivery, Mailer
 from hearthpay.mail.outbox import LEASE, Claimed, open_mail, pause_after
@@ -37,7 +38,11 @@ class _ClaimRow(NamedTuple):
     key_id: str
 
 
-_CLAIM: Final = query(_ClaimRow, "SELECT * FROM claim_person_mail(:mail, :now, :until)")
+_CLAIM: Final = query(
+    _ClaimRow,
+    "SELECT {columns} FROM claim_person_mail(:mail, :now, :until)",
+    columns=column_list(_ClaimRow._fields),
+)
 _NOTE: Final = text(
     "SELECT note_person_mail(:mail, CAST(:attempt AS smallint), :problem, :final, :now, :due_at)"
 )

@@ -24,7 +24,7 @@ from hearthpay.access.permissions import KEEP_AGENTS, allow
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.accounts.freezing import refuse_frozen
 from hearthpay.database.relations import EMPLOYERS
-from hearthpay.database.statements import statement
+from hearthpay.database.statements import column_list, statement
 from hearthpay.database.typed_rows import fetch_optional, query
 from hearthpay.languages.catalogue import mark
 from hearthpay.oauth.agent_tokens import LASTS, new_secret
@@ -67,7 +67,11 @@ class _OpenRow(NamedTuple):
     state: str | None
 
 
-_OPEN: Final = query(_OpenRow, "SELECT * FROM open_agent_request(:asked, :session, :now)")
+_OPEN: Final = query(
+    _OpenRow,
+    "SELECT {columns} FROM open_agent_request(:asked, :session, :now)",
+    columns=column_list(_OpenRow._fields),
+)
 _HOUSEHOLD: Final = statement("SELECT id FROM {employers} h WHERE id = :household", employers=EMPLOYERS)
 _ANSWER: Final = text("SELECT answer_agent_request(:asked, :session, :now, :given, :code, :code_until)")
 

@@ -16,6 +16,7 @@ from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.plans import NOTHING
 from hearthpay.database.relations import PEOPLE
 from hearthpay.database.session import become
+from hearthpay.database.statements import column_list
 from hearthpay.database.typed_rows import fetch_one, fetch_optional, query
 from hearthpay.languages.catalogue import moment_in
 from hearthpay.mail.person_mail import WARNINGS
@@ -39,7 +40,11 @@ class _FindRow(NamedTuple):
     ended_because: str | None
 
 
-_FIND: Final = query(_FindRow, "SELECT * FROM find_agent_grant(:shown, :client)")
+_FIND: Final = query(
+    _FindRow,
+    "SELECT {columns} FROM find_agent_grant(:shown, :client)",
+    columns=column_list(_FindRow._fields),
+)
 
 
 class _PersonRow(NamedTuple):

@@ -15,7 +15,7 @@ from uuid_utils.compat import uuid7
 from hearthpay.access.actor import Actor, Role
 from hearthpay.access.permissions import SCOPES as API_SCOPES
 from hearthpay.access.plans import terms_of
-from hearthpay.database.statements import Fragment, statement
+from hearthpay.database.statements import Fragment, column_list, statement
 from hearthpay.database.typed_rows import fetch_one, fetch_optional, query
 from hearthpay.oauth.agent_tokens import LASTS, AgentSecret, new_secret, read_secret
 from hearthpay.oauth.authorization_requests import refuse_other_resource
@@ -42,7 +42,11 @@ class _FindCodeRow(NamedTuple):
     used_at: datetime | None
 
 
-_FIND_CODE: Final = query(_FindCodeRow, "SELECT * FROM find_agent_code(:shown)")
+_FIND_CODE: Final = query(
+    _FindCodeRow,
+    "SELECT {columns} FROM find_agent_code(:shown)",
+    columns=column_list(_FindCodeRow._fields),
+)
 
 
 class _FindRefreshRow(NamedTuple):
@@ -52,7 +56,11 @@ class _FindRefreshRow(NamedTuple):
     expires_at: datetime
 
 
-_FIND_REFRESH: Final = query(_FindRefreshRow, "SELECT * FROM find_agent_refresh(:shown)")
+_FIND_REFRESH: Final = query(
+    _FindRefreshRow,
+    "SELECT {columns} FROM find_agent_refresh(:shown)",
+    columns=column_list(_FindRefreshRow._fields),
+)
 
 
 class _FindAccessRow(NamedTuple):
@@ -70,7 +78,11 @@ class _FindAccessRow(NamedTuple):
     person_id: UUID
 
 
-_FIND_ACCESS: Final = query(_FindAccessRow, "SELECT * FROM find_agent_token(:shown, :now)")
+_FIND_ACCESS: Final = query(
+    _FindAccessRow,
+    "SELECT {columns} FROM find_agent_token(:shown, :now)",
+    columns=column_list(_FindAccessRow._fields),
+)
 _REVOKE: Final = text("SELECT revoke_agent_token(:shown, :client, :now)")
 _NOT_GOOD: Final = (
     "This code is not good: it is unknown, was used, has expired, or belongs to another program."

@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.refusal import invalid
 from hearthpay.clock import Clock
+from hearthpay.database.statements import column_list
 from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.languages.catalogue import mark
 from hearthpay.people.context import PeopleContext
@@ -38,7 +39,9 @@ class _WithoutPeopleRow(NamedTuple):
 
 
 _WITHOUT_PEOPLE: Final = query(
-    _WithoutPeopleRow, "SELECT * FROM organizations_without_people(:token_hash, :now)"
+    _WithoutPeopleRow,
+    "SELECT {columns} FROM organizations_without_people(:token_hash, :now)",
+    columns=column_list(_WithoutPeopleRow._fields),
 )
 _OTHER_NAME: Final = mark(
     "an organization with another name was created for you; send the form again to join it"

@@ -29,6 +29,7 @@ from hearthpay.clock import Clock
 from hearthpay.database import audit
 from hearthpay.database.audit import ActorKind
 from hearthpay.database.session import Tenant, become
+from hearthpay.database.statements import column_list
 from hearthpay.database.typed_rows import fetch_all, fetch_optional, query
 from hearthpay.languages.catalogue import mark
 from hearthpay.people.events import Visit, note_event
@@ -63,7 +64,11 @@ class _EndAgentsRow(NamedTuple):
     client_name: str
 
 
-_END_AGENTS: Final = query(_EndAgentsRow, "SELECT * FROM end_agents_of_member(:person, :now)")
+_END_AGENTS: Final = query(
+    _EndAgentsRow,
+    "SELECT {columns} FROM end_agents_of_member(:person, :now)",
+    columns=column_list(_EndAgentsRow._fields),
+)
 
 
 class _FindRow(NamedTuple):
@@ -76,7 +81,11 @@ class _FindRow(NamedTuple):
     expires_at: datetime
 
 
-_FIND: Final = query(_FindRow, "SELECT * FROM find_member_invitation(:token_hash)")
+_FIND: Final = query(
+    _FindRow,
+    "SELECT {columns} FROM find_member_invitation(:token_hash)",
+    columns=column_list(_FindRow._fields),
+)
 _OVER: Final = mark("This invitation was used, withdrawn, or has expired.")
 
 

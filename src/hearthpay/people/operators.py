@@ -18,6 +18,7 @@ from hearthpay.access.actor import Actor
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
 from hearthpay.database.session import become_person
+from hearthpay.database.statements import column_list
 from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit, note_event
@@ -45,7 +46,11 @@ class _NotSentRow(NamedTuple):
     finished_at: datetime | None
 
 
-_NOT_SENT: Final = query(_NotSentRow, "SELECT * FROM mails_not_sent(:since, :most)")
+_NOT_SENT: Final = query(
+    _NotSentRow,
+    "SELECT {columns} FROM mails_not_sent(:since, :most)",
+    columns=column_list(_NotSentRow._fields),
+)
 
 
 class _NotCollectedRow(NamedTuple):
@@ -59,7 +64,11 @@ class _NotCollectedRow(NamedTuple):
     received: int
 
 
-_NOT_COLLECTED: Final = query(_NotCollectedRow, "SELECT * FROM wages_not_collected()")
+_NOT_COLLECTED: Final = query(
+    _NotCollectedRow,
+    "SELECT {columns} FROM wages_not_collected()",
+    columns=column_list(_NotCollectedRow._fields),
+)
 _FIRST: Final = text("SELECT become_first_operator(:token_hash, :now)")
 _AT_THE_COMMAND_LINE: Final = Visit(None, None, None)
 

@@ -18,6 +18,7 @@ from hearthpay.access.actor import Actor, Role
 from hearthpay.access.plans import Terms, terms_of
 from hearthpay.access.refusal import Refusal
 from hearthpay.database.session import become_person
+from hearthpay.database.statements import column_list
 from hearthpay.database.typed_rows import fetch_all, fetch_optional, query
 from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit, note_event
@@ -54,7 +55,11 @@ class _OwnRow(NamedTuple):
     joined_at: datetime
 
 
-_OWN: Final = query(_OwnRow, "SELECT * FROM own_memberships()")
+_OWN: Final = query(
+    _OwnRow,
+    "SELECT {columns} FROM own_memberships()",
+    columns=column_list(_OwnRow._fields),
+)
 _EMPLOYED: Final = text("SELECT EXISTS (SELECT FROM own_employees())")
 
 

@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
 from hearthpay.access.refusal import Refusal
+from hearthpay.database.statements import column_list
 from hearthpay.database.typed_rows import fetch_optional, query
 from hearthpay.people.models import OneTimeToken
 from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_token
@@ -39,7 +40,11 @@ class _FindRow(NamedTuple):
     used_at: datetime | None
 
 
-_FIND: Final = query(_FindRow, "SELECT * FROM find_one_time_token(:token_hash)")
+_FIND: Final = query(
+    _FindRow,
+    "SELECT {columns} FROM find_one_time_token(:token_hash)",
+    columns=column_list(_FindRow._fields),
+)
 
 
 class _UseRow(NamedTuple):
@@ -48,7 +53,11 @@ class _UseRow(NamedTuple):
     organization_id: UUID | None
 
 
-_USE: Final = query(_UseRow, "SELECT * FROM use_one_time_token(:token_hash, :kind, :holder, :now)")
+_USE: Final = query(
+    _UseRow,
+    "SELECT {columns} FROM use_one_time_token(:token_hash, :kind, :holder, :now)",
+    columns=column_list(_UseRow._fields),
+)
 _END_OWN: Final = text("SELECT end_own_tokens(:now)")
 
 
