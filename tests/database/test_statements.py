@@ -147,6 +147,7 @@ PYTHON_TYPES: Mapping[str, type] = {
 
 UNTYPED = {
     "hearthpay.autopilot.outbox_tasks": 6,
+    "hearthpay.autopilot.task_kinds": 1,
     "hearthpay.database.migrations": 1,
     "hearthpay.web.household.payrolls.progress": 1,
 }
