@@ -38,7 +38,7 @@ class _CreditRow(NamedTuple):
     id: UUID
     amount: int
     status: str
-    effective_date: datetime.date
+    effective_date: datetime.date | None
     payroll_id: UUID
     paycheck_id: UUID
     employee_id: UUID
@@ -146,6 +146,7 @@ async def find_reversible(
         raise _refused("it is taken back already")
     if row.account != "active":
         raise _refused(f"the account that it went to is {row.account}")
+    assert row.effective_date is not None, "it has left"
     send_on, settle_on = dates_from(now)
     by = last_day_of(row.effective_date)
     if settle_on > by:
