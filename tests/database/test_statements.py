@@ -4,43 +4,49 @@ import contextlib
 import importlib
 import pkgutil
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from types import NoneType, UnionType
+from typing import Any, Literal, NamedTuple, NewType, Union, get_args, get_origin, get_type_hints
+from uuid import UUID
 
 import psycopg
 import pytest
-from sqlalchemy import TextClause
+from sqlalchemy import TextClause, text
 from sqlalchemy.dialects.postgresql.psycopg import dialect as psycopg_dialect
 
 import hearthpay
 from hearthpay.database.embedded import ROLES
+from hearthpay.database.typed_rows import Query
 
 PLANNED = ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE")
 """How a statement begins that has a plan; what begins otherwise is a command, or a part of a statement."""
 
 
-def _clauses(value: object, depth: int = 0) -> Iterator[TextClause]:
-    if isinstance(value, TextClause):
+def _found_in(value: object, depth: int = 0) -> Iterator[TextClause | Query[Any]]:
+    if isinstance(value, TextClause | Query):
         yield value
     elif isinstance(value, Mapping) and depth < 3:
         for each in value.values():
-            yield from _clauses(each, depth + 1)
+            yield from _found_in(each, depth + 1)
     elif isinstance(value, tuple | list | frozenset | set) and depth < 3:
         for each in value:
-            yield from _clauses(each, depth + 1)
+            yield from _found_in(each, depth + 1)
 
 
-def _statements() -> dict[str, list[str]]:
-    """The statements of each module, with `$1` for their first parameter."""
-    found: dict[str, list[str]] = {}
+def _constants() -> dict[str, list[TextClause | Query[Any]]]:
+    """The statements of each module, each once, with the class of its rows where it tells one."""
+    found: dict[str, list[TextClause | Query[Any]]] = {}
     seen: set[int] = set()
     for module in pkgutil.walk_packages(hearthpay.__path__, "hearthpay."):
         if ".versions" in module.name or module.name.endswith((".env", "__main__")):
             continue
         for value in vars(importlib.import_module(module.name)).values():
-            for clause in _clauses(value):
-                if id(clause) not in seen:
-                    seen.add(id(clause))
-                    found.setdefault(module.name, []).append(_numbered(clause))
+            for each in _found_in(value):
+                if id(each) not in seen:
+                    seen.add(id(each))
+                    found.setdefault(module.name, []).append(each)
     return found
 
 
@@ -53,7 +59,18 @@ def _numbered(clause: TextClause) -> str:
     return re.sub(r"%\((\w+)\)s", number, str(clause.compile(dialect=psycopg_dialect()))).replace("%%", "%")
 
 
-STATEMENTS = _statements()
+CONSTANTS = _constants()
+STATEMENTS = {
+    module: [_numbered(each.statement if isinstance(each, Query) else each) for each in found]
+    for module, found in CONSTANTS.items()
+}
+"""The statements of each module, with `$1` for their first parameter."""
+
+QUERIES = {
+    module: queries
+    for module, found in CONSTANTS.items()
+    if (queries := [each for each in found if isinstance(each, Query)])
+}
 COMMANDS_OF_THE_OWNER = (
     "hearthpay.backup.",
     "hearthpay.cli.",
@@ -105,3 +122,175 @@ def _refusal(connection: psycopg.Connection, role: str | None, statement: str) -
         with contextlib.suppress(psycopg.errors.InvalidSqlStatementName):
             connection.execute("DEALLOCATE tried", prepare=False)
     return None
+
+
+PYTHON_TYPES: Mapping[str, type] = {
+    "bool": bool,
+    "bpchar": str,
+    "bytea": bytes,
+    "date": date,
+    "float8": float,
+    "int2": int,
+    "int4": int,
+    "int8": int,
+    "interval": timedelta,
+    "name": str,
+    "numeric": Decimal,
+    "pg_lsn": str,
+    "text": str,
+    "timestamptz": datetime,
+    "unknown": str,
+    "uuid": UUID,
+    "varchar": str,
+}
+"""What the driver makes of a column of this type."""
+
+UNTYPED = {
+    "hearthpay.autopilot.outbox_tasks": 6,
+    "hearthpay.autopilot.task_kinds": 1,
+    "hearthpay.database.migrations": 1,
+    "hearthpay.web.household.payrolls.progress": 1,
+}
+"""Modules with statements that return several columns and do not tell the class of their rows, and how many they may
+have. Make these numbers smaller."""
+
+
+class _Column(NamedTuple):
+    name: str
+    kind: str
+    is_array: bool
+
+
+def _columns(connection: psycopg.Connection, statement: str) -> list[_Column]:
+    """The columns that a statement returns, as PostgreSQL tells them once it is prepared."""
+    connection.execute(f"PREPARE described AS {statement}".encode(), prepare=False)
+    try:
+        described = connection.pgconn.describe_prepared(b"described")
+        columns = []
+        for at in range(described.nfields):
+            oid = described.ftype(at)
+            kind = psycopg.adapters.types.get(oid)
+            name = (described.fname(at) or b"").decode()
+            if kind is None:
+                columns.append(_Column(name, f"type {oid}", is_array=False))
+            else:
+                columns.append(_Column(name, kind.name, is_array=oid == kind.array_oid))
+        return columns
+    finally:
+        connection.execute("DEALLOCATE described", prepare=False)
+
+
+def _differences(row: type, columns: Sequence[_Column]) -> list[str]:
+    """How a row class differs from what its statement returns."""
+    hints = get_type_hints(row)
+    names = tuple(column.name for column in columns)
+    if tuple(hints) != names:
+        return [f"{row.__qualname__} has the fields {tuple(hints)}, the statement the columns {names}"]
+    return [
+        f"{row.__qualname__}.{column.name}: {hints[column.name]} cannot hold {column.kind}{'[]' * column.is_array}"
+        for column in columns
+        if not _holds(hints[column.name], column)
+    ]
+
+
+def _holds(annotation: Any, column: _Column) -> bool:
+    """Whether a field of this annotation can hold what the column has, NULL apart."""
+    if get_origin(annotation) in (Union, UnionType):
+        others = [each for each in get_args(annotation) if each is not NoneType]
+        return bool(others) and all(_holds(each, column) for each in others)
+    if column.kind in ("json", "jsonb"):
+        return get_origin(annotation) in (dict, list)
+    if column.is_array:
+        return get_origin(annotation) is list and _holds(
+            get_args(annotation)[0], column._replace(is_array=False)
+        )
+    if isinstance(annotation, NewType):
+        annotation = annotation.__supertype__
+    if get_origin(annotation) is Literal:
+        return {type(each) for each in get_args(annotation)} == {PYTHON_TYPES.get(column.kind)}
+    return annotation is PYTHON_TYPES.get(column.kind)
+
+
+@pytest.mark.parametrize("module", QUERIES)
+def test_row_classes_have_the_columns_of_their_statements(
+    module: str, owner_connection: psycopg.Connection
+) -> None:
+    wrong = [
+        difference
+        for query in QUERIES[module]
+        for difference in _differences(query.row, _columns(owner_connection, _numbered(query.statement)))
+    ]
+    assert wrong == []
+
+
+def test_statements_of_several_columns_tell_the_class_of_their_rows(
+    owner_connection: psycopg.Connection,
+) -> None:
+    untyped: dict[str, int] = {}
+    for module, found in CONSTANTS.items():
+        for each in found:
+            if isinstance(each, Query):
+                continue
+            statement = _numbered(each)
+            if (
+                statement.lstrip().upper().startswith(PLANNED)
+                and len(_columns(owner_connection, statement)) > 1
+            ):
+                untyped[module] = untyped.get(module, 0) + 1
+    assert {module: number for module, number in untyped.items() if number > UNTYPED.get(module, 0)} == {}
+
+
+def test_typed_statements_name_their_columns() -> None:
+    """A later migration may let a function or a table return more; a row class takes its own columns alone."""
+    starred = [
+        statement
+        for queries in QUERIES.values()
+        for query in queries
+        if re.match(r"\s*SELECT \* FROM \w", statement := _numbered(query.statement))
+    ]
+    assert starred == []
+
+
+class _Right(NamedTuple):
+    id: UUID
+    pay_date: date
+    notes: str | None
+    failure: dict[str, Any] | None
+    tax_year: int
+
+
+class _OtherName(NamedTuple):
+    id: UUID
+    payday: date
+
+
+class _OtherOrder(NamedTuple):
+    pay_date: date
+    id: UUID
+
+
+class _OneMore(NamedTuple):
+    id: UUID
+    pay_date: date
+    net_pay: int
+
+
+class _OtherType(NamedTuple):
+    id: str
+    pay_date: datetime | None
+
+
+class _AnyType(NamedTuple):
+    id: Any
+    pay_date: list[date]
+
+
+@pytest.mark.parametrize("row", [_OtherName, _OtherOrder, _OneMore, _OtherType, _AnyType])
+def test_other_row_classes_are_refused(row: type, owner_connection: psycopg.Connection) -> None:
+    columns = _columns(owner_connection, _numbered(text("SELECT id, pay_date FROM payrolls WHERE id = :id")))
+    assert _differences(row, columns)
+
+
+def test_the_right_row_class_is_taken(owner_connection: psycopg.Connection) -> None:
+    columns = _columns(owner_connection, "SELECT id, pay_date, notes, failure, tax_year FROM payrolls")
+    assert _differences(_Right, columns) == []

@@ -7,7 +7,7 @@ database holds that too, and that there is no way back from a revocation.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 from uuid import UUID
 
 from sqlalchemy import func, insert, select, text
@@ -27,14 +27,25 @@ from hearthpay.clock import Clock
 from hearthpay.database import audit
 from hearthpay.database.relations import EMPLOYERS
 from hearthpay.database.session import Tenant, become
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.security import api_keys
 
 _IN_TURN: Final = text(
     "SELECT pg_advisory_xact_lock(hashtextextended('hearthpay keys ' || :organization_id, 0))"
 )
-_HOUSEHOLDS: Final = text(
-    f"SELECT id, first_name, last_name FROM {EMPLOYERS} e WHERE e.organization_id = :organization_id "
-    "AND e.sandbox = :sandbox ORDER BY last_name, first_name, id"
+
+
+class _HouseholdsRow(NamedTuple):
+    id: UUID
+    first_name: str
+    last_name: str
+
+
+_HOUSEHOLDS: Final = query(
+    _HouseholdsRow,
+    "SELECT id, first_name, last_name FROM {employers} e WHERE e.organization_id = :organization_id "
+    "AND e.sandbox = :sandbox ORDER BY last_name, first_name, id",
+    employers=EMPLOYERS,
 )
 _REVOKE: Final = text("SELECT revoke_api_key(:key_id, :now)")
 _SHOWN: Final = (
@@ -84,8 +95,8 @@ async def list_own_keys(session: AsyncSession, actor: Actor) -> Sequence[ApiKeyR
 async def households_for_keys(session: AsyncSession, actor: Actor) -> Sequence[KeyHousehold]:
     """Return the households of the actor's mode, which a key may remember."""
     allow(actor, READ_KEYS)
-    rows = await session.execute(
-        _HOUSEHOLDS, {"organization_id": actor.organization_id, "sandbox": actor.sandbox}
+    rows = await fetch_all(
+        session, _HOUSEHOLDS, {"organization_id": actor.organization_id, "sandbox": actor.sandbox}
     )
     return [KeyHousehold(row.id, f"{row.first_name} {row.last_name}") for row in rows]
 

@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import func, select, text
@@ -23,21 +23,38 @@ from hearthpay.accounts.models import ApiKeyRecord, Organization
 from hearthpay.clock import Clock
 from hearthpay.database import audit
 from hearthpay.database.relations import EMPLOYERS
+from hearthpay.database.statements import statement
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.security import api_keys
 from hearthpay.security.api_keys import ApiKey, Mode
 from hearthpay.wire.secrecy import PORTAL_ONLY, holds_a_secret
 
 _LONGEST_NAME: Final = 200
-_EMPLOYER_OF: Final = text(
-    f"SELECT sandbox FROM {EMPLOYERS} employers WHERE id = :employer_id AND organization_id = :organization_id"
+_EMPLOYER_OF: Final = statement(
+    "SELECT sandbox FROM {employers} employers WHERE id = :employer_id AND organization_id = :organization_id",
+    employers=EMPLOYERS,
 )
 _IN_TURN: Final = text("SELECT pg_advisory_xact_lock(hashtextextended('hearthpay new organization', 0))")
-_SUMMARIES: Final = text(
+
+
+class _SummariesRow(NamedTuple):
+    id: UUID
+    name: str
+    plan: str
+    lifted_limits: dict[str, int | None]
+    households: int
+    sandbox_households: int
+    keys: int
+
+
+_SUMMARIES: Final = query(
+    _SummariesRow,
     "SELECT o.id, o.name, o.plan, o.lifted_limits, "
-    f"(SELECT count(*) FROM {EMPLOYERS} e WHERE e.organization_id = o.id AND NOT e.sandbox) AS households, "
-    f"(SELECT count(*) FROM {EMPLOYERS} e WHERE e.organization_id = o.id AND e.sandbox) AS sandbox_households, "
+    "(SELECT count(*) FROM {employers} e WHERE e.organization_id = o.id AND NOT e.sandbox) AS households, "
+    "(SELECT count(*) FROM {employers} e WHERE e.organization_id = o.id AND e.sandbox) AS sandbox_households, "
     "(SELECT count(*) FROM api_keys k WHERE k.organization_id = o.id AND k.revoked_at IS NULL) AS keys "
-    "FROM organizations o ORDER BY o.name, o.created_at, o.id"
+    "FROM organizations o ORDER BY o.name, o.created_at, o.id",
+    employers=EMPLOYERS,
 )
 
 
@@ -96,8 +113,8 @@ async def create_organization(
 
 async def list_organizations(session: AsyncSession) -> Sequence[OrganizationSummary]:
     """Return every organization, by name and age, with its real and its sandbox households and its keys in force."""
-    rows = (await session.execute(_SUMMARIES)).all()
-    return [OrganizationSummary(**row._mapping) for row in rows]
+    rows = await fetch_all(session, _SUMMARIES)
+    return [OrganizationSummary(*row) for row in rows]
 
 
 async def set_plan(session: AsyncSession, organization: Organization, plan: str) -> None:

@@ -3,58 +3,121 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.relations import EMPLOYEES, EMPLOYERS, ORGANIZATIONS, PEOPLE
 from hearthpay.database.sensitive_actions import DELICATE_ACTS
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.people.recipients import NoticeReader
 
 MOST_HOUSEHOLDS: Final = 3
 """Of an organization with more households than this, what concerns the whole of it is told to its people alone."""
 
+
+class _ActsRow(NamedTuple):
+    id: UUID
+    at: datetime
+    organization_id: UUID
+    organization: str
+    employer_id: UUID | None
+    actor_kind: str
+    actor_id: UUID | None
+    action: str
+    subject_id: UUID | None
+    details: dict[str, Any]
+    actor_name: str | None
+    household: str | None
+    employee_id: UUID | None
+    employee: str | None
+    member: str | None
+
+
 # Their order is that of the log. The names are those of now.
-_ACTS: Final = text(
+_ACTS: Final = query(
+    _ActsRow,
     "SELECT a.id, a.at, a.organization_id, o.name AS organization, a.employer_id, a.actor_kind, a.actor_id, a.action, "
     "a.subject_id, a.details, p.name AS actor_name, h.last_name AS household, "
     "coalesce(e.id, CASE WHEN a.action LIKE 'employee.%' THEN a.subject_id END) AS employee_id, "
     "e.first_name || ' ' || e.last_name AS employee, m.name AS member "
-    f"FROM audit_log a JOIN {ORGANIZATIONS} o ON o.id = a.organization_id "
-    f"LEFT JOIN {PEOPLE} p ON a.actor_kind = 'user' AND p.id = a.actor_id "
-    f"LEFT JOIN {EMPLOYERS} h ON h.id = a.employer_id "
-    f"LEFT JOIN {EMPLOYEES} e ON e.employer_id = a.employer_id AND e.id = "
+    "FROM audit_log a JOIN {organizations} o ON o.id = a.organization_id "
+    "LEFT JOIN {people} p ON a.actor_kind = 'user' AND p.id = a.actor_id "
+    "LEFT JOIN {employers} h ON h.id = a.employer_id "
+    "LEFT JOIN {employees} e ON e.employer_id = a.employer_id AND e.id = "
     "coalesce(CAST(a.details ->> 'employee_id' AS uuid), CASE WHEN a.action LIKE 'employee.%' THEN a.subject_id END) "
-    f"LEFT JOIN {PEOPLE} m ON a.action LIKE 'member.%' AND m.id = a.subject_id "
-    "WHERE a.id = ANY(:acts) ORDER BY a.id"
+    "LEFT JOIN {people} m ON a.action LIKE 'member.%' AND m.id = a.subject_id "
+    "WHERE a.id = ANY(:acts) ORDER BY a.id",
+    organizations=ORGANIZATIONS,
+    people=PEOPLE,
+    employers=EMPLOYERS,
+    employees=EMPLOYEES,
 )
-_MEMBERS: Final = text(
+
+
+class _MembersRow(NamedTuple):
+    address: str
+    person_id: UUID | None
+    language: str
+
+
+_MEMBERS: Final = query(
+    _MembersRow,
     "SELECT p.email AS address, p.id AS person_id, p.language FROM memberships m "
-    f"JOIN {PEOPLE} p ON p.id = m.person_id WHERE m.organization_id = :organization AND m.ended_at IS NULL "
+    "JOIN {people} p ON p.id = m.person_id WHERE m.organization_id = :organization AND m.ended_at IS NULL "
     "AND m.role IN ('owner', 'admin') "
     "UNION SELECT f.address, NULL, p.language FROM memberships m "
-    f"JOIN {PEOPLE} p ON p.id = m.person_id JOIN former_person_addresses f ON f.person_id = p.id "
+    "JOIN {people} p ON p.id = m.person_id JOIN former_person_addresses f ON f.person_id = p.id "
     "WHERE m.organization_id = :organization AND m.ended_at IS NULL AND m.role IN ('owner', 'admin') "
-    "AND f.told_until > :now AND f.taken_back_at IS NULL ORDER BY 1"
+    "AND f.told_until > :now AND f.taken_back_at IS NULL ORDER BY 1",
+    people=PEOPLE,
 )
-_HOUSEHOLDS: Final = text(
-    f"SELECT h.id, lower(h.email) AS address FROM {EMPLOYERS} h "
+
+
+class _HouseholdsRow(NamedTuple):
+    id: UUID
+    address: str | None
+
+
+_HOUSEHOLDS: Final = query(
+    _HouseholdsRow,
+    "SELECT h.id, lower(h.email) AS address FROM {employers} h "
     "WHERE h.organization_id = :organization AND NOT h.sandbox "
     "UNION ALL SELECT f.employer_id, lower(f.address) FROM former_addresses f "
     "WHERE f.organization_id = :organization AND NOT f.sandbox AND f.employee_id IS NULL AND f.told_until > :now "
-    "AND f.taken_back_at IS NULL ORDER BY 1, 2"
+    "AND f.taken_back_at IS NULL ORDER BY 1, 2",
+    employers=EMPLOYERS,
 )
-_EMPLOYEE: Final = text(
-    f"SELECT lower(e.email) AS address, e.language FROM {EMPLOYEES} e WHERE e.id = :employee AND e.email IS NOT NULL "
-    f"UNION SELECT lower(f.address), e.language FROM former_addresses f JOIN {EMPLOYEES} e ON e.id = f.employee_id "
+
+
+class _EmployeeRow(NamedTuple):
+    address: str
+    language: str
+
+
+_EMPLOYEE: Final = query(
+    _EmployeeRow,
+    "SELECT lower(e.email) AS address, e.language FROM {employees} e WHERE e.id = :employee AND e.email IS NOT NULL "
+    "UNION SELECT lower(f.address), e.language FROM former_addresses f JOIN {employees} e ON e.id = f.employee_id "
     "WHERE f.employee_id = :employee AND f.told_until > :now AND f.taken_back_at IS NULL "
-    f"UNION SELECT p.email, p.language FROM employee_links l JOIN {PEOPLE} p ON p.id = l.person_id "
-    "WHERE l.employee_id = :employee AND (l.ended_at IS NULL OR p.id = CAST(:unlinked AS uuid)) ORDER BY 1"
+    "UNION SELECT p.email, p.language FROM employee_links l JOIN {people} p ON p.id = l.person_id "
+    "WHERE l.employee_id = :employee AND (l.ended_at IS NULL OR p.id = CAST(:unlinked AS uuid)) ORDER BY 1",
+    employees=EMPLOYEES,
+    people=PEOPLE,
 )
-_PERSON: Final = text(
-    f"SELECT email AS address, id AS person_id, language FROM {PEOPLE} p WHERE id = :person"
+
+
+class _PersonRow(NamedTuple):
+    address: str
+    person_id: UUID
+    language: str
+
+
+_PERSON: Final = query(
+    _PersonRow,
+    "SELECT email AS address, id AS person_id, language FROM {people} p WHERE id = :person",
+    people=PEOPLE,
 )
 
 
@@ -89,7 +152,7 @@ class AlertReader:
 
 async def acts_of(session: AsyncSession, acts: Sequence[UUID]) -> Sequence[SensitiveAct]:
     """Return the acts with these ids, oldest first, of what the session may see."""
-    return [SensitiveAct(**row._mapping) for row in await session.execute(_ACTS, {"acts": list(acts)})]
+    return [SensitiveAct(*row) for row in await fetch_all(session, _ACTS, {"acts": list(acts)})]
 
 
 async def alert_recipients(
@@ -109,10 +172,13 @@ async def alert_recipients(
 
     organization = acts[0].organization_id
     values = {"organization": organization, "now": now}
-    members = [NoticeReader(**row._mapping) for row in await session.execute(_MEMBERS, values)]
+    members = [
+        NoticeReader(row.address, row.language, row.person_id)
+        for row in await fetch_all(session, _MEMBERS, values)
+    ]
     places = [
         (row.id, NoticeReader(row.address))
-        for row in await session.execute(_HOUSEHOLDS, values)
+        for row in await fetch_all(session, _HOUSEHOLDS, values)
         if row.address is not None
     ]
     few = len({place for place, _ in places}) <= MOST_HOUSEHOLDS
@@ -124,13 +190,13 @@ async def alert_recipients(
         match DELICATE_ACTS[act.action].concerned:
             case "employee" if act.employee_id is not None:
                 unlinked = act.details.get("person_id") if act.action == "employee.unlink" else None
-                rows = await session.execute(
-                    _EMPLOYEE, {"employee": act.employee_id, "unlinked": unlinked, "now": now}
+                rows = await fetch_all(
+                    session, _EMPLOYEE, {"employee": act.employee_id, "unlinked": unlinked, "now": now}
                 )
                 tell(act, *(NoticeReader(row.address, row.language) for row in rows))
             case "member" if act.subject_id is not None:
-                rows = await session.execute(_PERSON, {"person": act.subject_id})
-                tell(act, *(NoticeReader(row.address, row.language, row.person_id) for row in rows))
+                people = await fetch_all(session, _PERSON, {"person": act.subject_id})
+                tell(act, *(NoticeReader(row.address, row.language, row.person_id) for row in people))
             case _:
                 pass
     return [AlertReader(reader, tuple(told)) for reader, told in found.values()]

@@ -6,10 +6,9 @@ Asked on enrollment, on resumption and before each payroll is made; for many emp
 import datetime
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Final, Literal, NamedTuple, get_args
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.plans import PLANS
@@ -23,6 +22,8 @@ from hearthpay.database.relations import (
     PAYROLLS,
     STANDING_AUTHORIZATIONS,
 )
+from hearthpay.database.statements import statement
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.issues import failures
 from hearthpay.taxes import TaxInputError, rulebook_for
@@ -95,21 +96,48 @@ IN_WORDS: Final[Mapping[Reason, tuple[str, str]]] = {
 }
 """Why, and what the household can do about it."""
 
-_PEOPLE: Final = text(
+
+class _PeopleRow(NamedTuple):
+    id: UUID
+    employer_id: UUID
+    status: str
+    start_date: datetime.date
+    end_date: datetime.date | None
+    work_state: str
+    first_name: str
+    salaried: bool
+    incomplete: bool
+    last_name: str
+    household_first: str
+    household_last: str
+    sandbox: bool
+    plan: str
+    paid_before: bool
+
+
+_PEOPLE: Final = query(
+    _PeopleRow,
     "SELECT m.id, m.employer_id, m.status, m.start_date, m.end_date, m.work_state, m.first_name, "
     "m.salary_cents IS NOT NULL AS salaried, "
     "coalesce(m.pay_rate_cents, m.salary_cents) IS NULL AS incomplete, "
     "m.last_name, h.first_name AS household_first, h.last_name AS household_last, h.sandbox, o.plan, EXISTS ("
-    f"SELECT FROM {PAYCHECKS} c JOIN {PAYROLLS} p ON p.id = c.payroll_id WHERE c.employee_id = m.id "
+    "SELECT FROM {paychecks} c JOIN {payrolls} p ON p.id = c.payroll_id WHERE c.employee_id = m.id "
     "AND c.reverses IS NULL AND p.status = 'completed' "
-    f"AND NOT EXISTS (SELECT FROM {PAYCHECKS} r WHERE r.reverses = c.id)) AS paid_before "
-    f"FROM {EMPLOYEES} m JOIN {EMPLOYERS} h ON h.id = m.employer_id "
-    f"JOIN {ORGANIZATIONS} o ON o.id = m.organization_id WHERE m.id = ANY(:employees)"
+    "AND NOT EXISTS (SELECT FROM {paychecks} r WHERE r.reverses = c.id)) AS paid_before "
+    "FROM {employees} m JOIN {employers} h ON h.id = m.employer_id "
+    "JOIN {organizations} o ON o.id = m.organization_id WHERE m.id = ANY(:employees)",
+    paychecks=PAYCHECKS,
+    payrolls=PAYROLLS,
+    employees=EMPLOYEES,
+    employers=EMPLOYERS,
+    organizations=ORGANIZATIONS,
 )
-_AUTHORIZED: Final = text(
-    f"SELECT z.enrollment_id FROM {STANDING_AUTHORIZATIONS} z "
-    f"JOIN {BANK_ACCOUNTS} a ON a.id = z.bank_account_id AND a.status <> 'replaced' "
-    "WHERE z.enrollment_id = ANY(:enrollments) AND z.ended_at IS NULL"
+_AUTHORIZED: Final = statement(
+    "SELECT z.enrollment_id FROM {standing_authorizations} z "
+    "JOIN {bank_accounts} a ON a.id = z.bank_account_id AND a.status <> 'replaced' "
+    "WHERE z.enrollment_id = ANY(:enrollments) AND z.ended_at IS NULL",
+    standing_authorizations=STANDING_AUTHORIZATIONS,
+    bank_accounts=BANK_ACCOUNTS,
 )
 
 
@@ -184,7 +212,7 @@ async def read_facts(
     session: AsyncSession, employees: Collection[UUID], *, direct_deposit_enabled: bool
 ) -> dict[UUID, EligibilityFacts]:
     """Return the facts by employee; ``offered`` tells whether this installation has a bank. The sandbox has its own."""
-    rows = (await session.execute(_PEOPLE, {"employees": list(employees)})).all()
+    rows = await fetch_all(session, _PEOPLE, {"employees": list(employees)})
     households = {row.employer_id for row in rows}
     blocked = await account_blockers(session, households=households, employees=employees)
     return {

@@ -38,6 +38,7 @@ from hearthpay.autopilot.schedule import GENERATE_AHEAD, AutopilotPeriod, is_ski
 from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
+from hearthpay.database.statements import statement
 from hearthpay.payroll.ledger.overlaps import hours_paid
 from hearthpay.payroll.ledger.rows import Owner, PayrollRecord
 from hearthpay.payroll.orders import Payee, read_payees
@@ -68,9 +69,10 @@ _DUE: Final = (
     .with_for_update(key_share=True, skip_locked=True)
     .execution_options(populate_existing=True)
 )
-_COUNT_DUE: Final = text(
+_COUNT_DUE: Final = statement(
     "SELECT count(*) FROM (SELECT FROM autopilot_enrollments WHERE status = 'active' AND generate_at <= :now "
-    f"LIMIT {10 * CHUNK}) due"
+    "LIMIT {most}) due",
+    most=10 * CHUNK,
 )
 _PERIODS: Final = text(
     "INSERT INTO autopilot_periods (id, organization_id, employer_id, sandbox, enrollment_id, employee_id, version, "

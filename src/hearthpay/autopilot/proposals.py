@@ -4,11 +4,11 @@ import datetime
 from typing import Final, cast
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.autopilot.schedule import AutopilotPeriod, Schedule, Stage, first_still_sent, preview
 from hearthpay.database.relations import PAYCHECKS, PAYROLLS
+from hearthpay.database.statements import statement
 from hearthpay.employees.commands import PayFrequency
 from hearthpay.employees.models import Employee
 
@@ -19,10 +19,12 @@ _DAY: Final = datetime.timedelta(days=1)
 _OLDEST: Final = datetime.timedelta(days=366)
 """How long ago the last paid period may have ended for the schedule to go on from it."""
 
-_LAST_PAID: Final = text(
-    f"SELECT max(p.period_end) FROM {PAYCHECKS} c JOIN {PAYROLLS} p ON p.id = c.payroll_id "
+_LAST_PAID: Final = statement(
+    "SELECT max(p.period_end) FROM {paychecks} c JOIN {payrolls} p ON p.id = c.payroll_id "
     "WHERE c.employee_id = :employee AND c.reverses IS NULL AND p.status = 'completed' "
-    f"AND NOT EXISTS (SELECT FROM {PAYCHECKS} r WHERE r.reverses = c.id)"
+    "AND NOT EXISTS (SELECT FROM {paychecks} r WHERE r.reverses = c.id)",
+    paychecks=PAYCHECKS,
+    payrolls=PAYROLLS,
 )
 
 

@@ -1,9 +1,10 @@
 """Going on with the enrollments of those who had left and work again, from the next whole period."""
 
 import datetime
-from typing import Final
+from typing import Final, NamedTuple
+from uuid import UUID
 
-from sqlalchemy import select, text
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
@@ -12,11 +13,20 @@ from hearthpay.autopilot.pausing import paused_periods
 from hearthpay.autopilot.records import queue_task, stages_of, stand_before, versions_of
 from hearthpay.autopilot.schedule import periods_of
 from hearthpay.database.relations import EMPLOYEES
+from hearthpay.database.typed_rows import fetch_all, query
 
-_BACK: Final = text(
+
+class _BackRow(NamedTuple):
+    id: UUID
+    start_date: datetime.date
+
+
+_BACK: Final = query(
+    _BackRow,
     "SELECT e.id, m.start_date FROM autopilot_enrollments e "
-    f"JOIN {EMPLOYEES} m ON m.id = e.employee_id AND m.status = 'active' "
-    "WHERE e.status = 'paused' AND e.pause_reason = 'employee_inactive' ORDER BY e.id LIMIT :limit"
+    "JOIN {employees} m ON m.id = e.employee_id AND m.status = 'active' "
+    "WHERE e.status = 'paused' AND e.pause_reason = 'employee_inactive' ORDER BY e.id LIMIT :limit",
+    employees=EMPLOYEES,
 )
 
 
@@ -26,7 +36,7 @@ async def resume_reinstated(session: AsyncSession, now: datetime.datetime, *, li
     The session is the worker's. Each goes on with the first period that begins on or after the first day of work and
     whose money can still be sent; those in between are never paid by Autopilot. The household is told.
     """
-    starts = {row.id: row.start_date for row in await session.execute(_BACK, {"limit": limit})}
+    starts = {row.id: row.start_date for row in await fetch_all(session, _BACK, {"limit": limit})}
     if not starts:
         return 0
     statement = (

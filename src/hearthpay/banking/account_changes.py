@@ -39,6 +39,7 @@ from hearthpay.clock import Clock
 from hearthpay.database.relations import ORGANIZATIONS
 from hearthpay.database.sealing_keys import key_for_writing
 from hearthpay.database.session import Database
+from hearthpay.database.statements import statement
 from hearthpay.employees.links import allow_own
 from hearthpay.employees.models import Employee
 from hearthpay.employees.service import lock_employee
@@ -58,11 +59,12 @@ WAITS: Final = datetime.timedelta(hours=24)
 CHUNK: Final = 100
 _REQUEST: Final = "account-change"
 
-_DUE: Final = text(
+_DUE: Final = statement(
     "SELECT c.id FROM account_changes c WHERE c.status = 'waiting' AND c.effective_at <= :now "
     "AND (NOT c.needs_word OR c.word_given_at IS NOT NULL) "
-    f"AND (c.sandbox OR NOT EXISTS (SELECT FROM {ORGANIZATIONS} o WHERE o.id = c.organization_id "
-    "AND o.frozen_until > :now)) ORDER BY c.effective_at, c.id LIMIT :limit"
+    "AND (c.sandbox OR NOT EXISTS (SELECT FROM {organizations} o WHERE o.id = c.organization_id "
+    "AND o.frozen_until > :now)) ORDER BY c.effective_at, c.id LIMIT :limit",
+    organizations=ORGANIZATIONS,
 )
 _STOPPED: Final = text(
     "SELECT max(stopped_at) FROM account_changes WHERE employer_id = :employer AND employee_id = :employee "

@@ -2,13 +2,15 @@
 
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Final
+from typing import Final, NamedTuple
+from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.household_clocks import at_a_clock, by_mode
 from hearthpay.database.relations import EMPLOYERS, NOTICES
+from hearthpay.database.statements import Fragment
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.languages.catalogue import mark, moment_in
 from hearthpay.mail.letter import letter
 from hearthpay.mail.mailer import Mail
@@ -18,28 +20,43 @@ from hearthpay.people.recipients import NoticeReader, addressed, readers_of_hous
 STILL_NEWS: Final = timedelta(days=3)
 """An account that has been there for longer is none."""
 
+
+class NewAccount(NamedTuple):
+    """An account that was connected, and whose it is."""
+
+    id: UUID
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    last_four: str
+    created_at: datetime
+    household_first: str
+
+
 _NEW: Final = by_mode(
-    lambda mode: text(
+    lambda mode: query(
+        NewAccount,
         "SELECT DISTINCT ON (b.employer_id) b.id, b.organization_id, b.employer_id, b.sandbox, b.last_four, "
         "b.created_at, "
-        f"h.first_name AS household_first FROM bank_accounts b JOIN {EMPLOYERS} h ON h.id = b.employer_id "
-        f"WHERE b.employee_id IS NULL AND {mode} AND b.created_at > :since "
+        "h.first_name AS household_first FROM bank_accounts b JOIN {employers} h ON h.id = b.employer_id "
+        "WHERE b.employee_id IS NULL AND {mode} AND b.created_at > :since "
         "AND b.created_at <= :now "
-        f"AND NOT EXISTS (SELECT FROM {NOTICES} n WHERE n.employer_id = b.employer_id "
+        "AND NOT EXISTS (SELECT FROM {notices} n WHERE n.employer_id = b.employer_id "
         "AND n.kind = 'notice.account_changed' AND n.created_at >= b.created_at) "
-        "ORDER BY b.employer_id, b.created_at DESC, b.id LIMIT :limit"
+        "ORDER BY b.employer_id, b.created_at DESC, b.id LIMIT :limit",
+        employers=EMPLOYERS,
+        mode=mode,
+        notices=NOTICES,
     ),
-    "b.sandbox",
+    Fragment("b.sandbox"),
 )
 
 
 async def find_new_accounts(session: AsyncSession, now: datetime, limit: int) -> list[list[Notice]]:
     """Return what is told of households' accounts that were connected, a list for each household."""
-    rows = (
-        await session.execute(
-            _NEW[at_a_clock(session)], {"now": now, "since": now - STILL_NEWS, "limit": limit}
-        )
-    ).all()
+    rows = await fetch_all(
+        session, _NEW[at_a_clock(session)], {"now": now, "since": now - STILL_NEWS, "limit": limit}
+    )
     readers = await readers_of_households(session, {row.employer_id for row in rows})
     return [
         addressed(
@@ -60,7 +77,7 @@ async def find_new_accounts(session: AsyncSession, now: datetime, limit: int) ->
     ]
 
 
-def account_changed_mail(to: NoticeReader, account: Any) -> Mail:
+def account_changed_mail(to: NoticeReader, account: NewAccount) -> Mail:
     """That payrolls are debited from another account from now on."""
     say = to.say
     happened = say(
@@ -77,5 +94,5 @@ def account_changed_mail(to: NoticeReader, account: Any) -> Mail:
     return letter(to.address, to.language, subject, account.household_first, (happened,), closing=(alarm,))
 
 
-def _write(account: Any, reader: NoticeReader) -> Mail:
+def _write(account: NewAccount, reader: NoticeReader) -> Mail:
     return account_changed_mail(reader, account)

@@ -7,7 +7,7 @@ three business days (Nacha Operating Rules, 2.6), or at once where an instant ve
 import datetime
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 from uuid import UUID
 
 from sqlalchemy import select, text, update
@@ -25,6 +25,7 @@ from hearthpay.banking.entries import dates_from, effective_by
 from hearthpay.banking.magic_numbers import simulated_answer
 from hearthpay.banking.models import BankAccount, BankEntry
 from hearthpay.banking.nacha.records import AccountType
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.database.vault_store import store_secret
 from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audit
 from hearthpay.employees.models import Employee
@@ -37,17 +38,37 @@ from hearthpay.security.vault_numbers import SecretNumber
 PRENOTE_DAYS: Final = 3
 """Banking days from a prenote's settlement until the account counts as verified."""
 
-_FAIL: Final = text(
+
+class _FailRow(NamedTuple):
+    id: UUID
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    reason: str | None
+
+
+_FAIL: Final = query(
+    _FailRow,
     "UPDATE bank_accounts a SET status = 'failed', reason = r.reason, updated_at = :now "
     "FROM unnest(CAST(:ids AS uuid[]), CAST(:reasons AS text[])) AS r(id, reason) "
     "WHERE a.id = r.id AND a.status IN ('verifying', 'active') "
-    "RETURNING a.id, a.organization_id, a.employer_id, a.sandbox, a.reason"
+    "RETURNING a.id, a.organization_id, a.employer_id, a.sandbox, a.reason",
 )
-_ACTIVATE: Final = text(
+
+
+class _ActivateRow(NamedTuple):
+    id: UUID
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+
+
+_ACTIVATE: Final = query(
+    _ActivateRow,
     "UPDATE bank_accounts a SET status = 'active', updated_at = :now WHERE a.status = 'verifying' AND EXISTS "
     "(SELECT FROM bank_entries e WHERE e.bank_account_id = a.id AND e.kind = 'prenote' "
     "AND e.status IN ('sent', 'settled') AND e.effective_date <= :by) "
-    "RETURNING a.id, a.organization_id, a.employer_id, a.sandbox"
+    "RETURNING a.id, a.organization_id, a.employer_id, a.sandbox",
 )
 # Of two accounts entered, the one entered last counts.
 _WITHDRAW_CHANGE: Final = text(
@@ -241,8 +262,8 @@ async def fail_accounts(session: AsyncSession, now: datetime.datetime, reasons: 
     """Use these accounts no more, each for the bank's reason; those that were replaced meanwhile stay as they are."""
     if not reasons:
         return
-    failed = await session.execute(
-        _FAIL, {"now": now, "ids": list(reasons), "reasons": list(reasons.values())}
+    failed = await fetch_all(
+        session, _FAIL, {"now": now, "ids": list(reasons), "reasons": list(reasons.values())}
     )
     entries = [
         WorkerAuditEntry(row.organization_id, row.employer_id, row.sandbox, row.id, {"reason": row.reason})
@@ -253,7 +274,7 @@ async def fail_accounts(session: AsyncSession, now: datetime.datetime, reasons: 
 
 async def activate_verified(session: AsyncSession, now: datetime.datetime) -> int:
     """Activate the accounts whose prenote no bank has returned in time; return how many."""
-    rows = await session.execute(_ACTIVATE, {"now": now, "by": effective_by(now, PRENOTE_DAYS)})
+    rows = await fetch_all(session, _ACTIVATE, {"now": now, "by": effective_by(now, PRENOTE_DAYS)})
     entries = [
         WorkerAuditEntry(
             row.organization_id, row.employer_id, row.sandbox, row.id, {"verification": "prenote"}

@@ -21,6 +21,7 @@ from hearthpay.access.permissions import RUN_PAYROLL, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.banking.models import Authorization, BankAccount
 from hearthpay.database.relations import AUTOPILOT_PERIODS, AUTOPILOT_VERSIONS, PAYCHECKS, PAYROLLS
+from hearthpay.database.statements import Fragment, compose, identifier, statement
 from hearthpay.employers.models import Employer
 
 AUTHORIZATION_DAYS: Final = 30
@@ -46,52 +47,68 @@ _LATEST: Final = (
     .limit(1)
     .execution_options(populate_existing=True)
 )
-_MADE_ANEW: Final = (
-    f"{{payroll}}.approved_at IS NOT NULL AND EXISTS (SELECT FROM {PAYROLLS} o "
-    f"JOIN {AUTOPILOT_PERIODS} g ON g.payroll_id = o.id "
-    f"JOIN {AUTOPILOT_VERSIONS} v ON v.enrollment_id = g.enrollment_id AND v.number = g.version "
-    "JOIN autopilot_authorizations s ON s.enrollment_id = g.enrollment_id "
-    "WHERE o.employer_id = {payroll}.employer_id AND o.id <> {payroll}.id "
-    "AND o.created_at = {payroll}.approved_at AND o.period_start = {payroll}.period_start "
-    "AND o.period_end = {payroll}.period_end AND s.bank_account_id = {account}.id AND s.revoked_at IS NULL "
-    "AND (s.ended_at IS NULL OR {payroll}.approved_at BETWEEN s.authorized_at AND s.ended_at) "
-    f"AND {{payroll}}.net_pay <= greatest(o.net_pay, least(v.expected_net * {HIGHEST_PERCENT} / 100, {LARGE_NET_PAY})) "
-    f"AND (SELECT bool_and(c.employee_id = g.employee_id) FROM {PAYCHECKS} c WHERE c.payroll_id = {{payroll}}.id))"
-)
-"""A payroll that takes the place of one of Autopilot, for the same employee and period, whose year had passed.
-
-Only such a payroll has an `approved_at` of its own: the moment at which Autopilot made the one before. A net pay that
-Autopilot would have asked about is not covered, unless it is no higher than the one that was let go.
-"""
-
-_COVERS: Final = (
-    "(EXISTS (SELECT FROM ach_authorizations z WHERE z.employer_id = {account}.employer_id "
-    "AND z.bank_account_id = {account}.id AND z.revoked_at IS NULL "
-    "AND (coalesce({payroll}.approved_at, {payroll}.created_at) BETWEEN z.authorized_at AND z.expires_at "
-    "OR z.authorized_at > {payroll}.created_at AND CAST(:now AS timestamptz) <= z.expires_at)) "
-    f"OR EXISTS (SELECT FROM {AUTOPILOT_PERIODS} g JOIN autopilot_authorizations s "
-    "ON s.enrollment_id = g.enrollment_id WHERE g.payroll_id = {payroll}.id AND s.bank_account_id = {account}.id "
-    "AND s.revoked_at IS NULL AND (s.ended_at IS NULL OR {payroll}.created_at BETWEEN s.authorized_at AND s.ended_at)) "
-    f"OR {_MADE_ANEW})"
-)
-"""A payroll is covered by the authorization it was approved under, or by a later one while that holds; one that
-Autopilot made, or that pays the same work in a new year, and no other, also by the standing authorization of its
-enrollment.
-"""
 
 
-def covers(*, account: str, payroll: str) -> str:
+def _replaces_covered_payroll(account: Fragment, payroll: Fragment) -> Fragment:
+    """Return the condition of a payroll that takes the place of one of Autopilot, for the same employee and period,
+    whose year had passed.
+
+    Only such a payroll has an `approved_at` of its own: the moment at which Autopilot made the one before. A net pay
+    that Autopilot would have asked about is not covered, unless it is no higher than the one that was let go.
+    """
+    return compose(
+        "{payroll}.approved_at IS NOT NULL AND EXISTS (SELECT FROM {payrolls} o "
+        "JOIN {autopilot_periods} g ON g.payroll_id = o.id "
+        "JOIN {autopilot_versions} v ON v.enrollment_id = g.enrollment_id AND v.number = g.version "
+        "JOIN autopilot_authorizations s ON s.enrollment_id = g.enrollment_id "
+        "WHERE o.employer_id = {payroll}.employer_id AND o.id <> {payroll}.id "
+        "AND o.created_at = {payroll}.approved_at AND o.period_start = {payroll}.period_start "
+        "AND o.period_end = {payroll}.period_end AND s.bank_account_id = {account}.id AND s.revoked_at IS NULL "
+        "AND (s.ended_at IS NULL OR {payroll}.approved_at BETWEEN s.authorized_at AND s.ended_at) "
+        "AND {payroll}.net_pay "
+        "<= greatest(o.net_pay, least(v.expected_net * {highest_percent} / 100, {large_net_pay})) "
+        "AND (SELECT bool_and(c.employee_id = g.employee_id) FROM {paychecks} c WHERE c.payroll_id = {payroll}.id))",
+        account=account,
+        payroll=payroll,
+        payrolls=PAYROLLS,
+        autopilot_periods=AUTOPILOT_PERIODS,
+        autopilot_versions=AUTOPILOT_VERSIONS,
+        paychecks=PAYCHECKS,
+        highest_percent=HIGHEST_PERCENT,
+        large_net_pay=LARGE_NET_PAY,
+    )
+
+
+def covers(*, account: str, payroll: str) -> Fragment:
     """Return the SQL condition that the household has authorized debits of an account for a payroll, both named by
     aliases.
 
-    It holds for that very account alone, and reads the parameter ``now``.
+    It holds for that very account alone, and reads the parameter ``now``. A payroll is covered by the authorization
+    it was approved under, or by a later one while that holds; one that Autopilot made, or that pays the same work in
+    a new year, and no other, also by the standing authorization of its enrollment.
     """
-    return _COVERS.format(account=account, payroll=payroll)
+    return compose(
+        "(EXISTS (SELECT FROM ach_authorizations z WHERE z.employer_id = {account}.employer_id "
+        "AND z.bank_account_id = {account}.id AND z.revoked_at IS NULL "
+        "AND (coalesce({payroll}.approved_at, {payroll}.created_at) BETWEEN z.authorized_at AND z.expires_at "
+        "OR z.authorized_at > {payroll}.created_at AND CAST(:now AS timestamptz) <= z.expires_at)) "
+        "OR EXISTS (SELECT FROM {autopilot_periods} g JOIN autopilot_authorizations s "
+        "ON s.enrollment_id = g.enrollment_id WHERE g.payroll_id = {payroll}.id AND s.bank_account_id = {account}.id "
+        "AND s.revoked_at IS NULL "
+        "AND (s.ended_at IS NULL OR {payroll}.created_at BETWEEN s.authorized_at AND s.ended_at)) "
+        "OR {replaces_covered_payroll})",
+        account=identifier(account),
+        payroll=identifier(payroll),
+        autopilot_periods=AUTOPILOT_PERIODS,
+        replaces_covered_payroll=_replaces_covered_payroll(identifier(account), identifier(payroll)),
+    )
 
 
-_AUTHORIZED: Final = text(
-    f"SELECT p.id FROM {PAYROLLS} p JOIN bank_accounts a ON a.employer_id = p.employer_id AND a.employee_id IS NULL "
-    f"AND a.status <> 'replaced' WHERE p.id = ANY(:payrolls) AND {covers(account='a', payroll='p')}"
+_AUTHORIZED: Final = statement(
+    "SELECT p.id FROM {payrolls} p JOIN bank_accounts a ON a.employer_id = p.employer_id AND a.employee_id IS NULL "
+    "AND a.status <> 'replaced' WHERE p.id = ANY(:payrolls) AND {covers}",
+    payrolls=PAYROLLS,
+    covers=covers(account="a", payroll="p"),
 )
 _WAKE: Final = text(
     "UPDATE payrolls SET next_attempt_at = :now WHERE employer_id = :employer AND status = 'scheduled' "

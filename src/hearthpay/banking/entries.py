@@ -7,10 +7,10 @@ as `pending` for the bank file of its day.
 import datetime
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import TextClause, text
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
@@ -22,6 +22,8 @@ from hearthpay.banking.calendar import (
 )
 from hearthpay.clock import BUSINESS_TIME
 from hearthpay.database.relations import ESCROW_MOVEMENTS, PAYCHECKS, PAYROLLS
+from hearthpay.database.statements import Fragment, compose, literal, statement
+from hearthpay.database.typed_rows import Query, fetch_all, fetch_optional, query
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,60 +73,97 @@ class Payout:
 
 Movement = Debit | Credit | Refund | Payout
 
-_ROWS: Final = (
+_ROWS: Final = Fragment(
     "unnest(CAST(:ids AS uuid[]), CAST(:causes AS uuid[]), CAST(:amounts AS bigint[]), CAST(:attempts AS smallint[]), "
     "CAST(:send_on AS date[]), CAST(:settle_on AS date[])) AS r(id, cause, amount, attempt, send_on, settle_on)"
 )
 
 
-def _insert(kind: str, columns: str, values: str, tables: str) -> TextClause:
-    """Return one statement for many movements, which answers with the cause and the id of each that it wrote."""
-    insert = (
+class _WrittenRow(NamedTuple):
+    cause: UUID
+    id: UUID
+
+
+def _insert(
+    kind: Fragment, cause: Fragment, others: Fragment, values: Fragment, tables: Fragment
+) -> Query[_WrittenRow]:
+    """Return one statement for many movements, which answers with the cause and the id of each that it wrote.
+
+    `cause` is the column of what causes them, `others` what else they name; `values` are of all these.
+    """
+    return query(
+        _WrittenRow,
         "INSERT INTO bank_entries (id, organization_id, employer_id, sandbox, kind, bank_account_id, amount, attempt, "
-        f"status, send_on, settle_on, created_at, updated_at, {columns})"
+        "status, send_on, settle_on, created_at, updated_at, {cause}{others}) "
+        "SELECT r.id, a.organization_id, a.employer_id, a.sandbox, {kind}, a.id, r.amount, r.attempt, 'pending', "
+        "r.send_on, r.settle_on, :now, :now, {values} FROM {rows} {tables} RETURNING {cause} AS cause, id",
+        kind=kind,
+        cause=cause,
+        others=others,
+        values=values,
+        rows=_ROWS,
+        tables=tables,
     )
-    select = (
-        f"SELECT r.id, a.organization_id, a.employer_id, a.sandbox, '{kind}', a.id, r.amount, r.attempt, 'pending', "
-        f"r.send_on, r.settle_on, :now, :now, {values}"
-    )
-    return text(f"{insert} {select} FROM {_ROWS} {tables} RETURNING {columns.split(',', maxsplit=1)[0]}, id")
 
 
 _COLLECT: Final = _insert(
-    "debit",
-    "payroll_id",
-    "p.id",
-    f"JOIN {PAYROLLS} p ON p.id = r.cause "
-    "JOIN bank_accounts a ON a.employer_id = p.employer_id AND a.employee_id IS NULL AND a.status = 'active'",
+    literal("debit"),
+    Fragment("payroll_id"),
+    Fragment(""),
+    Fragment("p.id"),
+    compose(
+        "JOIN {payrolls} p ON p.id = r.cause "
+        "JOIN bank_accounts a ON a.employer_id = p.employer_id AND a.employee_id IS NULL AND a.status = 'active'",
+        payrolls=PAYROLLS,
+    ),
 )
 # Of the person's accounts the one in use, in whatever status; else the last one: the money waits there for the next.
 _PAY_OUT: Final = _insert(
-    "credit",
-    "paycheck_id, payroll_id, employee_id",
-    "c.id, c.payroll_id, c.employee_id",
-    f"JOIN {PAYCHECKS} c ON c.id = r.cause JOIN LATERAL (SELECT * FROM bank_accounts "
-    "WHERE employer_id = c.employer_id AND employee_id = c.employee_id "
-    "ORDER BY status = 'replaced', created_at DESC, id DESC LIMIT 1) a ON true",
+    literal("credit"),
+    Fragment("paycheck_id"),
+    Fragment(", payroll_id, employee_id"),
+    Fragment("c.id, c.payroll_id, c.employee_id"),
+    compose(
+        "JOIN {paychecks} c ON c.id = r.cause JOIN LATERAL (SELECT * FROM bank_accounts "
+        "WHERE employer_id = c.employer_id AND employee_id = c.employee_id "
+        "ORDER BY status = 'replaced', created_at DESC, id DESC LIMIT 1) a ON true",
+        paychecks=PAYCHECKS,
+    ),
 )
 _REFUND: Final = _insert(
-    "refund",
-    "paycheck_id, payroll_id, employee_id",
-    "c.id, c.payroll_id, c.employee_id",
-    f"JOIN {PAYCHECKS} c ON c.id = r.cause JOIN LATERAL (SELECT * FROM bank_accounts "
-    "WHERE employer_id = c.employer_id AND employee_id IS NULL "
-    "ORDER BY status = 'replaced', created_at DESC, id DESC LIMIT 1) a ON true",
+    literal("refund"),
+    Fragment("paycheck_id"),
+    Fragment(", payroll_id, employee_id"),
+    Fragment("c.id, c.payroll_id, c.employee_id"),
+    compose(
+        "JOIN {paychecks} c ON c.id = r.cause JOIN LATERAL (SELECT * FROM bank_accounts "
+        "WHERE employer_id = c.employer_id AND employee_id IS NULL "
+        "ORDER BY status = 'replaced', created_at DESC, id DESC LIMIT 1) a ON true",
+        paychecks=PAYCHECKS,
+    ),
 )
 _PAY_ESCROW: Final = _insert(
-    "payout",
-    "escrow_movement_id, employee_id",
-    "m.id, m.employee_id",
-    f"JOIN {ESCROW_MOVEMENTS} m ON m.id = r.cause "
-    "JOIN bank_accounts a ON a.employee_id = m.employee_id AND a.status = 'active'",
+    literal("payout"),
+    Fragment("escrow_movement_id"),
+    Fragment(", employee_id"),
+    Fragment("m.id, m.employee_id"),
+    compose(
+        "JOIN {escrow_movements} m ON m.id = r.cause "
+        "JOIN bank_accounts a ON a.employee_id = m.employee_id AND a.status = 'active'",
+        escrow_movements=ESCROW_MOVEMENTS,
+    ),
 )
 
-_CREDITS_OF: Final = text(
+
+class _CreditsOfRow(NamedTuple):
+    payroll_id: UUID | None
+    status: str
+
+
+_CREDITS_OF: Final = query(
+    _CreditsOfRow,
     "SELECT payroll_id, status FROM bank_entries WHERE payroll_id = ANY(:payrolls) AND kind = 'credit' "
-    "ORDER BY id FOR UPDATE"
+    "ORDER BY id FOR UPDATE",
 )
 _CANCEL: Final = text(
     "UPDATE bank_entries SET status = 'cancelled', updated_at = :now "
@@ -133,9 +172,18 @@ _CANCEL: Final = text(
 _CANCEL_THESE: Final = text(
     "UPDATE bank_entries SET status = 'cancelled', updated_at = :now WHERE id = ANY(:ids) AND status = 'pending'"
 )
-_HELD_OF: Final = text(
+
+
+class _HeldOfRow(NamedTuple):
+    id: UUID
+    paycheck_id: UUID
+    employee_id: UUID
+
+
+_HELD_OF: Final = query(
+    _HeldOfRow,
     "SELECT id, paycheck_id, employee_id FROM bank_entries WHERE payroll_id = :payroll AND kind = 'credit' "
-    "AND status = 'pending' ORDER BY id FOR UPDATE"
+    "AND status = 'pending' ORDER BY id FOR UPDATE",
 )
 _LOCK_PAYMENTS: Final = text(
     "SELECT id FROM bank_entries WHERE payroll_id = :payroll AND kind IN ('debit', 'credit') ORDER BY id FOR UPDATE"
@@ -144,30 +192,59 @@ _CANCEL_PAYMENTS: Final = text(
     "UPDATE bank_entries SET status = 'cancelled', updated_at = :now "
     "WHERE payroll_id = :payroll AND kind IN ('debit', 'credit') AND status = 'pending'"
 )
-_CREDIT_OF: Final = text(
-    "SELECT id, status, amount, send_on FROM bank_entries WHERE paycheck_id = :paycheck AND kind = 'credit' FOR UPDATE"
+
+
+class _CreditOfRow(NamedTuple):
+    id: UUID
+    status: str
+    amount: int
+    send_on: datetime.date
+
+
+_CREDIT_OF: Final = query(
+    _CreditOfRow,
+    "SELECT id, status, amount, send_on FROM bank_entries WHERE paycheck_id = :paycheck AND kind = 'credit' FOR UPDATE",
 )
-_DEBITS_OF: Final = text(
+
+
+_DEBITS_OF: Final = query(
+    _CreditOfRow,
     "SELECT id, status, amount, send_on FROM bank_entries WHERE payroll_id = :payroll AND kind = 'debit' "
-    "ORDER BY attempt FOR UPDATE"
+    "ORDER BY attempt FOR UPDATE",
 )
-_REFUNDED: Final = text(
-    "SELECT paycheck_id, coalesce(sum(amount) FILTER (WHERE status IN ('pending', 'sent', 'settled')), 0)::bigint, "
-    "max(attempt) FROM bank_entries WHERE paycheck_id = ANY(:paychecks) AND kind = 'refund' GROUP BY paycheck_id"
+
+
+class _RefundedRow(NamedTuple):
+    paycheck_id: UUID
+    amount: int
+    attempt: int
+
+
+_REFUNDED: Final = query(
+    _RefundedRow,
+    "SELECT paycheck_id, "
+    "coalesce(sum(amount) FILTER (WHERE status IN ('pending', 'sent', 'settled')), 0)::bigint AS amount, "
+    "max(attempt) AS attempt FROM bank_entries "
+    "WHERE paycheck_id = ANY(:paychecks) AND kind = 'refund' GROUP BY paycheck_id",
 )
 _CANCEL_REFUNDS: Final = text(
     "UPDATE bank_entries SET status = 'cancelled', updated_at = :now "
     "WHERE payroll_id = :payroll AND kind = 'refund' AND status = 'pending'"
 )
-_LEFT_OVER: Final = text(
-    f"SELECT DISTINCT p.id FROM bank_entries e JOIN {PAYROLLS} p ON p.id = e.payroll_id "
+_LEFT_OVER: Final = statement(
+    "SELECT DISTINCT p.id FROM bank_entries e JOIN {payrolls} p ON p.id = e.payroll_id "
     "WHERE e.kind = 'credit' AND e.status = 'pending' AND e.send_on < :new_year AND p.pay_date < :new_year "
-    "ORDER BY p.id"
+    "ORDER BY p.id",
+    payrolls=PAYROLLS,
 )
-_LEFT_OVER_OF: Final = text(
-    f"SELECT e.id, e.paycheck_id, e.employee_id FROM bank_entries e JOIN {PAYCHECKS} c ON c.id = e.paycheck_id "
+
+
+_LEFT_OVER_OF: Final = query(
+    _HeldOfRow,
+    "SELECT e.id, e.paycheck_id, e.employee_id FROM bank_entries e JOIN {paychecks} c ON c.id = e.paycheck_id "
     "WHERE e.payroll_id = :payroll AND e.kind = 'credit' AND e.status = 'pending' AND c.tax_year < :year "
-    "ORDER BY e.id FOR UPDATE OF e"
+    "ORDER BY e.id FOR UPDATE OF e",
+    paychecks=PAYCHECKS,
 )
 _FOLLOW: Final = text(
     "UPDATE bank_entries e SET bank_account_id = n.id, updated_at = :now FROM bank_accounts o, bank_accounts n "
@@ -245,7 +322,7 @@ async def cancel_unsent(
 
     A payroll without credits is among them. One with a single credit sent keeps all of its credits.
     """
-    rows = await session.execute(_CREDITS_OF, {"payrolls": list(payroll_ids)})
+    rows = await fetch_all(session, _CREDITS_OF, {"payrolls": list(payroll_ids)})
     sent = {payroll_id for payroll_id, status in rows if status not in ("pending", "cancelled")}
     unsent = set(payroll_ids) - sent
     await session.execute(_CANCEL, {"payrolls": list(unsent), "now": now})
@@ -281,19 +358,19 @@ class Refunded:
 
 async def lock_held(session: AsyncSession, payroll_id: UUID) -> list[HeldCredit]:
     """Return a payroll's credits that have not left, and keep them from leaving."""
-    rows = await session.execute(_HELD_OF, {"payroll": payroll_id})
+    rows = await fetch_all(session, _HELD_OF, {"payroll": payroll_id})
     return [HeldCredit(*row) for row in rows]
 
 
 async def lock_credit(session: AsyncSession, paycheck_id: UUID) -> BankEntryState | None:
     """Return a paycheck's credit, and keep it as it is; None where there is none."""
-    row = (await session.execute(_CREDIT_OF, {"paycheck": paycheck_id})).one_or_none()
+    row = await fetch_optional(session, _CREDIT_OF, {"paycheck": paycheck_id})
     return None if row is None else BankEntryState(*row)
 
 
 async def lock_debits(session: AsyncSession, payroll_id: UUID) -> list[BankEntryState]:
     """Return a payroll's debits in the order of their attempts, and keep them as they are."""
-    return [BankEntryState(*row) for row in await session.execute(_DEBITS_OF, {"payroll": payroll_id})]
+    return [BankEntryState(*row) for row in await fetch_all(session, _DEBITS_OF, {"payroll": payroll_id})]
 
 
 async def lock_payments(session: AsyncSession, payroll_id: UUID) -> None:
@@ -308,8 +385,8 @@ async def cancel_payments(session: AsyncSession, now: datetime.datetime, payroll
 
 async def refunded(session: AsyncSession, paycheck_ids: Collection[UUID]) -> dict[UUID, Refunded]:
     """Return what has been refunded of those of the paychecks for which a refund was ever made."""
-    rows = await session.execute(_REFUNDED, {"paychecks": list(paycheck_ids)})
-    return {row[0]: Refunded(row[1], row[2]) for row in rows}
+    rows = await fetch_all(session, _REFUNDED, {"paychecks": list(paycheck_ids)})
+    return {row.paycheck_id: Refunded(row.amount, row.attempt) for row in rows}
 
 
 async def cancel_refunds(session: AsyncSession, now: datetime.datetime, payroll_id: UUID) -> None:
@@ -324,7 +401,7 @@ async def payrolls_left_over(session: AsyncSession, year: int) -> list[UUID]:
 
 async def lock_left_over(session: AsyncSession, payroll_id: UUID, year: int) -> list[HeldCredit]:
     """Return a payroll's credits for paychecks of earlier years that have not left, and keep them from leaving."""
-    rows = await session.execute(_LEFT_OVER_OF, {"payroll": payroll_id, "year": year})
+    rows = await fetch_all(session, _LEFT_OVER_OF, {"payroll": payroll_id, "year": year})
     return [HeldCredit(*row) for row in rows]
 
 
@@ -343,14 +420,15 @@ async def follow_accounts(
 async def _write(
     session: AsyncSession,
     now: datetime.datetime,
-    statement: TextClause,
+    query: Query[_WrittenRow],
     movements: Iterable[tuple[UUID, Movement]],
 ) -> dict[UUID, UUID]:
     rows = list(movements)
     if not rows:
         return {}
-    written = await session.execute(
-        statement,
+    written = await fetch_all(
+        session,
+        query,
         {
             "now": now,
             "ids": [uuid7() for _ in rows],
@@ -363,4 +441,4 @@ async def _write(
             "settle_on": [movement.settle_on for _, movement in rows],
         },
     )
-    return {row[0]: row[1] for row in written}
+    return {row.cause: row.id for row in written}

@@ -11,7 +11,7 @@ import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, Final, Protocol
+from typing import Final, NamedTuple, Protocol
 from uuid import UUID
 
 from sqlalchemy import text
@@ -45,6 +45,7 @@ from hearthpay.clock import BUSINESS_TIME, Clock
 from hearthpay.database.relations import EMPLOYEES, EMPLOYERS, PAYCHECKS, PAYROLLS, VAULT
 from hearthpay.database.sealing_keys import key_for_writing
 from hearthpay.database.session import Database
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.database.vault_store import log_readings
 from hearthpay.security.file_seal import SealedFile, open_file, seal_file
 from hearthpay.security.key_ring import KeyRing, KeyRingError
@@ -82,23 +83,57 @@ _LOCK: Final = text(
     "SELECT id FROM bank_entries WHERE status = 'pending' AND NOT sandbox AND send_on <= :cut_off "
     "ORDER BY id FOR UPDATE"
 )
+
+
+class _ReadRow(NamedTuple):
+    id: UUID
+    kind: str
+    amount: int
+    attempt: int
+    settle_on: datetime.date
+    organization_id: UUID
+    employer_id: UUID
+    holder: UUID | None
+    status: str
+    account_type: AccountType
+    tax_year: int | None
+    authorized: bool
+    first_name: str
+    last_name: str
+    routing_id: UUID | None
+    routing: bytes | None
+    routing_nonce: bytes | None
+    routing_key: str | None
+    account_id: UUID | None
+    account: bytes | None
+    account_nonce: bytes | None
+    account_key: str | None
+
+
 # One statement, so that an account's status and numbers are those of one moment.
-_READ: Final = text(
+_READ: Final = query(
+    _ReadRow,
     "SELECT e.id, e.kind, e.amount, e.attempt, e.settle_on, e.organization_id, e.employer_id, "
     "b.employee_id AS holder, b.status, b.account_type, c.tax_year, "
-    f"e.kind <> 'debit' OR {covers(account='b', payroll='d')} AS authorized, "
+    "e.kind <> 'debit' OR {covers} AS authorized, "
     "coalesce(p.first_name, h.first_name) AS first_name, coalesce(p.last_name, h.last_name) AS last_name, "
     "r.id AS routing_id, r.ciphertext AS routing, r.nonce AS routing_nonce, r.key_id AS routing_key, "
     "a.id AS account_id, a.ciphertext AS account, a.nonce AS account_nonce, a.key_id AS account_key "
-    f"FROM bank_entries e JOIN bank_accounts b ON b.id = e.bank_account_id "
-    f"JOIN {EMPLOYERS} h ON h.id = e.employer_id "
-    f"LEFT JOIN {PAYCHECKS} c ON c.id = e.paycheck_id AND e.kind = 'credit' "
-    f"LEFT JOIN {PAYROLLS} d ON d.id = e.payroll_id AND e.kind = 'debit' "
-    f"LEFT JOIN {EMPLOYEES} p ON p.id = b.employee_id "
-    f"LEFT JOIN {VAULT} r ON r.owner_kind = CASE WHEN b.employee_id IS NULL THEN 'employer' ELSE 'employee' END "
+    "FROM bank_entries e JOIN bank_accounts b ON b.id = e.bank_account_id "
+    "JOIN {employers} h ON h.id = e.employer_id "
+    "LEFT JOIN {paychecks} c ON c.id = e.paycheck_id AND e.kind = 'credit' "
+    "LEFT JOIN {payrolls} d ON d.id = e.payroll_id AND e.kind = 'debit' "
+    "LEFT JOIN {employees} p ON p.id = b.employee_id "
+    "LEFT JOIN {vault} r ON r.owner_kind = CASE WHEN b.employee_id IS NULL THEN 'employer' ELSE 'employee' END "
     "AND r.owner_id = coalesce(b.employee_id, b.employer_id) AND r.kind = 'bank_routing' "
-    f"LEFT JOIN {VAULT} a ON a.owner_kind = r.owner_kind AND a.owner_id = r.owner_id AND a.kind = 'bank_account' "
-    "WHERE e.id = ANY(:ids) ORDER BY e.id"
+    "LEFT JOIN {vault} a ON a.owner_kind = r.owner_kind AND a.owner_id = r.owner_id AND a.kind = 'bank_account' "
+    "WHERE e.id = ANY(:ids) ORDER BY e.id",
+    covers=covers(account="b", payroll="d"),
+    employers=EMPLOYERS,
+    paychecks=PAYCHECKS,
+    payrolls=PAYROLLS,
+    employees=EMPLOYEES,
+    vault=VAULT,
 )
 _SEQUENCE: Final = text(
     "INSERT INTO bank_trace_numbers (originating_bank, last_used) VALUES (:odfi, 0) "
@@ -116,13 +151,38 @@ _SEND: Final = text(
     "FROM unnest(CAST(:ids AS uuid[]), CAST(:traces AS text[]), CAST(:dates AS date[])) "
     "AS r(id, trace, effective_date) WHERE e.id = r.id"
 )
-_UNDELIVERED: Final = text(
-    "SELECT id, name, sealed_content, nonce, key_id FROM bank_files WHERE status = 'built' ORDER BY cut_off"
+
+
+class _UndeliveredRow(NamedTuple):
+    id: UUID
+    name: str
+    sealed_content: bytes
+    nonce: bytes
+    key_id: str
+
+
+_UNDELIVERED: Final = query(
+    _UndeliveredRow,
+    "SELECT id, name, sealed_content, nonce, key_id FROM bank_files WHERE status = 'built' ORDER BY cut_off",
 )
-_LIST: Final = text(
+
+
+class FileSummary(NamedTuple):
+    """A bank file as the operator's list shows it: totals in cents, and how many of its entries came back."""
+
+    name: str
+    status: str
+    entries: int
+    debit_total: int
+    credit_total: int
+    returned: int
+
+
+_LIST: Final = query(
+    FileSummary,
     "SELECT f.name, f.status, f.entries, f.debit_total, f.credit_total, "
     "(SELECT count(*) FROM bank_entries e WHERE e.file_id = f.id AND e.status = 'returned') AS returned "
-    "FROM bank_files f ORDER BY f.cut_off DESC"
+    "FROM bank_files f ORDER BY f.cut_off DESC",
 )
 _DELIVERED: Final = text(
     "UPDATE bank_files SET status = 'delivered', delivered_at = :now WHERE id = :id AND status = 'built'"
@@ -224,7 +284,7 @@ async def deliver_files(database: Database, ring: KeyRing, gateway: Outbox, cloc
     the gateway raises, UnknownKeyError and UnreadableSecretError; the files before are then delivered.
     """
     async with database.transaction(None) as session:
-        rows = (await session.execute(_UNDELIVERED)).all()
+        rows = await fetch_all(session, _UNDELIVERED)
     for row in rows:
         content = open_file(ring, row.id, row.name, SealedFile(row.sealed_content, row.nonce, row.key_id))
         await gateway.deliver(row.name, content)
@@ -233,16 +293,16 @@ async def deliver_files(database: Database, ring: KeyRing, gateway: Outbox, cloc
     return tuple(row.name for row in rows)
 
 
-async def list_files(session: AsyncSession) -> list[dict[str, Any]]:
+async def list_files(session: AsyncSession) -> list[FileSummary]:
     """Return every bank file, newest first: name, status, entries, totals in cents, and how many entries came back."""
-    return [dict(row) for row in (await session.execute(_LIST)).mappings()]
+    return await fetch_all(session, _LIST)
 
 
 async def _read_payments(
     session: AsyncSession, ring: KeyRing, due: Sequence[UUID], now: datetime.datetime
 ) -> tuple[list[_Payment], list[HeldEntry]]:
     """Decrypt what the entries need, noting in the audit log which numbers were read."""
-    rows = (await session.execute(_READ, {"ids": list(due), "now": now})).all()
+    rows = await fetch_all(session, _READ, {"ids": list(due), "now": now})
     # In a thread, so that this process goes on answering and beating its heart.
     payments, held, read = await asyncio.to_thread(_decrypt, ring, rows, earliest_settlement(now))
     await log_readings(session, read, purpose=PURPOSE)
@@ -250,12 +310,12 @@ async def _read_payments(
 
 
 def _decrypt(
-    ring: KeyRing, rows: Sequence[Any], earliest: datetime.date
+    ring: KeyRing, rows: Sequence[_ReadRow], earliest: datetime.date
 ) -> tuple[list[_Payment], list[HeldEntry], list[UUID]]:
     """Return the payments, the entries that cannot become one, and the vault's rows that were read."""
     payments: list[_Payment] = []
     held: list[HeldEntry] = []
-    numbers: dict[UUID, str] = {}
+    numbers: dict[UUID | None, str] = {}
     for row in rows:
         obstacle = _obstacle(row, earliest)
         if obstacle is None:
@@ -267,10 +327,10 @@ def _decrypt(
             payments.append(_payment(row, numbers, earliest))
         else:
             held.append(HeldEntry(row.id, obstacle))
-    return payments, held, list(numbers)
+    return payments, held, [each for each in numbers if each is not None]
 
 
-def _obstacle(row: Any, earliest: datetime.date) -> PaymentHold | None:
+def _obstacle(row: _ReadRow, earliest: datetime.date) -> PaymentHold | None:
     arrives = max(row.settle_on, earliest)
     if row.tax_year is not None and arrives.year != row.tax_year:
         return PaymentHold(
@@ -293,26 +353,32 @@ def _obstacle(row: Any, earliest: datetime.date) -> PaymentHold | None:
     return None
 
 
-def _read_numbers(ring: KeyRing, row: Any, numbers: dict[UUID, str]) -> None:
+def _read_numbers(ring: KeyRing, row: _ReadRow, numbers: dict[UUID | None, str]) -> None:
     """Decrypt the numbers of the entry's account into `numbers`, by the vault's rows, each once."""
     kind: OwnerKind = "employer" if row.holder is None else "employee"
     owner = SecretOwner(row.organization_id, row.employer_id, False, kind, row.holder or row.employer_id)
     if row.routing_id not in numbers:
-        sealed = SealedNumber(row.routing, row.routing_nonce, row.routing_key)
+        sealed = _sealed(row.routing, row.routing_nonce, row.routing_key)
         numbers[row.routing_id] = unseal(ring, owner, "bank_routing", sealed).reveal()
     if row.account_id not in numbers:
-        sealed = SealedNumber(row.account, row.account_nonce, row.account_key)
+        sealed = _sealed(row.account, row.account_nonce, row.account_key)
         numbers[row.account_id] = unseal(ring, owner, "bank_account", sealed).reveal()
 
 
-def _payment(row: Any, numbers: Mapping[UUID, str], earliest: datetime.date) -> _Payment:
+def _sealed(ciphertext: bytes | None, nonce: bytes | None, key_id: str | None) -> SealedNumber:
+    assert ciphertext is not None, "the entry is held without a number"
+    assert nonce is not None
+    assert key_id is not None
+    return SealedNumber(ciphertext, nonce, key_id)
+
+
+def _payment(row: _ReadRow, numbers: Mapping[UUID | None, str], earliest: datetime.date) -> _Payment:
     prenote = row.kind == "prenote"
     debit = row.kind in ("debit", "reversal") or (prenote and row.holder is None)
-    account_type: AccountType = row.account_type
     return _Payment(
         id=row.id,
         entry=Entry(
-            code=TransactionCode.of(account_type, debit=debit, prenote=prenote),
+            code=TransactionCode.of(row.account_type, debit=debit, prenote=prenote),
             routing=numbers[row.routing_id],
             account=numbers[row.account_id],
             amount_cents=row.amount,

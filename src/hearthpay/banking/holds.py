@@ -7,13 +7,16 @@ changes, and once a day while it lasts.
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
 import orjson
 import structlog
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.database.statements import Fragment
+from hearthpay.database.typed_rows import fetch_all, query
 
 HoldCode = Literal[
     "account_failed",
@@ -29,7 +32,7 @@ HoldCode = Literal[
 HOLD_OF_ACCOUNT: Final[tuple[HoldCode, ...]] = ("account_failed", "account_verifying", "account_not_usable")
 """What the state of the bank account holds; it goes with that state."""
 
-HELD_AS: Final = (
+HELD_AS: Final = Fragment(
     "coalesce(e.hold_code, CASE WHEN b.status = 'failed' THEN 'account_failed' "
     "WHEN e.held_reason IS NOT NULL THEN 'internal' END)"
 )
@@ -72,11 +75,21 @@ _BY_FILE: Final = text(
     "FROM unnest(CAST(:ids AS uuid[]), CAST(:reasons AS text[]), CAST(:codes AS text[]), CAST(:params AS text[])) "
     "AS r(id, reason, code, params) WHERE e.id = r.id"
 )
-_LOG: Final = text(
+
+
+class _LogRow(NamedTuple):
+    id: UUID
+    hold_code: str | None
+    held_reason: str | None
+    held_since: datetime.datetime
+
+
+_LOG: Final = query(
+    _LogRow,
     "WITH due AS MATERIALIZED (SELECT id FROM bank_entries WHERE status = 'pending' AND held_reason IS NOT NULL "
     "AND (held_logged_at IS NULL OR held_logged_at <= :before) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) "
     "UPDATE bank_entries e SET held_logged_at = :now FROM due WHERE e.id = due.id "
-    "RETURNING e.id, e.hold_code, e.held_reason, e.held_since"
+    "RETURNING e.id, e.hold_code, e.held_reason, e.held_since",
 )
 _TOLD: Final = text(
     "UPDATE bank_entries SET held_told = held_reason WHERE payroll_id = :payroll AND status = 'pending' "
@@ -118,7 +131,7 @@ async def record_hold_notice(session: AsyncSession, payroll_id: UUID) -> None:
 
 async def log_holds(session: AsyncSession, now: datetime.datetime) -> None:
     """Log what is held and has not been logged for a day."""
-    for row in await session.execute(_LOG, {"now": now, "before": now - LOG_AGAIN}):
+    for row in await fetch_all(session, _LOG, {"now": now, "before": now - LOG_AGAIN}):
         _log.warning(
             "bank_entry.held",
             entry_id=str(row.id),

@@ -2,10 +2,10 @@
 
 import datetime
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import select, text
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
@@ -14,6 +14,7 @@ from hearthpay.banking.authorizations import AuthorizationState, authorization_o
 from hearthpay.banking.models import BankAccount, StandingAuthorization
 from hearthpay.banking.readiness import Blocker, household_blockers
 from hearthpay.database.relations import AUTOPILOT_ENROLLMENTS, EMPLOYEES, PAYROLLS
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.employers.models import Employer
 
 MOST_EARLIER: Final = 20
@@ -21,21 +22,56 @@ MOST_EARLIER: Final = 20
 
 _OUT_OF_THE_HOUSEHOLD: Final = frozenset({"debit"})
 
-_ON_ITS_WAY: Final = text(
+
+class _OnItsWayRow(NamedTuple):
+    id: UUID
+    kind: str
+    status: str
+    amount: int
+    payroll_id: UUID | None
+    name: str | None
+    day: datetime.date
+    held_reason: str | None
+
+
+_ON_ITS_WAY: Final = query(
+    _OnItsWayRow,
     "SELECT b.id, b.kind, b.status, b.amount, b.payroll_id, e.first_name || ' ' || e.last_name AS name, "
     "coalesce(b.effective_date, b.settle_on) AS day, b.held_reason "
-    f"FROM bank_entries b LEFT JOIN {EMPLOYEES} e ON e.id = b.employee_id "
+    "FROM bank_entries b LEFT JOIN {employees} e ON e.id = b.employee_id "
     "WHERE b.employer_id = :employer AND b.status IN ('pending', 'sent') AND b.kind <> 'prenote' "
-    "ORDER BY coalesce(b.effective_date, b.settle_on), b.id"
+    "ORDER BY coalesce(b.effective_date, b.settle_on), b.id",
+    employees=EMPLOYEES,
 )
-_SCHEDULED: Final = text(
+
+
+class _ScheduledRow(NamedTuple):
+    id: UUID
+    net_pay: int
+    pay_date: datetime.date
+    scheduled_send_at: datetime.datetime
+
+
+_SCHEDULED: Final = query(
+    _ScheduledRow,
     "SELECT p.id, p.net_pay, p.pay_date, p.scheduled_send_at "
-    f"FROM {PAYROLLS} p WHERE p.employer_id = :employer AND p.status IN ('scheduled', 'firing') "
-    "ORDER BY p.scheduled_send_at, p.id"
+    "FROM {payrolls} p WHERE p.employer_id = :employer AND p.status IN ('scheduled', 'firing') "
+    "ORDER BY p.scheduled_send_at, p.id",
+    payrolls=PAYROLLS,
 )
-_ENROLLED: Final = text(
-    f"SELECT n.id, e.first_name || ' ' || e.last_name FROM {AUTOPILOT_ENROLLMENTS} n "
-    f"JOIN {EMPLOYEES} e ON e.id = n.employee_id WHERE e.employer_id = :employer"
+
+
+class _EnrolledRow(NamedTuple):
+    id: UUID
+    name: str
+
+
+_ENROLLED: Final = query(
+    _EnrolledRow,
+    "SELECT n.id, e.first_name || ' ' || e.last_name AS name FROM {autopilot_enrollments} n "
+    "JOIN {employees} e ON e.id = n.employee_id WHERE e.employer_id = :employer",
+    autopilot_enrollments=AUTOPILOT_ENROLLMENTS,
+    employees=EMPLOYEES,
 )
 
 
@@ -124,13 +160,13 @@ async def read_household_money(
         .where(StandingAuthorization.employer_id == employer.id)
         .order_by(StandingAuthorization.authorized_at.desc(), StandingAuthorization.id.desc())
     )
-    enrolled = {row[0]: row[1] for row in await session.execute(_ENROLLED, whose)}
+    enrolled = {row.id: row.name for row in await fetch_all(session, _ENROLLED, whose)}
     return HouseholdMoney(
         account=next((each for each in known if each.status != "replaced"), None),
         earlier=tuple(each for each in known if each.status == "replaced"),
         authorization=await authorization_of(session, employer.id, now),
         standing=tuple(PaymentStatusText(enrolled[word.enrollment_id], word) for word in words),
-        on_its_way=tuple(MoneyInTransit(*row) for row in await session.execute(_ON_ITS_WAY, whose)),
-        scheduled=tuple(ScheduledMoney(*row) for row in await session.execute(_SCHEDULED, whose)),
+        on_its_way=tuple(MoneyInTransit(*row) for row in await fetch_all(session, _ON_ITS_WAY, whose)),
+        scheduled=tuple(ScheduledMoney(*row) for row in await fetch_all(session, _SCHEDULED, whose)),
         blockers=await household_blockers(session, employer, direct_deposit_enabled=direct_deposit_enabled),
     )

@@ -2,9 +2,9 @@
 
 import datetime
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
@@ -16,9 +16,16 @@ from hearthpay.banking.gateways.gateway import IncomingFile
 from hearthpay.banking.nacha.errors import NachaError
 from hearthpay.banking.nacha.returns import ChangeNotice, Return, ReturnFile, parse_returns
 from hearthpay.banking.return_handling import ReturnedEntry, mark_returned
+from hearthpay.database.typed_rows import fetch_all, fetch_one, query
 from hearthpay.security.key_ring import KeyRing
 
-_KNOWN: Final = text("SELECT sha256, problem FROM bank_intake WHERE name = :name")
+
+class _KnownRow(NamedTuple):
+    sha256: bytes
+    problem: str | None
+
+
+_KNOWN: Final = query(_KnownRow, "SELECT sha256, problem FROM bank_intake WHERE name = :name")
 _CLAIM: Final = text(
     "INSERT INTO bank_intake (id, name, sha256, status, returns, changes, problem, received_at) "
     "VALUES (:id, :name, :sha256, :status, :returns, :changes, :problem, :now) "
@@ -26,11 +33,24 @@ _CLAIM: Final = text(
     "changes = excluded.changes, problem = excluded.problem, received_at = excluded.received_at "
     "WHERE bank_intake.status = 'refused' AND bank_intake.sha256 <> excluded.sha256 RETURNING id"
 )
+
+
+class _FindRow(NamedTuple):
+    id: UUID
+    trace_number: str
+    kind: str
+    amount: int
+    status: str
+    return_code: str | None
+    bank_account_id: UUID
+
+
 # Trace numbers start again one day: the newest entry that carries the number is meant.
-_FIND: Final = text(
+_FIND: Final = query(
+    _FindRow,
     "SELECT DISTINCT ON (trace_number) id, trace_number, kind, amount, status, return_code, bank_account_id "
     "FROM bank_entries WHERE trace_number = ANY(CAST(:traces AS bpchar[])) "
-    "ORDER BY trace_number, effective_date DESC, id DESC"
+    "ORDER BY trace_number, effective_date DESC, id DESC",
 )
 
 
@@ -88,7 +108,7 @@ async def take_in(
 
 
 async def _seen_before(session: AsyncSession, incoming: IncomingFile, digest: bytes) -> Intake:
-    known = (await session.execute(_KNOWN, {"name": incoming.name})).one()
+    known = await fetch_one(session, _KNOWN, {"name": incoming.name})
     if known.sha256 == digest:
         return Intake(incoming.name, duplicate=True, refused=known.problem)
     return Intake(incoming.name, refused="another file of this name has been taken in before")
@@ -99,7 +119,7 @@ async def _process(
 ) -> Intake:
     traces = [each.original_trace for each in file.returns]
     traces += [each.original_trace for each in file.changes]
-    entries = {row.trace_number: row for row in await session.execute(_FIND, {"traces": traces})}
+    entries = {row.trace_number: row for row in await fetch_all(session, _FIND, {"traces": traces})}
     codes, problems = _match_returns(file.returns, entries)
     returned = await mark_returned(session, now, codes)
     problems += [
@@ -115,7 +135,9 @@ async def _process(
     return Intake(name, returned=returned, changes=changes, problems=tuple(problems))
 
 
-def _match_returns(returns: Sequence[Return], entries: dict[str, Any]) -> tuple[dict[UUID, str], list[str]]:
+def _match_returns(
+    returns: Sequence[Return], entries: Mapping[str, _FindRow]
+) -> tuple[dict[UUID, str], list[str]]:
     """Return the code of each entry that came back, and what does not fit to anything we sent."""
     codes: dict[UUID, str] = {}
     problems: list[str] = []
@@ -129,7 +151,7 @@ def _match_returns(returns: Sequence[Return], entries: dict[str, Any]) -> tuple[
     return codes, problems
 
 
-def _mismatch(each: Return, entry: Any, codes: dict[UUID, str]) -> str | None:
+def _mismatch(each: Return, entry: _FindRow | None, codes: dict[UUID, str]) -> str | None:
     if entry is None:
         return "no entry was sent under this number"
     if entry.amount != each.amount_cents:
@@ -147,7 +169,7 @@ async def _change(
     session: AsyncSession,
     ring: KeyRing,
     notice: ChangeNotice,
-    entries: dict[str, Any],
+    entries: Mapping[str, _FindRow],
     now: datetime.datetime,
 ) -> str | None:
     """Correct the account as the bank says; return why that was not possible."""

@@ -6,13 +6,14 @@ when it sends one. They differ in one thing, which `keeps_from_sending` says.
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import select, text
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking.nacha.text import NAME_LENGTH, ach_text
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 
@@ -47,11 +48,18 @@ _NOT_SPELLABLE: Final = Blocker(
 )
 
 
-_ACCOUNTS: Final = text(
+class _AccountsRow(NamedTuple):
+    owner: UUID
+    status: str
+    reason: str | None
+
+
+_ACCOUNTS: Final = query(
+    _AccountsRow,
     "SELECT employer_id AS owner, status, reason FROM bank_accounts "
     "WHERE employer_id = ANY(:households) AND employee_id IS NULL AND status <> 'replaced' "
     "UNION ALL SELECT employee_id, status, reason FROM bank_accounts "
-    "WHERE employee_id = ANY(:employees) AND status <> 'replaced'"
+    "WHERE employee_id = ANY(:employees) AND status <> 'replaced'",
 )
 
 
@@ -67,7 +75,7 @@ async def account_blockers(
     missing |= dict.fromkeys(employees, "The employee has not entered a bank account in the portal.")
     blockers = {owner: Blocker("bank_account_missing", message) for owner, message in missing.items()}
     asked = {"households": list(households), "employees": list(employees)}
-    for row in await session.execute(_ACCOUNTS, asked):
+    for row in await fetch_all(session, _ACCOUNTS, asked):
         blocker = _of_account(row.status, row.reason)
         if blocker is None:
             blockers.pop(row.owner, None)

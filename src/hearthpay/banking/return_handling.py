@@ -6,24 +6,43 @@ What it means for a payroll or a set-aside is decided on the floors above, in th
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking import authorizations
 from hearthpay.banking.accounts import fail_accounts
 from hearthpay.banking.return_codes import Handling, return_codes
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audit
 
-_RETURN: Final = text(
+
+class _ReturnRow(NamedTuple):
+    id: UUID
+    kind: str
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    bank_account_id: UUID
+    payroll_id: UUID | None
+    paycheck_id: UUID | None
+    escrow_movement_id: UUID | None
+    employee_id: UUID | None
+    amount: int
+    attempt: int
+    return_code: str
+    was_settled: bool
+
+
+_RETURN: Final = query(
+    _ReturnRow,
     "UPDATE bank_entries e SET status = 'returned', return_code = r.code, updated_at = :now "
     "FROM unnest(CAST(:ids AS uuid[]), CAST(:codes AS text[])) AS r(id, code) "
     "WHERE e.id = r.id AND e.status IN ('sent', 'settled') "
     "RETURNING e.id, e.kind, e.organization_id, e.employer_id, e.sandbox, e.bank_account_id, e.payroll_id, "
     "e.paycheck_id, e.escrow_movement_id, e.employee_id, e.amount, e.attempt, e.return_code, "
-    "old.status = 'settled' AS was_settled"
+    "old.status = 'settled' AS was_settled",
 )
 
 
@@ -58,9 +77,7 @@ async def mark_returned(
     """
     if not codes:
         return ()
-    rows = (
-        await session.execute(_RETURN, {"now": now, "ids": list(codes), "codes": list(codes.values())})
-    ).all()
+    rows = await fetch_all(session, _RETURN, {"now": now, "ids": list(codes), "codes": list(codes.values())})
     table = return_codes()
     failed: dict[UUID, str] = {}
     stopped: set[UUID] = set()

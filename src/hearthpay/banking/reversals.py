@@ -7,7 +7,7 @@ reversal is a debit of the employee's account and counts as done when no bank ha
 
 import datetime
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Final, Literal, NamedTuple, get_args
 from uuid import UUID
 
 from sqlalchemy import text
@@ -22,6 +22,7 @@ from hearthpay.banking.calendar import add_banking_days
 from hearthpay.banking.entries import dates_from, effective_by
 from hearthpay.banking.settlement import RETURN_DAYS
 from hearthpay.database.relations import PAYCHECKS
+from hearthpay.database.typed_rows import fetch_all, fetch_optional, query
 from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audit
 
 ReversalReason = Literal["duplicate", "wrong_receiver", "wrong_amount", "wrong_date"]
@@ -32,12 +33,30 @@ REVERSAL_DAYS: Final = 5
 2.9): here the day on which the reversal settles is within them, which is stricter.
 """
 
-_CREDIT: Final = text(
+
+class _CreditRow(NamedTuple):
+    id: UUID
+    amount: int
+    status: str
+    effective_date: datetime.date | None
+    payroll_id: UUID
+    paycheck_id: UUID
+    employee_id: UUID
+    employer_id: UUID
+    account: str
+    last_four: str
+    undone: bool
+    reversed: bool
+
+
+_CREDIT: Final = query(
+    _CreditRow,
     "SELECT e.id, e.amount, e.status, e.effective_date, e.payroll_id, e.paycheck_id, e.employee_id, e.employer_id, "
-    f"b.status AS account, b.last_four, EXISTS (SELECT FROM {PAYCHECKS} r WHERE r.reverses = e.paycheck_id) AS undone, "
+    "b.status AS account, b.last_four, EXISTS (SELECT FROM {paychecks} r WHERE r.reverses = e.paycheck_id) AS undone, "
     "EXISTS (SELECT FROM bank_entries r WHERE r.reverses = e.id) AS reversed FROM bank_entries e "
     "JOIN bank_accounts b ON b.id = e.bank_account_id WHERE e.payroll_id = :payroll AND e.employee_id = :employee "
-    "AND e.kind = 'credit' FOR UPDATE OF e"
+    "AND e.kind = 'credit' FOR UPDATE OF e",
+    paychecks=PAYCHECKS,
 )
 _INSERT: Final = text(
     "INSERT INTO bank_entries (id, organization_id, employer_id, sandbox, kind, bank_account_id, employee_id, "
@@ -46,18 +65,42 @@ _INSERT: Final = text(
     "payroll_id, paycheck_id, id, :reason, amount, 1, 'pending', :send_on, :settle_on, :now, :now "
     "FROM bank_entries WHERE id = :credit"
 )
-_SETTLE: Final = text(
+
+
+class _SettleRow(NamedTuple):
+    id: UUID
+    payroll_id: UUID
+    paycheck_id: UUID
+    employee_id: UUID
+    reversal_reason: ReversalReason
+
+
+_SETTLE: Final = query(
+    _SettleRow,
     "WITH due AS MATERIALIZED (SELECT id FROM bank_entries WHERE kind = 'reversal' AND status = 'sent' "
     "AND effective_date <= :by ORDER BY id LIMIT :limit FOR UPDATE SKIP LOCKED) "
     "UPDATE bank_entries e SET status = 'settled', updated_at = :now FROM due WHERE e.id = due.id "
-    "RETURNING e.id, e.payroll_id, e.paycheck_id, e.employee_id, e.reversal_reason"
+    "RETURNING e.id, e.payroll_id, e.paycheck_id, e.employee_id, e.reversal_reason",
 )
+
+
+class _PendingRow(NamedTuple):
+    id: UUID
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    payroll_id: UUID
+    employee_id: UUID
+    effective_date: datetime.date
+
+
 # The payment's own day counts, and the day on which a file built now can move money at the earliest.
-_PENDING: Final = text(
+_PENDING: Final = query(
+    _PendingRow,
     "SELECT e.id, e.organization_id, e.employer_id, e.sandbox, e.payroll_id, e.employee_id, c.effective_date "
     "FROM bank_entries e "
     "JOIN bank_entries c ON c.id = e.reverses WHERE e.kind = 'reversal' AND e.status = 'pending' "
-    "ORDER BY e.id FOR UPDATE OF e SKIP LOCKED"
+    "ORDER BY e.id FOR UPDATE OF e SKIP LOCKED",
 )
 _CANCEL: Final = text(
     "UPDATE bank_entries SET status = 'cancelled', updated_at = :now WHERE id = ANY(:ids) AND status = 'pending'"
@@ -94,7 +137,7 @@ async def find_reversible(
     session: AsyncSession, payroll_id: UUID, employee_id: UUID, now: datetime.datetime
 ) -> Reversible:
     """Return the employee's deposit of the payroll, locked; raises `not_found`, and `invalid_state` with the reason."""
-    row = (await session.execute(_CREDIT, {"payroll": payroll_id, "employee": employee_id})).one_or_none()
+    row = await fetch_optional(session, _CREDIT, {"payroll": payroll_id, "employee": employee_id})
     if row is None:
         raise Refusal("not_found", "The payroll has no direct deposit of this employee.")
     if row.status not in ("sent", "settled"):
@@ -103,6 +146,7 @@ async def find_reversible(
         raise _refused("it is taken back already")
     if row.account != "active":
         raise _refused(f"the account that it went to is {row.account}")
+    assert row.effective_date is not None, "it has left"
     send_on, settle_on = dates_from(now)
     by = last_day_of(row.effective_date)
     if settle_on > by:
@@ -153,7 +197,7 @@ async def settle_reversals(
 ) -> list[SettledReversal]:
     """Settle the reversals that can no longer come back for want of money; what follows is decided above."""
     by = effective_by(now, RETURN_DAYS)
-    rows = await session.execute(_SETTLE, {"now": now, "by": by, "limit": limit})
+    rows = await fetch_all(session, _SETTLE, {"now": now, "by": by, "limit": limit})
     return [SettledReversal(*row) for row in rows]
 
 
@@ -164,7 +208,7 @@ async def cancel_late_reversals(
 
     Return payroll and employee of each.
     """
-    late = [row for row in await session.execute(_PENDING) if earliest > last_day_of(row.effective_date)]
+    late = [row for row in await fetch_all(session, _PENDING) if earliest > last_day_of(row.effective_date)]
     if late:
         await session.execute(_CANCEL, {"now": now, "ids": [row.id for row in late]})
         entries = [

@@ -5,7 +5,7 @@ Each function may run in several workers at once: a row that another one holds i
 
 import datetime
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
@@ -15,6 +15,7 @@ from hearthpay.banking.calendar import add_banking_days, banking_day_on_or_befor
 from hearthpay.banking.entries import effective_by
 from hearthpay.clock import BUSINESS_TIME
 from hearthpay.database.relations import PAYROLLS
+from hearthpay.database.typed_rows import fetch_all, query
 
 RETURN_DAYS: Final = 2
 """Banking days after settlement within which a bank returns a debit for want of money or of an account (Nacha
@@ -26,18 +27,36 @@ the second banking day after settlement (3.8.1); before that hour of the day, th
 
 _LIMIT: Final = 5_000
 
-_DEBITS_DUE: Final = text(
-    f"SELECT e.id, p.id AS payroll_id, p.status FROM bank_entries e JOIN {PAYROLLS} p ON p.id = e.payroll_id "
+
+class _DebitsDueRow(NamedTuple):
+    id: UUID
+    payroll_id: UUID
+    status: str
+
+
+_DEBITS_DUE: Final = query(
+    _DebitsDueRow,
+    "SELECT e.id, p.id AS payroll_id, p.status FROM bank_entries e JOIN {payrolls} p ON p.id = e.payroll_id "
     "WHERE e.kind = 'debit' AND e.status = 'sent' AND e.effective_date <= :by AND (e.sandbox OR :real) "
-    "ORDER BY e.effective_date, e.id LIMIT :limit FOR UPDATE SKIP LOCKED"
+    "ORDER BY e.effective_date, e.id LIMIT :limit FOR UPDATE SKIP LOCKED",
+    payrolls=PAYROLLS,
 )
 _SETTLE: Final = text(
     "UPDATE bank_entries SET status = 'settled', updated_at = :now WHERE id = ANY(:ids) AND status = 'sent'"
 )
-_PAYROLLS_DUE: Final = text(
-    f"SELECT p.id, p.status FROM {PAYROLLS} p WHERE p.id IN "
+
+
+class _PayrollsDueRow(NamedTuple):
+    id: UUID
+    status: str
+
+
+_PAYROLLS_DUE: Final = query(
+    _PayrollsDueRow,
+    "SELECT p.id, p.status FROM {payrolls} p WHERE p.id IN "
     "(SELECT payroll_id FROM bank_entries WHERE kind = 'credit' AND status = 'sent' AND effective_date <= :by) "
-    "ORDER BY p.id LIMIT :limit FOR UPDATE SKIP LOCKED"
+    "ORDER BY p.id LIMIT :limit FOR UPDATE SKIP LOCKED",
+    payrolls=PAYROLLS,
 )
 _SETTLE_CREDITS: Final = text(
     "UPDATE bank_entries SET status = 'settled', updated_at = :now WHERE payroll_id = ANY(:payrolls) "
@@ -79,7 +98,7 @@ async def settle_debits(
 
     Those of real households only while the bank's answers are known: `real` tells whether they are.
     """
-    due = (await session.execute(_DEBITS_DUE, {"by": collected_by(now), "limit": limit, "real": real})).all()
+    due = await fetch_all(session, _DEBITS_DUE, {"by": collected_by(now), "limit": limit, "real": real})
     if due:
         await session.execute(_SETTLE, {"now": now, "ids": [row.id for row in due]})
     return Settled([row.payroll_id for row in due if row.status == "pending_funding"], len(due))
@@ -88,7 +107,7 @@ async def settle_debits(
 async def settle_credits(session: AsyncSession, now: datetime.datetime, *, limit: int = _LIMIT) -> Settled:
     """Settle the credits whose day has come, of `limit` payrolls; the payrolls are those now paid in full."""
     by = effective_by(now, 0)
-    due = (await session.execute(_PAYROLLS_DUE, {"by": by, "limit": limit})).all()
+    due = await fetch_all(session, _PAYROLLS_DUE, {"by": by, "limit": limit})
     if not due:
         return Settled([], 0)
     payrolls = [row.id for row in due]

@@ -7,9 +7,9 @@ code does not exist, goes through.
 
 import datetime
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, NamedTuple
+from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking.authorizations import covers
@@ -22,6 +22,8 @@ from hearthpay.banking.nacha.returns import AccountCorrection
 from hearthpay.banking.return_codes import return_codes
 from hearthpay.banking.return_handling import ReturnedEntry, mark_returned
 from hearthpay.database.relations import PAYCHECKS, PAYROLLS
+from hearthpay.database.statements import statement
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.database.vault_store import read_secret
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_cipher import OwnerKind, SecretOwner
@@ -32,29 +34,52 @@ ANSWER_DAYS: Final = 2
 _PURPOSE: Final = "banking.simulated_bank"
 # A worker that was away for two weeks still brings every answer.
 _WINDOW: Final = 10
-_SEND: Final = text(
+_SEND: Final = statement(
     "UPDATE bank_entries e SET status = 'sent', effective_date = greatest(e.settle_on, :earliest), updated_at = :now "
     "FROM bank_accounts b WHERE b.id = e.bank_account_id AND (b.status = 'active' OR e.kind = 'prenote') "
     "AND e.sandbox AND e.status = 'pending' AND e.send_on <= :cut_off AND (e.kind <> 'credit' "
     "OR extract(year FROM greatest(e.settle_on, :earliest)) = "
-    f"(SELECT c.tax_year FROM {PAYCHECKS} c WHERE c.id = e.paycheck_id)) AND (e.kind <> 'debit' "
-    f"OR (SELECT {covers(account='b', payroll='p')} FROM {PAYROLLS} p WHERE p.id = e.payroll_id)) RETURNING e.id"
+    "(SELECT c.tax_year FROM {paychecks} c WHERE c.id = e.paycheck_id)) AND (e.kind <> 'debit' "
+    "OR (SELECT {covers} FROM {payrolls} p WHERE p.id = e.payroll_id)) RETURNING e.id",
+    paychecks=PAYCHECKS,
+    covers=covers(account="b", payroll="p"),
+    payrolls=PAYROLLS,
 )
-_RETURNS: Final = text(
+
+
+class _ReturnsRow(NamedTuple):
+    id: UUID
+    code: str
+
+
+_RETURNS: Final = query(
+    _ReturnsRow,
     "SELECT e.id, b.simulated_answer AS code "
     "FROM bank_accounts b JOIN bank_entries e ON e.bank_account_id = b.id "
     "WHERE b.sandbox AND b.simulated_answer IS NOT NULL AND b.simulated_answer LIKE 'R%' AND e.sandbox "
     "AND e.status IN ('sent', 'settled') AND e.effective_date BETWEEN :first AND :last "
-    "ORDER BY e.id FOR UPDATE OF e SKIP LOCKED"
+    "ORDER BY e.id FOR UPDATE OF e SKIP LOCKED",
 )
+
+
+class _ChangesRow(NamedTuple):
+    id: UUID
+    organization_id: UUID
+    employer_id: UUID
+    employee_id: UUID | None
+    account_type: AccountType
+    code: str
+
+
 # The reason tells that the account was corrected: a bank that has been listened to does not ask again.
-_CHANGES: Final = text(
+_CHANGES: Final = query(
+    _ChangesRow,
     "SELECT b.id, b.organization_id, b.employer_id, b.employee_id, b.account_type, "
     "b.simulated_answer AS code FROM bank_accounts b "
     "WHERE b.sandbox AND b.simulated_answer IS NOT NULL AND b.simulated_answer LIKE 'C%' "
     "AND b.status <> 'replaced' AND b.reason IS NULL AND EXISTS (SELECT FROM bank_entries e "
     "WHERE e.bank_account_id = b.id AND e.sandbox AND e.status IN ('sent', 'settled') "
-    "AND e.effective_date BETWEEN :first AND :last) ORDER BY b.id FOR UPDATE OF b SKIP LOCKED"
+    "AND e.effective_date BETWEEN :first AND :last) ORDER BY b.id FOR UPDATE OF b SKIP LOCKED",
 )
 _OTHER_BANKS: Final = ("021000021", "011000015")
 _OTHER_ENDING: Final = "1000"
@@ -88,18 +113,18 @@ async def simulate(session: AsyncSession, ring: KeyRing, now: datetime.datetime)
     last = effective_by(now, ANSWER_DAYS)
     window = {"first": add_banking_days(last, -_WINDOW), "last": last}
     table = return_codes()
-    back = await session.execute(_RETURNS, window)
+    back = await fetch_all(session, _RETURNS, window)
     codes = {row.id: row.code for row in back if row.code in table.reasons}
     returned = await mark_returned(session, now, codes)
     changes = 0
-    for row in (await session.execute(_CHANGES, window)).all():
+    for row in await fetch_all(session, _CHANGES, window):
         if row.code in _PARTS:
             correction = await _correction(session, ring, row)
             changes += await correct_account(session, ring, row.id, row.code, correction, now) is None
     return Simulated(sent, returned, changes)
 
 
-async def _correction(session: AsyncSession, ring: KeyRing, row: Any) -> AccountCorrection:
+async def _correction(session: AsyncSession, ring: KeyRing, row: _ChangesRow) -> AccountCorrection:
     """Return what the bank finds right: another bank, another ending of the account, the other type of account."""
     kind: OwnerKind = "employer" if row.employee_id is None else "employee"
     owner = SecretOwner(row.organization_id, row.employer_id, True, kind, row.employee_id or row.employer_id)

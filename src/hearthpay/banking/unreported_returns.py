@@ -3,20 +3,37 @@
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.database.typed_rows import fetch_optional, query
+
 _UNTOLD: Final = text(
     "SELECT id FROM bank_entries WHERE status = 'returned' AND kind IN ('prenote', 'payout') "
     "AND return_told_at IS NULL ORDER BY id LIMIT :limit"
 )
-_LOCK: Final = text(
+
+
+class _LockRow(NamedTuple):
+    id: UUID
+    kind: Literal["prenote", "payout"]
+    amount: int
+    code: str
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    employee_id: UUID | None
+    last_four: str
+
+
+_LOCK: Final = query(
+    _LockRow,
     "SELECT e.id, e.kind, e.amount, e.return_code AS code, e.organization_id, e.employer_id, e.sandbox, a.employee_id, "
     "a.last_four FROM bank_entries e JOIN bank_accounts a ON a.id = e.bank_account_id "
-    "WHERE e.id = :id AND e.return_told_at IS NULL FOR NO KEY UPDATE OF e SKIP LOCKED"
+    "WHERE e.id = :id AND e.return_told_at IS NULL FOR NO KEY UPDATE OF e SKIP LOCKED",
 )
 _TOLD: Final = text("UPDATE bank_entries SET return_told_at = :now WHERE id = :id")
 
@@ -43,8 +60,8 @@ async def find_unreported_returns(session: AsyncSession, *, limit: int) -> Seque
 
 async def lock_unreported_return(session: AsyncSession, entry_id: UUID) -> UnreportedReturn | None:
     """Return the payment and keep it for the transaction; None where another worker is at it, or was faster."""
-    row = (await session.execute(_LOCK, {"id": entry_id})).one_or_none()
-    return None if row is None else UnreportedReturn(**row._mapping)
+    row = await fetch_optional(session, _LOCK, {"id": entry_id})
+    return None if row is None else UnreportedReturn(*row)
 
 
 async def record_return_notice(session: AsyncSession, entry_id: UUID, now: datetime.datetime) -> None:

@@ -413,7 +413,7 @@ async def _read_files(opened: Any, ring: Any) -> list[dict[str, Any]]:  # noqa: 
     from hearthpay.banking.files import list_files
 
     async with opened.as_operator() as operator, operator.transaction(None) as session:
-        return await list_files(session)
+        return [row._asdict() for row in await list_files(session)]
 
 
 async def _reconcile(opened: Any, ring: Any) -> "Reconciliation":

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import Boolean, Column, DateTime, Table, Text, Uuid, column, select, table, text
@@ -19,6 +19,7 @@ from uuid_utils.compat import uuid7
 
 from hearthpay.database.base import Base
 from hearthpay.database.sensitive_actions import is_delicate
+from hearthpay.database.typed_rows import fetch_all, query
 
 if TYPE_CHECKING:
     from hearthpay.database.session import Database
@@ -48,12 +49,29 @@ _ALERT: Final = text("SELECT leave_security_alert(:id)")
 COUNTED_UP_TO: Final = 10_000
 """Rows of the log that wait for a seal are counted as far as this."""
 _SEAL_WAITING: Final = text("SELECT seal_waiting_audit_log()")
-_LAST_OF_AGENTS: Final = text(
-    "SELECT actor_id, max(at) AS at FROM audit_log WHERE actor_kind = 'mcp' AND actor_id = ANY(:agents) GROUP BY 1"
+
+
+class _LastOfAgentsRow(NamedTuple):
+    actor_id: UUID
+    at: datetime
+
+
+_LAST_OF_AGENTS: Final = query(
+    _LastOfAgentsRow,
+    "SELECT actor_id, max(at) AS at FROM audit_log WHERE actor_kind = 'mcp' AND actor_id = ANY(:agents) GROUP BY 1",
 )
-_OF_AGENT: Final = text(
+
+
+class _OfAgentRow(NamedTuple):
+    at: datetime
+    action: str
+    details: dict[str, Any]
+
+
+_OF_AGENT: Final = query(
+    _OfAgentRow,
     "SELECT at, action, details FROM audit_log WHERE actor_kind = 'mcp' AND actor_id = :agent "
-    "ORDER BY id DESC LIMIT :limit"
+    "ORDER BY id DESC LIMIT :limit",
 )
 _organizations = table("organizations", column("id", Uuid), column("name", Text))
 
@@ -174,7 +192,7 @@ async def entries(
 
 async def last_agent_activity(session: AsyncSession, agents: Sequence[UUID]) -> dict[UUID, datetime]:
     """Return when each of these agents did something last; those that have done nothing are missing."""
-    rows = await session.execute(_LAST_OF_AGENTS, {"agents": list(agents)})
+    rows = await fetch_all(session, _LAST_OF_AGENTS, {"agents": list(agents)})
     return {row.actor_id: row.at for row in rows}
 
 
@@ -182,5 +200,5 @@ async def agent_audit_entries(
     session: AsyncSession, agent: UUID, *, limit: int
 ) -> list[tuple[datetime, str, dict[str, Any]]]:
     """Return what an agent did last, newest first: when, the action, its details."""
-    rows = await session.execute(_OF_AGENT, {"agent": agent, "limit": limit})
+    rows = await fetch_all(session, _OF_AGENT, {"agent": agent, "limit": limit})
     return [(row.at, row.action, row.details) for row in rows]

@@ -7,17 +7,22 @@ a request is about.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Final
+from datetime import datetime
+from typing import Any, Final, NamedTuple, TypeVar
 from uuid import UUID
 
-from sqlalchemy import ARRAY, TextClause, Uuid, bindparam, text
+from sqlalchemy import ARRAY, TextClause, Uuid, bindparam
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.clock import Clock, FixedClock, HouseholdTime
 from hearthpay.database.relations import EMPLOYEES, EMPLOYERS, HOUSEHOLD_CLOCKS, PAYROLLS
 from hearthpay.database.session import CLOCK_OF
+from hearthpay.database.statements import Fragment, compose, literal, statement
+from hearthpay.database.typed_rows import Query, fetch_all, fetch_optional, query
 
-OF_THIS_CLOCK: Final = f"coalesce(current_setting('{CLOCK_OF}', true), '')"
+AnyStatement = TypeVar("AnyStatement", bound=TextClause | Query[Any])
+
+OF_THIS_CLOCK: Final = compose("coalesce(current_setting({setting}, true), '')", setting=literal(CLOCK_OF))
 """SQL: which household's time the worker's transaction is at; empty for real time. It parts the worker's turns."""
 
 
@@ -26,36 +31,61 @@ def at_a_clock(session: AsyncSession) -> bool:
     return CLOCK_OF in session.info
 
 
-def by_mode(statement: Callable[[str], TextClause], sandbox: str) -> Mapping[bool, TextClause]:
+def by_mode(
+    statement_for: Callable[[Fragment], AnyStatement], sandbox: Fragment
+) -> Mapping[bool, AnyStatement]:
     """Return the statement about real households alone, and (True) about the one whose clock the transaction is at.
 
-    `statement` takes the condition on the column `sandbox`; real ones are found by indexes that have it as well.
+    `statement_for` takes the condition on the column `sandbox`; real ones are found by indexes that have it as well.
     """
-    return {False: statement(f"NOT {sandbox}"), True: statement(sandbox)}
+    return {False: statement_for(compose("NOT {sandbox}", sandbox=sandbox)), True: statement_for(sandbox)}
 
 
-def time_of(household: str, otherwise: str) -> str:
+def time_of(household: Fragment, otherwise: Fragment) -> Fragment:
     """Return SQL for the time it is at the household of this id (an expression); without a clock, `otherwise`."""
-    return f"coalesce((SELECT c.stands_at FROM {HOUSEHOLD_CLOCKS} c WHERE c.employer_id = {household}), {otherwise})"
+    return compose(
+        "coalesce((SELECT c.stands_at FROM {household_clocks} c WHERE c.employer_id = {household}), {otherwise})",
+        household_clocks=HOUSEHOLD_CLOCKS,
+        household=household,
+        otherwise=otherwise,
+    )
 
 
-_OF_HOUSEHOLD: Final = text(
-    f"SELECT stands_at, advancing FROM {HOUSEHOLD_CLOCKS} c WHERE c.employer_id = :household"
+class _ClockRow(NamedTuple):
+    stands_at: datetime
+    advancing: bool
+
+
+_OF_HOUSEHOLD: Final = query(
+    _ClockRow,
+    "SELECT stands_at, advancing FROM {household_clocks} c WHERE c.employer_id = :household",
+    household_clocks=HOUSEHOLD_CLOCKS,
 )
-_OF_THINGS: Final = text(
-    f"SELECT c.stands_at, c.advancing FROM {HOUSEHOLD_CLOCKS} c WHERE c.employer_id = ANY (:things) "
-    f"OR EXISTS (SELECT FROM {EMPLOYEES} e WHERE e.employer_id = c.employer_id AND e.id = ANY (:things)) "
-    f"OR EXISTS (SELECT FROM {PAYROLLS} p WHERE p.employer_id = c.employer_id AND p.id = ANY (:things)) LIMIT 2"
-).bindparams(bindparam("things", type_=ARRAY(Uuid)))
-_OF_THE_ONLY_ONE: Final = text(
-    f"SELECT c.stands_at, c.advancing FROM {HOUSEHOLD_CLOCKS} c "
-    f"WHERE (SELECT count(*) FROM {EMPLOYERS} h) = 1"
+_OF_THINGS: Final = Query(
+    _ClockRow,
+    statement(
+        "SELECT c.stands_at, c.advancing FROM {household_clocks} c WHERE c.employer_id = ANY (:things) "
+        "OR EXISTS (SELECT FROM {employees} e WHERE e.employer_id = c.employer_id AND e.id = ANY (:things)) "
+        "OR EXISTS (SELECT FROM {payrolls} p WHERE p.employer_id = c.employer_id AND p.id = ANY (:things)) LIMIT 2",
+        household_clocks=HOUSEHOLD_CLOCKS,
+        employees=EMPLOYEES,
+        payrolls=PAYROLLS,
+    ).bindparams(bindparam("things", type_=ARRAY(Uuid))),
+)
+
+
+_OF_THE_ONLY_ONE: Final = query(
+    _ClockRow,
+    "SELECT c.stands_at, c.advancing FROM {household_clocks} c "
+    "WHERE (SELECT count(*) FROM {employers} h) = 1",
+    household_clocks=HOUSEHOLD_CLOCKS,
+    employers=EMPLOYERS,
 )
 
 
 async def household_time_of(session: AsyncSession, household: UUID) -> HouseholdTime | None:
     """Return the time at which this household's clock stands; None where it has none."""
-    row = (await session.execute(_OF_HOUSEHOLD, {"household": household})).one_or_none()
+    row = await fetch_optional(session, _OF_HOUSEHOLD, {"household": household})
     return None if row is None else HouseholdTime(row.stands_at, row.advancing)
 
 
@@ -68,11 +98,11 @@ async def time_of_request(
     household that the key remembers, or about the only one. About several it is none's: real time.
     """
     if things:
-        rows = (await session.execute(_OF_THINGS, {"things": list(things)})).all()
+        rows = await fetch_all(session, _OF_THINGS, {"things": list(things)})
     elif remembered is not None:
         return await household_time_of(session, remembered)
     else:
-        rows = (await session.execute(_OF_THE_ONLY_ONE)).all()
+        rows = await fetch_all(session, _OF_THE_ONLY_ONE)
     return HouseholdTime(rows[0].stands_at, rows[0].advancing) if len(rows) == 1 else None
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
+
+from hearthpay.database.typed_rows import fetch_all, query
 
 HELD: Final = (
     "this database was restored from a backup: real payrolls and bank files wait until somebody has checked what was "
@@ -41,22 +43,50 @@ LOST_TRACES: Final = 1_000_000
 """How far trace numbers jump: beyond all that can have been sent in the time that was lost, so that the return of a
 forgotten payment cannot be taken for that of a new one."""
 
-_OPEN: Final = text(
-    "SELECT backup, taken_at, restored_at FROM restorations WHERE resumed_at IS NULL ORDER BY restored_at"
+
+class _OpenRow(NamedTuple):
+    backup: str
+    taken_at: datetime.datetime
+    restored_at: datetime.datetime
+
+
+_OPEN: Final = query(
+    _OpenRow,
+    "SELECT backup, taken_at, restored_at FROM restorations WHERE resumed_at IS NULL ORDER BY restored_at",
 )
 _IS_HELD: Final = text("SELECT EXISTS (SELECT FROM restorations WHERE resumed_at IS NULL)")
 _RESUME: Final = text("UPDATE restorations SET resumed_at = :now WHERE resumed_at IS NULL")
 _SKIP_TRACES: Final = text(
     "UPDATE bank_trace_numbers SET last_used = (last_used + CAST(:lost AS integer)) % 10000000"
 )
-_PAYROLLS: Final = text(
+
+
+class _PayrollsRow(NamedTuple):
+    id: UUID
+    status: str
+    scheduled_send_at: datetime.datetime | None
+    pay_date: datetime.date
+    household: str
+
+
+_PAYROLLS: Final = query(
+    _PayrollsRow,
     "SELECT p.id, p.status, p.scheduled_send_at, p.pay_date, h.first_name || ' ' || h.last_name AS household "
     "FROM payrolls p JOIN employers h ON h.id = p.employer_id WHERE NOT p.sandbox "
-    "AND p.status IN ('scheduled', 'firing', 'pending_funding', 'processing') ORDER BY p.scheduled_send_at, p.id"
+    "AND p.status IN ('scheduled', 'firing', 'pending_funding', 'processing') ORDER BY p.scheduled_send_at, p.id",
 )
-_ENTRIES: Final = text(
+
+
+class _EntriesRow(NamedTuple):
+    kind: str
+    entries: int
+    cents: int
+
+
+_ENTRIES: Final = query(
+    _EntriesRow,
     "SELECT kind, count(*) AS entries, sum(amount)::bigint AS cents FROM bank_entries "
-    "WHERE NOT sandbox AND status = 'pending' GROUP BY kind ORDER BY kind"
+    "WHERE NOT sandbox AND status = 'pending' GROUP BY kind ORDER BY kind",
 )
 _FILES: Final = text("SELECT name FROM bank_files WHERE status = 'built' ORDER BY cut_off")
 
@@ -118,13 +148,13 @@ async def hold(
 
 async def holds(session: AsyncSession) -> tuple[Hold, ...]:
     """Return the restores that nobody has answered for yet, the earliest first; the session is the owner's."""
-    return tuple(Hold(row.backup, row.taken_at, row.restored_at) for row in await session.execute(_OPEN))
+    return tuple(Hold(row.backup, row.taken_at, row.restored_at) for row in await fetch_all(session, _OPEN))
 
 
 async def pending_money(session: AsyncSession) -> PendingMoney:
     """Return what waits; the session is the owner's."""
-    payrolls = await session.execute(_PAYROLLS)
-    entries = await session.execute(_ENTRIES)
+    payrolls = await fetch_all(session, _PAYROLLS)
+    entries = await fetch_all(session, _ENTRIES)
     files = await session.scalars(_FILES)
     return PendingMoney(
         tuple(

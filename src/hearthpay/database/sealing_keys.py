@@ -8,18 +8,40 @@ each table refuses what was encrypted with another key (SQLSTATE HP001).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Row, text
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.database.typed_rows import fetch_all, fetch_one, fetch_optional, query
 from hearthpay.security.key_ring import EncryptionKey, KeyRing, KeyRingError, UnknownKeyError
-from hearthpay.security.vault_cipher import SealedNumber, SecretOwner, UnreadableSecretError, unseal
+from hearthpay.security.vault_cipher import (
+    OwnerKind,
+    SealedNumber,
+    SecretOwner,
+    UnreadableSecretError,
+    unseal,
+)
+from hearthpay.security.vault_numbers import NumberKind
 
-_FOR_WRITING: Final = text("SELECT id, proof FROM vault_key_for_writing(:id, :proof)")
+
+class _ForWritingRow(NamedTuple):
+    id: str
+    proof: bytes
+
+
+_FOR_WRITING: Final = query(_ForWritingRow, "SELECT id, proof FROM vault_key_for_writing(:id, :proof)")
 _ALONE: Final = text("SELECT pg_advisory_xact_lock(hashtextextended('hearthpay vault keys', 0))")
-_REGISTER: Final = text("SELECT id, proof, status FROM vault_keys ORDER BY noted_at, id")
+
+
+class _RegisterRow(NamedTuple):
+    id: str
+    proof: bytes | None
+    status: str
+
+
+_REGISTER: Final = query(_RegisterRow, "SELECT id, proof, status FROM vault_keys ORDER BY noted_at, id")
 _RETIRE: Final = text("UPDATE vault_keys SET status = 'retired', changed_at = now() WHERE status = 'current'")
 _MAKE_CURRENT: Final = text(
     "INSERT INTO vault_keys (id, proof, status) VALUES (:id, :proof, 'current') "
@@ -27,8 +49,16 @@ _MAKE_CURRENT: Final = text(
 )
 _PROVE: Final = text("UPDATE vault_keys SET proof = :proof WHERE id = :id")
 _REMOVE: Final = text("UPDATE vault_keys SET status = 'removed', changed_at = now() WHERE id = :id")
-_USED: Final = text(
-    "SELECT key_id, sum(number)::bigint FROM ("
+
+
+class _UsedRow(NamedTuple):
+    key_id: str
+    number: int
+
+
+_USED: Final = query(
+    _UsedRow,
+    "SELECT key_id, sum(number)::bigint AS number FROM ("
     "SELECT key_id, count(*) AS number FROM vault GROUP BY 1 "
     "UNION ALL SELECT key_id, count(*) FROM bank_files GROUP BY 1 "
     "UNION ALL SELECT key_id, count(*) FROM mail_outbox WHERE key_id IS NOT NULL GROUP BY 1 "
@@ -36,11 +66,26 @@ _USED: Final = text(
     "UNION ALL SELECT key_id, count(*) FROM documents GROUP BY 1 "
     "UNION ALL SELECT key_id, count(*) FROM credentials WHERE key_id IS NOT NULL GROUP BY 1 "
     "UNION ALL SELECT key_id, count(*) FROM account_changes WHERE key_id IS NOT NULL GROUP BY 1"
-    ") AS used GROUP BY 1 ORDER BY 1"
+    ") AS used GROUP BY 1 ORDER BY 1",
 )
-_SAMPLE: Final = text(
+
+
+class _SampleRow(NamedTuple):
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    owner_kind: OwnerKind
+    owner_id: UUID
+    kind: NumberKind
+    ciphertext: bytes
+    nonce: bytes
+    key_id: str
+
+
+_SAMPLE: Final = query(
+    _SampleRow,
     "SELECT organization_id, employer_id, sandbox, owner_kind, owner_id, kind, ciphertext, nonce, key_id "
-    "FROM vault WHERE key_id = :id LIMIT 1"
+    "FROM vault WHERE key_id = :id LIMIT 1",
 )
 
 
@@ -59,7 +104,7 @@ async def key_for_writing(session: AsyncSession, ring: KeyRing) -> EncryptionKey
     Raises OutdatedKeyRingError where the ring lacks the current key: then nothing may be written.
     """
     offered = ring.newest
-    found = (await session.execute(_FOR_WRITING, {"id": offered.id, "proof": offered.proof})).one()
+    found = await fetch_one(session, _FOR_WRITING, {"id": offered.id, "proof": offered.proof})
     return ring.find_proven(found.id, found.proof)
 
 
@@ -70,7 +115,7 @@ async def require_keys_for(session: AsyncSession, ring: KeyRing) -> None:
     newest. Raises ForeignKeyRingError naming the keys that are missing or different, and OutdatedKeyRingError.
     """
     await session.execute(_ALONE)
-    register = {row.id: row for row in await session.execute(_REGISTER)}
+    register = {row.id: row for row in await fetch_all(session, _REGISTER)}
     used = await keys_in_use(session)
     missing = [key_id for key_id in used if not _has(ring, key_id)]
     if missing:
@@ -78,7 +123,7 @@ async def require_keys_for(session: AsyncSession, ring: KeyRing) -> None:
             f"the key ring ({', '.join(ring.ids)}) lacks {_listed(missing)}, with which numbers of this database are "
             "encrypted: add what is missing to the key ring again, or use the database that these keys belong to"
         )
-    current: Row[tuple[str, bytes | None, str]] | None = None
+    current: _RegisterRow | None = None
     for key_id, row in register.items():
         if row.status == "current":
             current = row
@@ -99,7 +144,7 @@ async def make_newest_current(session: AsyncSession, ring: KeyRing) -> Encryptio
     await session.execute(_ALONE)
     ring.read_again()
     newest = ring.newest
-    register = {row.id: row for row in await session.execute(_REGISTER)}
+    register = {row.id: row for row in await fetch_all(session, _REGISTER)}
     known = register.get(newest.id)
     if known is not None:
         if known.proof not in (None, newest.proof):
@@ -121,7 +166,7 @@ async def release_key(session: AsyncSession, key_id: str) -> None:
     Raises KeyInUseError where it encrypts or something is still encrypted with it. What is only in backups is not seen.
     """
     await session.execute(_ALONE)
-    register = {row.id: row for row in await session.execute(_REGISTER)}
+    register = {row.id: row for row in await fetch_all(session, _REGISTER)}
     if key_id in register and register[key_id].status == "current":
         raise KeyInUseError(
             f"the key {key_id!r} is the one that encrypts: rotate first (hearthpay vault rotate)"
@@ -140,7 +185,7 @@ async def keys_in_use(session: AsyncSession, *, except_for: str | None = None) -
 
     Numbers of the vault, bank files, mails that wait, stored answers, papers, second factors, and accounts that wait.
     """
-    counts: dict[str, int] = {row[0]: row[1] for row in await session.execute(_USED)}
+    counts = {row.key_id: row.number for row in await fetch_all(session, _USED)}
     return {key_id: number for key_id, number in counts.items() if key_id != except_for}
 
 
@@ -156,7 +201,7 @@ class KeyUse:
 
 async def keys_and_uses(session: AsyncSession, ring: KeyRing) -> list[KeyUse]:
     """Return every key that the database knows, uses or the ring holds, in the order in which they came."""
-    status = {row.id: row.status for row in await session.execute(_REGISTER)}
+    status = {row.id: row.status for row in await fetch_all(session, _REGISTER)}
     used = await keys_in_use(session)
     key_ids = dict.fromkeys((*status, *used, *reversed(ring.ids)))
     return [
@@ -180,12 +225,11 @@ async def _require_same(session: AsyncSession, ring: KeyRing, key_id: str, proof
         if proof != key.proof:
             raise _different(key_id)
         return
-    sample = (await session.execute(_SAMPLE, {"id": key_id})).one_or_none()
+    sample = await fetch_optional(session, _SAMPLE, {"id": key_id})
     if sample is None:
         return
-    owner_id: UUID = sample.owner_id
     owner = SecretOwner(
-        sample.organization_id, sample.employer_id, sample.sandbox, sample.owner_kind, owner_id
+        sample.organization_id, sample.employer_id, sample.sandbox, sample.owner_kind, sample.owner_id
     )
     try:
         unseal(ring, owner, sample.kind, SealedNumber(sample.ciphertext, sample.nonce, key_id))

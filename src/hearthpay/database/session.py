@@ -25,6 +25,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_asyn
 
 from hearthpay.database.address import engine_arguments
 from hearthpay.database.outage import WrongRoleError, outage_of, sqlstate_of
+from hearthpay.database.statements import compose, joined, literal, statement
 from hearthpay.security.tenant_seal import TenantSeal
 
 RECONNECT_SECONDS: Final = 10.0
@@ -171,12 +172,14 @@ def entrance(role: str, settings: Mapping[str, str]) -> TextClause:
     It answers with the role as which the transaction acts, after all else has been set.
     """
     chosen = SETTINGS | dict(settings) | {"role": role}
-    made = ", ".join(
-        f"set_config({_literal(name)}, {_literal(value)}, true)" for name, value in chosen.items()
+    made = joined(
+        compose("set_config({name}, {value}, true)", name=literal(name), value=literal(value))
+        for name, value in chosen.items()
     )
-    return text(
-        f"SELECT current_user FROM (SELECT {made}, set_config('hearthpay.person', '', true), "  # noqa: S608
-        "set_config('hearthpay.tenant', :tenant, true) OFFSET 0) made"
+    return statement(
+        "SELECT current_user FROM (SELECT {made}, set_config('hearthpay.person', '', true), "
+        "set_config('hearthpay.tenant', :tenant, true) OFFSET 0) made",
+        made=made,
     )
 
 
@@ -221,11 +224,6 @@ def _claim(seal: TenantSeal | None, tenant: Tenant) -> str:
             "this database was opened without a seal: its transactions are nobody's in particular"
         )
     return seal.claim(tenant.organization_id, sandbox=tenant.sandbox, employer_id=tenant.employer_id)
-
-
-def _literal(value: str) -> str:
-    """Return the value as SQL, also for SQLAlchemy, which takes a colon for the beginning of a parameter."""
-    return "'" + value.replace("'", "''").replace(":", r"\:") + "'"
 
 
 def _json_text(value: Any) -> str:

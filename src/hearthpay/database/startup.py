@@ -7,9 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
-
-from sqlalchemy import text
+from typing import Final, NamedTuple
 
 from hearthpay.database.address import DatabaseAddressError
 from hearthpay.database.embedded import EmbeddedServer, EmbeddedServerError, default_data_dir
@@ -17,14 +15,23 @@ from hearthpay.database.installation import Installation
 from hearthpay.database.migrations import MigrationError, migrate
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
+from hearthpay.database.typed_rows import fetch_one, query
 
 OWNER_VARIABLE: Final = "DATABASE_URL"
 SERVICE_VARIABLE: Final = "DATABASE_SERVICE_URL"
 WORKER_VARIABLE: Final = "DATABASE_WORKER_URL"
 DIRECT_VARIABLE: Final = "DATABASE_DIRECT_URL"
 
-_WHO: Final = text(
-    "SELECT session_user, rolsuper OR rolbypassrls OR rolcreaterole FROM pg_roles WHERE rolname = current_user"
+
+class _WhoRow(NamedTuple):
+    login: str
+    unbound: bool
+
+
+_WHO: Final = query(
+    _WhoRow,
+    "SELECT session_user AS login, rolsuper OR rolbypassrls OR rolcreaterole AS unbound FROM pg_roles "
+    "WHERE rolname = current_user",
 )
 
 
@@ -146,7 +153,7 @@ async def open_database(data_dir: Path | None, addresses: Addresses) -> AsyncIte
 async def _require_bound(database: Database, role: str, variable: str | None) -> None:
     """Make sure that row-level security binds `role`, and that `variable`, where it is set, logs in as no other."""
     async with database.transaction(None) as session:
-        login, unbound = (await session.execute(_WHO)).one()
+        login, unbound = await fetch_one(session, _WHO)
     if variable is not None and login != role:
         raise ServiceLoginError(f"{variable} must log in as {role}, not as {login}")
     if unbound:

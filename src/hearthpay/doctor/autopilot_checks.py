@@ -4,13 +4,16 @@ They are written like those of `checks`: a docstring is a law, its query returns
 the bank's calendar, which no query knows, are proofs.
 """
 
-from typing import Final
+from datetime import date, datetime
+from typing import Final, NamedTuple
+from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking.calendar import banking_day_on_or_before, send_at
 from hearthpay.database.household_clocks import time_of
+from hearthpay.database.statements import Fragment
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.doctor.difference import Difference
 from hearthpay.security.key_ring import KeyRing
 
@@ -205,7 +208,7 @@ def autopilot_standing() -> str:
 
 def autopilot_overdue() -> str:
     """No enrollment waits for more than an hour after its time to be decided, and nothing to be told after its own."""
-    now = time_of("d.employer_id", "CAST(:now AS timestamptz)")
+    now = time_of(Fragment("d.employer_id"), Fragment("CAST(:now AS timestamptz)"))
     return f"""
         SELECT 'autopilot' AS subject, d.id, d.what, d.due::text AS recorded,
                'done by ' || {now} AS expected
@@ -216,15 +219,23 @@ def autopilot_overdue() -> str:
     """
 
 
-_DAYS: Final = text(
-    "SELECT enrollment_id AS id, period_start, pay_date, send_at FROM autopilot_periods ORDER BY enrollment_id, 2"
+class _DaysRow(NamedTuple):
+    id: UUID
+    period_start: date
+    pay_date: date
+    send_at: datetime
+
+
+_DAYS: Final = query(
+    _DaysRow,
+    "SELECT enrollment_id AS id, period_start, pay_date, send_at FROM autopilot_periods ORDER BY enrollment_id, 2",
 )
 
 
 async def autopilot_pay_days(session: AsyncSession, _ring: KeyRing | None) -> list[Difference]:
     """Autopilot pays on banking days, and sends the money at 15:00 Eastern five of them before."""
     found = []
-    for row in await session.execute(_DAYS):
+    for row in await fetch_all(session, _DAYS):
         day = banking_day_on_or_before(row.pay_date)
         expected = (day, send_at(day))
         if (row.pay_date, row.send_at) != expected:

@@ -1,13 +1,15 @@
 """Laws of the archive of papers: one version in force, each replaced by the next, and nothing kept has changed."""
 
 import hashlib
-from typing import Any, Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.household_clocks import time_of
+from hearthpay.database.statements import Fragment
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.doctor.difference import Difference
 from hearthpay.documents.archive import content_in
 from hearthpay.documents.packing import papers_in
@@ -16,14 +18,37 @@ from hearthpay.security.key_ring import KeyRing, KeyRingError
 from hearthpay.security.vault_cipher import UnreadableSecretError
 
 _BATCH: Final = 50
-_PACKAGES: Final = text(
+
+
+class _PackagesRow(NamedTuple):
+    id: UUID
+    employer_id: UUID
+    sealed_content: bytes
+    nonce: bytes
+    key_id: str
+    papers: int | None
+
+
+_PACKAGES: Final = query(
+    _PackagesRow,
     "SELECT d.id, d.employer_id, d.sealed_content, d.nonce, d.key_id, p.papers FROM documents d LEFT JOIN LATERAL "
     "(SELECT papers FROM document_packages p WHERE p.document_id = d.id ORDER BY p.id LIMIT 1) p ON true "
-    "WHERE d.kind = 'year_package' ORDER BY d.id"
+    "WHERE d.kind = 'year_package' ORDER BY d.id",
 )
 _LISTED: Final = text("SELECT id FROM documents WHERE employer_id = :employer_id AND id = ANY(:ids)")
-_SEALED: Final = text(
-    "SELECT id, content_hash, sealed_content, nonce, key_id FROM documents WHERE id > :after ORDER BY id LIMIT :batch"
+
+
+class _SealedRow(NamedTuple):
+    id: UUID
+    content_hash: bytes
+    sealed_content: bytes
+    nonce: bytes
+    key_id: str
+
+
+_SEALED: Final = query(
+    _SealedRow,
+    "SELECT id, content_hash, sealed_content, nonce, key_id FROM documents WHERE id > :after ORDER BY id LIMIT :batch",
 )
 
 
@@ -104,7 +129,7 @@ def papers_signed() -> str:
 
 def packages_made() -> str:
     """A finished package is the file of its household and year, and none is unfinished for more than a day."""
-    now = time_of("p.employer_id", "CAST(:now AS timestamptz)")
+    now = time_of(Fragment("p.employer_id"), Fragment("CAST(:now AS timestamptz)"))
     return f"""
         SELECT 'package' AS subject, p.id, p.status || ' of ' || p.tax_year AS what,
                coalesce(d.kind || ' of ' || d.tax_year, 'asked for at ' || p.requested_at) AS recorded,
@@ -123,7 +148,7 @@ async def package_papers(session: AsyncSession, ring: KeyRing | None) -> list[Di
     if ring is None:
         return []
     found = []
-    for row in (await session.execute(_PACKAGES)).all():
+    for row in await fetch_all(session, _PACKAGES):
         try:
             listed = papers_in(_content_of(ring, row))
         except (KeyRingError, UnreadableSecretError):  # `document_contents` tells of it
@@ -142,7 +167,7 @@ async def package_papers(session: AsyncSession, ring: KeyRing | None) -> list[Di
     return found
 
 
-def _content_of(ring: KeyRing, row: Any) -> bytes:
+def _content_of(ring: KeyRing, row: _PackagesRow) -> bytes:
     sealed = SealedContent(row.sealed_content, row.nonce, row.key_id)
     return content_in(open_content(ring, document_place(row.id), sealed))
 
@@ -152,7 +177,7 @@ async def document_contents(session: AsyncSession, ring: KeyRing | None) -> list
     found = []
     after = UUID(int=0)
     while ring is not None:
-        rows = (await session.execute(_SEALED, {"after": after, "batch": _BATCH})).all()
+        rows = await fetch_all(session, _SEALED, {"after": after, "batch": _BATCH})
         for row in rows:
             sealed = SealedContent(row.sealed_content, row.nonce, row.key_id)
             try:

@@ -5,25 +5,49 @@ They are written like those of `checks`; what the bank's calendar decides, which
 
 import datetime
 from collections import defaultdict
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.autopilot.generation import TRY_AGAIN
 from hearthpay.autopilot.schedule import AutopilotPeriod, Schedule, Stage, stage_of
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.doctor.difference import Difference
 from hearthpay.employees.commands import PayFrequency
 from hearthpay.security.key_ring import KeyRing
 
-_VERSIONS: Final = text(
+
+class _VersionsRow(NamedTuple):
+    enrollment_id: UUID
+    from_period: datetime.date
+    frequency: PayFrequency
+    anchor: datetime.date
+    pay_days_after: int
+
+
+_VERSIONS: Final = query(
+    _VersionsRow,
     "SELECT enrollment_id, from_period, frequency, anchor, pay_days_after FROM autopilot_versions "
-    "ORDER BY enrollment_id, number"
+    "ORDER BY enrollment_id, number",
 )
-_ENROLLMENTS: Final = text(
+
+
+class _EnrollmentsRow(NamedTuple):
+    id: UUID
+    status: str
+    next_start: datetime.date
+    next_end: datetime.date
+    next_pay_date: datetime.date
+    generate_at: datetime.datetime | None
+    mend_by: datetime.datetime | None
+    updated_at: datetime.datetime
+
+
+_ENROLLMENTS: Final = query(
+    _EnrollmentsRow,
     "SELECT id, status, next_start, next_end, next_pay_date, generate_at, mend_by, updated_at "
-    "FROM autopilot_enrollments ORDER BY id"
+    "FROM autopilot_enrollments ORDER BY id",
 )
 
 
@@ -110,11 +134,11 @@ def autopilot_events_kept() -> str:
 async def autopilot_ahead(session: AsyncSession, _ring: KeyRing | None) -> list[Difference]:
     """The next period of an enrollment ends, is paid and decided when its schedule says, unless it is tried again."""
     stages: dict[UUID, list[Stage]] = defaultdict(list)
-    for row in await session.execute(_VERSIONS):
-        schedule = Schedule(cast("PayFrequency", row.frequency), row.anchor, row.pay_days_after)
-        stages[row.enrollment_id].append(Stage(row.from_period, schedule))
+    for version in await fetch_all(session, _VERSIONS):
+        schedule = Schedule(version.frequency, version.anchor, version.pay_days_after)
+        stages[version.enrollment_id].append(Stage(version.from_period, schedule))
     found = []
-    for row in await session.execute(_ENROLLMENTS):
+    for row in await fetch_all(session, _ENROLLMENTS):
         expected = _next_period(stages[row.id], row.next_start)
         if expected is None:
             told = ("next period", f"from {row.next_start}", "a period of its schedule")
@@ -124,9 +148,10 @@ async def autopilot_ahead(session: AsyncSession, _ring: KeyRing | None) -> list[
             ("next period ends", row.next_end, expected.end),
             ("next pay date", row.next_pay_date, expected.pay_date),
         ]
-        if row.status == "active" and row.mend_by is None:
+        # One that is active has a moment, and no other.
+        if row.generate_at is not None and row.mend_by is None:
             pairs.append(("decided at", _utc(row.generate_at), _utc(expected.generate_at)))
-        elif row.status == "active" and row.generate_at > row.updated_at + TRY_AGAIN:
+        elif row.generate_at is not None and row.generate_at > row.updated_at + TRY_AGAIN:
             latest = f"by {_utc(row.updated_at + TRY_AGAIN)}"
             pairs.append(("tried again at", _utc(row.generate_at), latest))
         found += [

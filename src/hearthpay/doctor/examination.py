@@ -4,13 +4,14 @@ import datetime
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Final, NamedTuple, cast
 from uuid import UUID
 
 from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.session import Database
+from hearthpay.database.typed_rows import Query, fetch_all
 from hearthpay.doctor.checks import CHECKS, Check
 from hearthpay.doctor.closed_years import to_file
 from hearthpay.doctor.difference import Difference
@@ -53,6 +54,18 @@ class OpenTax:
     closed: bool
     next_step: str
 
+
+class _OpenRow(NamedTuple):
+    employee_id: UUID
+    employer_id: UUID
+    tax_year: int
+    code: str
+    cents: int
+    amount: str
+    closed: bool
+
+
+_OPEN: Final = Query(_OpenRow, text(OPEN))
 
 OPEN_MATTERS: Final = "open_money"
 """The check whose differences are known open matters, money that somebody still owes: nothing in the books is wrong."""
@@ -116,7 +129,7 @@ async def _query(session: AsyncSession, now: datetime.datetime, check: Check) ->
 
 async def open_taxes(session: AsyncSession, now: datetime.datetime) -> list[OpenTax]:
     """Return what the years of all employees still owe or were charged too much, by employee, year and line."""
-    rows = await session.execute(text(OPEN), {"now": now})
+    rows = await fetch_all(session, _OPEN, {"now": now})
     return [
         OpenTax(
             row.employee_id, row.employer_id, row.tax_year, row.code, row.amount, row.closed, _next_step(row)
@@ -125,7 +138,7 @@ async def open_taxes(session: AsyncSession, now: datetime.datetime) -> list[Open
     ]
 
 
-def _next_step(row: Any) -> str:
+def _next_step(row: _OpenRow) -> str:
     if row.closed:
         return f"the year is closed: {to_file(row.code)}"
     return "the next paycheck gives it back" if row.cents < 0 else "the next paycheck charges it"

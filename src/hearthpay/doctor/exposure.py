@@ -5,7 +5,8 @@ Each case says how much, since when, in which state, and what comes next. Doctor
 
 import datetime
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from decimal import Decimal
+from typing import Final, Literal, NamedTuple, get_args
 from uuid import UUID
 
 from sqlalchemy import text
@@ -13,6 +14,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking.authorizations import covers
 from hearthpay.database.household_clocks import time_of
+from hearthpay.database.statements import Fragment
+from hearthpay.database.typed_rows import Query, fetch_all
 
 CaseKind = Literal[
     "debit_waits",
@@ -27,9 +30,8 @@ CaseKind = Literal[
 KINDS: Final[tuple[CaseKind, ...]] = get_args(CaseKind)
 
 _TODAY: Final = "(CAST(:now AS timestamptz) AT TIME ZONE 'America/New_York')::date"
-_TODAY_THERE: Final = (
-    f"({time_of('e.employer_id', 'CAST(:now AS timestamptz)')} AT TIME ZONE 'America/New_York')::date"
-)
+_TIME_THERE: Final = time_of(Fragment("e.employer_id"), Fragment("CAST(:now AS timestamptz)"))
+_TODAY_THERE: Final = f"({_TIME_THERE} AT TIME ZONE 'America/New_York')::date"
 """Who is to be asked, by the owner's present account; what should have left before today waits, whatever the reason."""
 
 _WAITING: Final = f"""
@@ -103,7 +105,21 @@ _OVERDRAWN: Final = """
 OPEN_CASES: Final = f"{_WAITING} UNION ALL {_LATE} UNION ALL {_OVERDRAWN}"
 """The query of every open case: its kind, whose it is, the cents, since when, its state and the day it waits until."""
 
-_REGISTER: Final = text(f"SELECT * FROM ({OPEN_CASES}) AS open ORDER BY since, kind, id")
+
+class _RegisterRow(NamedTuple):
+    kind: CaseKind
+    id: UUID
+    employer_id: UUID
+    payroll_id: UUID | None
+    employee_id: UUID | None
+    amount: Decimal
+    since: datetime.date
+    sandbox: bool
+    state: str
+    until: datetime.date | None
+
+
+_REGISTER: Final = Query(_RegisterRow, text(f"SELECT * FROM ({OPEN_CASES}) AS open ORDER BY since, kind, id"))
 
 _NEXT_STEPS: Final[dict[CaseKind, str]] = {
     "debit_waits": "Connect the household's account, authorize the debit or void the payroll; it fails five banking "
@@ -139,7 +155,7 @@ async def open_cases(session: AsyncSession, now: datetime.datetime) -> list[Open
     """Return every open case, the oldest first; the session must see every tenant, or tells of its own."""
     today = await session.scalar(text(f"SELECT {_TODAY}"), {"now": now})
     cases = []
-    for row in await session.execute(_REGISTER, {"now": now}):
+    for row in await fetch_all(session, _REGISTER, {"now": now}):
         step = _NEXT_STEPS[row.kind]
         if row.until is not None:
             step = f"It waits for another account until {row.until}, and is refunded then."

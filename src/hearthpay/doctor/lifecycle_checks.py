@@ -4,6 +4,7 @@ They are written like those of `checks`: a docstring is a law, its query returns
 """
 
 from hearthpay.database.household_clocks import time_of
+from hearthpay.database.statements import Fragment
 from hearthpay.doctor.comparison import unequal
 from hearthpay.payroll.issues.attempts import LONGEST_PAUSE
 from hearthpay.payroll.lifecycle import TRANSITIONS
@@ -41,7 +42,7 @@ def histories() -> str:
 
 def overdue() -> str:
     """No payroll waits for more than an hour after its time, or is left in the middle of firing."""
-    now = time_of("p.employer_id", "CAST(:now AS timestamptz)")
+    now = time_of(Fragment("p.employer_id"), Fragment("CAST(:now AS timestamptz)"))
     return f"""
         SELECT 'payroll' AS subject, id, status || ' for ' || pay_date AS what,
                coalesce(next_attempt_at, scheduled_send_at)::text AS recorded, 'fired by ' || {now} AS expected
@@ -53,7 +54,7 @@ def overdue() -> str:
 
 def attempts_ahead() -> str:
     """A payroll that was put off is tried again within the longest pause; any other waits for its own time."""
-    now = time_of("p.employer_id", "CAST(:now AS timestamptz)")
+    now = time_of(Fragment("p.employer_id"), Fragment("CAST(:now AS timestamptz)"))
     hours = LONGEST_PAUSE.total_seconds() / 3600
     return f"""
         SELECT 'payroll' AS subject, id, 'tried again at' AS what, next_attempt_at::text AS recorded,

@@ -1,24 +1,43 @@
 """Laws that no single query can state: that every reference leads somewhere, and that the vault's numbers open."""
 
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.doctor.autopilot_checks import autopilot_pay_days
 from hearthpay.doctor.difference import Difference
 from hearthpay.doctor.document_checks import document_contents, package_papers
 from hearthpay.doctor.enrollment_checks import autopilot_ahead
 from hearthpay.security.key_ring import KeyRing, KeyRingError
-from hearthpay.security.vault_cipher import SealedNumber, SecretOwner, UnreadableSecretError, unseal
+from hearthpay.security.vault_cipher import (
+    OwnerKind,
+    SealedNumber,
+    SecretOwner,
+    UnreadableSecretError,
+    unseal,
+)
+from hearthpay.security.vault_numbers import NumberKind
 
 Proof = Callable[[AsyncSession, KeyRing | None], Awaitable[list[Difference]]]
 
 _BATCH: Final = 1_000
 
-_REFERENCES: Final = text(
+
+class _ReferencesRow(NamedTuple):
+    conname: str
+    source: str
+    target: str
+    columns: list[str]
+    keys: list[str]
+    id: str
+
+
+_REFERENCES: Final = query(
+    _ReferencesRow,
     """
     SELECT c.conname, c.conrelid::regclass::text AS source, c.confrelid::regclass::text AS target,
            array_agg(quote_ident(s.attname) ORDER BY k.place) AS columns,
@@ -33,24 +52,50 @@ _REFERENCES: Final = text(
       JOIN pg_attribute t ON t.attrelid = c.confrelid AND t.attnum = k.target
      WHERE c.contype = 'f' AND c.connamespace = 'public'::regnamespace
      GROUP BY c.oid, c.conname, c.conrelid, c.confrelid ORDER BY c.conname
-    """
+    """,
 )
-_NUMBERS: Final = text(
+
+
+class _NumbersRow(NamedTuple):
+    id: UUID
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    owner_kind: OwnerKind
+    owner_id: UUID
+    kind: NumberKind
+    ciphertext: bytes
+    nonce: bytes
+    key_id: str
+    last_four: str
+
+
+_NUMBERS: Final = query(
+    _NumbersRow,
     "SELECT id, organization_id, employer_id, sandbox, owner_kind, owner_id, kind, ciphertext, nonce, key_id, "
-    "last_four FROM vault WHERE id > :after ORDER BY id LIMIT :batch"
+    "last_four FROM vault WHERE id > :after ORDER BY id LIMIT :batch",
 )
-_ACCOUNTS: Final = text(
+
+
+class _AccountsRow(NamedTuple):
+    id: UUID
+    recorded: str
+    expected: str | None
+
+
+_ACCOUNTS: Final = query(
+    _AccountsRow,
     "SELECT b.id, b.last_four AS recorded, v.last_four AS expected FROM bank_accounts b "
     "LEFT JOIN vault v ON v.kind = 'bank_account' AND v.employer_id = b.employer_id "
     "AND v.owner_id = coalesce(b.employee_id, b.employer_id) "
-    "WHERE b.status <> 'replaced' AND b.last_four IS DISTINCT FROM v.last_four ORDER BY b.id"
+    "WHERE b.status <> 'replaced' AND b.last_four IS DISTINCT FROM v.last_four ORDER BY b.id",
 )
 
 
 async def references(session: AsyncSession, _ring: KeyRing | None) -> list[Difference]:
     """Every reference of one row to another leads to a row of the same tenant."""
     found = []
-    for each in (await session.execute(_REFERENCES)).all():
+    for each in await fetch_all(session, _REFERENCES):
         whole = " AND ".join(f"s.{column} IS NOT NULL" for column in each.columns)
         same = " AND ".join(
             f"t.{key} = s.{column}" for key, column in zip(each.keys, each.columns, strict=True)
@@ -71,11 +116,11 @@ async def vault_numbers(session: AsyncSession, ring: KeyRing | None) -> list[Dif
     """Every number of the vault opens as its owner's, and ends in the digits that are shown of it."""
     found = [
         Difference("bank_account", row.id, "last four digits", row.recorded, row.expected or "a number")
-        for row in await session.execute(_ACCOUNTS)
+        for row in await fetch_all(session, _ACCOUNTS)
     ]
     after = UUID(int=0)
     while ring is not None:
-        rows = (await session.execute(_NUMBERS, {"after": after, "batch": _BATCH})).all()
+        rows = await fetch_all(session, _NUMBERS, {"after": after, "batch": _BATCH})
         for row in rows:
             owner = SecretOwner(
                 row.organization_id, row.employer_id, row.sandbox, row.owner_kind, row.owner_id

@@ -7,7 +7,7 @@ import datetime
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking.nacha.errors import NachaError
 from hearthpay.banking.nacha.reader import parse_nacha
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.doctor.exposure import KINDS, open_cases
 from hearthpay.security.file_seal import SealedFile, open_file
 from hearthpay.security.key_ring import KeyRing, KeyRingError
@@ -29,21 +30,64 @@ from hearthpay.security.vault_cipher import (
 TellFiles = Callable[[int, int], None]
 """Told after each file: files compared so far, and files there are."""
 
-_FILES: Final = text(
-    "SELECT id, name, entries, debit_total, credit_total, sha256, nonce, key_id FROM bank_files ORDER BY cut_off"
+
+class _FilesRow(NamedTuple):
+    id: UUID
+    name: str
+    entries: int
+    debit_total: int
+    credit_total: int
+    sha256: bytes
+    nonce: bytes
+    key_id: str
+
+
+_FILES: Final = query(
+    _FilesRow,
+    "SELECT id, name, entries, debit_total, credit_total, sha256, nonce, key_id FROM bank_files ORDER BY cut_off",
 )
 _CONTENT: Final = text("SELECT sealed_content FROM bank_files WHERE id = :id")
-_ENTRIES: Final = text(
+
+
+class _EntriesRow(NamedTuple):
+    id: UUID
+    trace_number: str
+    amount: int
+    kind: str
+    status: str
+    effective_date: datetime.date | None
+    organization_id: UUID
+    employer_id: UUID
+    bank_account_id: UUID
+    holder: UUID | None
+    last_four: str
+    replaced: bool
+    ciphertext: bytes | None
+    nonce: bytes | None
+    key_id: str | None
+
+
+_ENTRIES: Final = query(
+    _EntriesRow,
     "SELECT e.id, e.trace_number, e.amount, e.kind, e.status, e.effective_date, e.organization_id, e.employer_id, "
     "e.bank_account_id, b.employee_id AS holder, b.last_four, b.status = 'replaced' AS replaced, v.ciphertext, "
     "v.nonce, v.key_id "
     "FROM bank_entries e JOIN bank_accounts b ON b.id = e.bank_account_id LEFT JOIN vault v ON v.kind = 'bank_account' "
     "AND v.owner_kind = CASE WHEN b.employee_id IS NULL THEN 'employer' ELSE 'employee' END "
-    "AND v.owner_id = coalesce(b.employee_id, b.employer_id) WHERE e.file_id = :id ORDER BY e.trace_number"
+    "AND v.owner_id = coalesce(b.employee_id, b.employer_id) WHERE e.file_id = :id ORDER BY e.trace_number",
 )
+
+
+class _CorrectedRow(NamedTuple):
+    subject_id: UUID
+    latest: str
+
+
 # What the bank has corrected since is no longer what the file says, and rightly so.
-_CORRECTED: Final = text(
-    "SELECT subject_id, max(id::text) FROM audit_log WHERE action = 'bank_account.correct' GROUP BY subject_id"
+_CORRECTED: Final = query(
+    _CorrectedRow,
+    "SELECT subject_id, max(id::text) AS latest FROM audit_log "
+    "WHERE action = 'bank_account.correct' GROUP BY subject_id",
 )
 _COUNT: Final = text("SELECT count(*) FROM bank_entries")
 
@@ -151,8 +195,8 @@ async def reconcile(
     What is open in the register of exposure at ``now`` is a finding as well.
     """
     findings: list[Finding] = []
-    corrected = {row[0]: UUID(row[1]) for row in await session.execute(_CORRECTED)}
-    files = (await session.execute(_FILES)).all()
+    corrected = {row.subject_id: UUID(row.latest) for row in await fetch_all(session, _CORRECTED)}
+    files = await fetch_all(session, _FILES)
     for number, file in enumerate(files, start=1):
         findings += await _compare_file(session, ring, file, corrected)
         if progress is not None:
@@ -171,7 +215,7 @@ async def reconcile(
 
 
 async def _compare_file(
-    session: AsyncSession, ring: KeyRing, file: Any, corrected: Mapping[UUID, UUID]
+    session: AsyncSession, ring: KeyRing, file: _FilesRow, corrected: Mapping[UUID, UUID]
 ) -> list[Finding]:
     """Hold the file's bytes against its row, and its payments against its entries, one by one."""
     sealed = SealedFile(await session.scalar(_CONTENT, {"id": file.id}), file.nonce, file.key_id)
@@ -196,7 +240,7 @@ async def _compare_file(
     }
     numbers = {entry.trace: entry.account for batch in nacha.batches for entry in batch.entries}
     same("entry_count", file.entries, len(said))
-    for row in (await session.execute(_ENTRIES, {"id": file.id})).all():
+    for row in await fetch_all(session, _ENTRIES, {"id": file.id}):
         debit = row.kind in ("debit", "reversal") or (row.kind == "prenote" and row.holder is None)
         wanted = (row.amount, debit, row.effective_date)
         same("entry_differs", _spell(wanted), _spell(said.pop(row.trace_number, None)), row.id)
@@ -212,14 +256,14 @@ async def _compare_file(
     return findings
 
 
-def _is_its_account(ring: KeyRing, row: Any, number: str) -> bool:
+def _is_its_account(ring: KeyRing, row: _EntriesRow, number: str) -> bool:
     """Whether the file's number is that of the entry's account: in full while the vault keeps it, else its last four.
 
     A number is opened in memory alone and told to nobody.
     """
     if not number.endswith(row.last_four):
         return False
-    if row.replaced or row.ciphertext is None:
+    if row.replaced or row.ciphertext is None or row.nonce is None or row.key_id is None:
         return True
     kind: OwnerKind = "employer" if row.holder is None else "employee"
     owner = SecretOwner(row.organization_id, row.employer_id, False, kind, row.holder or row.employer_id)

@@ -7,6 +7,7 @@ import functools
 from typing import Final
 
 from hearthpay.database.household_clocks import time_of
+from hearthpay.database.statements import Fragment
 from hearthpay.doctor.rules_in_force import MEASURED_BY_THEM, editions, rate_charged, rates_in_force
 from hearthpay.doctor.threshold_checks import GOVERNED
 from hearthpay.payroll.years.rule_changes import SETTLED
@@ -253,7 +254,7 @@ def year_provisional() -> str:
 OPEN: Final = f"""
     SELECT y.employee_id, y.employer_id, y.tax_year, o.key AS code, o.value::bigint AS cents,
            {_dollars("o.value::bigint")} AS amount,
-           y.tax_year < extract(year FROM {time_of("y.employer_id", "CAST(:now AS timestamptz)")}
+           y.tax_year < extract(year FROM {time_of(Fragment("y.employer_id"), Fragment("CAST(:now AS timestamptz)"))}
                                           AT TIME ZONE 'America/New_York') AS closed
       FROM year_balances y, jsonb_each_text(y.owed) AS o
      WHERE o.value::bigint <> 0

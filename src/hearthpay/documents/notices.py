@@ -2,13 +2,15 @@
 
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Final
+from typing import Final, NamedTuple
+from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.household_clocks import at_a_clock, by_mode
 from hearthpay.database.relations import EMPLOYEES, EMPLOYERS, NOTICES
+from hearthpay.database.statements import Fragment
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.languages.catalogue import mark
 from hearthpay.mail.letter import letter
 from hearthpay.mail.mailer import Mail
@@ -20,28 +22,51 @@ STILL_NEWS: Final = timedelta(days=7)
 """A paper that was issued longer ago is not told of any more."""
 
 _SOMEBODY: Final = mark("Your employer")
-_KEY: Final = "'document:' || d.employee_id || ':' || d.kind || ':' || d.tax_year || ':' || d.version"
+_KEY: Final = Fragment(
+    "'document:' || d.employee_id || ':' || d.kind || ':' || d.tax_year || ':' || d.version"
+)
+
+
+class NewPaper(NamedTuple):
+    """A paper that was issued, and whom it is about."""
+
+    key: str
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    employee_id: UUID
+    kind: str
+    tax_year: int
+    first_name: str
+    household_first: str
+    household_last: str
+
+
 _NEW: Final = by_mode(
-    lambda mode: text(
-        f"SELECT DISTINCT {_KEY} AS key, d.organization_id, d.employer_id, d.sandbox, d.employee_id, d.kind, "
+    lambda mode: query(
+        NewPaper,
+        "SELECT DISTINCT {key} AS key, d.organization_id, d.employer_id, d.sandbox, d.employee_id, d.kind, "
         "d.tax_year, e.first_name, h.first_name AS household_first, h.last_name AS household_last FROM documents d "
-        f"JOIN {EMPLOYEES} e ON e.id = d.employee_id JOIN {EMPLOYERS} h ON h.id = d.employer_id "
-        f"WHERE d.kind IN ('w2', 'w2c') AND {mode} AND d.created_at > :since "
+        "JOIN {employees} e ON e.id = d.employee_id JOIN {employers} h ON h.id = d.employer_id "
+        "WHERE d.kind IN ('w2', 'w2c') AND {mode} AND d.created_at > :since "
         "AND d.created_at <= :now "
         "AND date_part('year', d.created_at AT TIME ZONE 'America/New_York') > d.tax_year "
-        f"AND NOT EXISTS (SELECT FROM {NOTICES} n WHERE n.notice_key = {_KEY}) ORDER BY key LIMIT :limit"
+        "AND NOT EXISTS (SELECT FROM {notices} n WHERE n.notice_key = {key}) ORDER BY key LIMIT :limit",
+        key=_KEY,
+        employees=EMPLOYEES,
+        employers=EMPLOYERS,
+        mode=mode,
+        notices=NOTICES,
     ),
-    "d.sandbox",
+    Fragment("d.sandbox"),
 )
 
 
 async def find_new_papers(session: AsyncSession, now: datetime, limit: int) -> list[list[Notice]]:
     """Return what is told of papers that were issued, a list for each."""
-    rows = (
-        await session.execute(
-            _NEW[at_a_clock(session)], {"now": now, "since": now - STILL_NEWS, "limit": limit}
-        )
-    ).all()
+    rows = await fetch_all(
+        session, _NEW[at_a_clock(session)], {"now": now, "since": now - STILL_NEWS, "limit": limit}
+    )
     readers = await readers_of_employees(session, {row.employee_id for row in rows})
     return [
         addressed(
@@ -63,7 +88,7 @@ async def find_new_papers(session: AsyncSession, now: datetime, limit: int) -> l
     ]
 
 
-def document_ready_mail(to: NoticeReader, paper: Any) -> Mail:
+def document_ready_mail(to: NoticeReader, paper: NewPaper) -> Mail:
     """That the form is ready, and from whom to have it."""
     say = to.say
     household = name_in_mail(paper.household_first, paper.household_last) or say(_SOMEBODY)
@@ -85,5 +110,5 @@ def document_ready_mail(to: NoticeReader, paper: Any) -> Mail:
     return letter(to.address, to.language, say(subject, **facts), paper.first_name, lines)
 
 
-def _write(paper: Any, reader: NoticeReader) -> Mail:
+def _write(paper: NewPaper, reader: NoticeReader) -> Mail:
     return document_ready_mail(reader, paper)

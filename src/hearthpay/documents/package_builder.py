@@ -25,6 +25,7 @@ from hearthpay.database.household_clocks import household_time_of
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.relations import HOUSEHOLD_CLOCKS
 from hearthpay.database.session import Database
+from hearthpay.database.statements import statement
 from hearthpay.documents.archive import ArchivedFile
 from hearthpay.documents.issuing import issue_package, issue_paper, look, packed_of
 from hearthpay.documents.models import DocumentPackage
@@ -46,13 +47,14 @@ LEASE: Final = timedelta(minutes=2)
 MOST_ATTEMPTS: Final = 5
 """After so many failures in a row, without one paper in between, a package is given up."""
 
-_NEXT: Final = text(
-    "SELECT p.id FROM document_packages p WHERE p.finished_at IS NULL "  # noqa: S608 - all of it is ours
+_NEXT: Final = statement(
+    "SELECT p.id FROM document_packages p WHERE p.finished_at IS NULL "
     "AND (p.held_until IS NULL OR p.held_until <= :now) "
-    f"AND NOT EXISTS (SELECT FROM {HOUSEHOLD_CLOCKS} c WHERE c.employer_id = p.employer_id AND c.advancing) "
+    "AND NOT EXISTS (SELECT FROM {household_clocks} c WHERE c.employer_id = p.employer_id AND c.advancing) "
     "ORDER BY (SELECT max(o.turn) FROM document_packages o "
     "WHERE o.organization_id = p.organization_id AND o.finished_at IS NULL), p.turn, p.id "
-    "LIMIT 1 FOR UPDATE OF p SKIP LOCKED"
+    "LIMIT 1 FOR UPDATE OF p SKIP LOCKED",
+    household_clocks=HOUSEHOLD_CLOCKS,
 )
 _WAITING: Final = text(
     "SELECT count(*) FROM document_packages p WHERE p.finished_at IS NULL "

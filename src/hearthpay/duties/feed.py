@@ -6,10 +6,10 @@ that was renewed or revoked opens nothing from that moment on.
 
 import datetime
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import select, text, update
+from sqlalchemy import select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
@@ -20,6 +20,7 @@ from hearthpay.access.permissions import KEEP_CALENDAR, READ_CALENDAR, REVOKE_CA
 from hearthpay.clock import BUSINESS_TIME, Clock
 from hearthpay.database.household_clocks import clock_at
 from hearthpay.database.session import Database, Tenant
+from hearthpay.database.typed_rows import fetch_optional, query
 from hearthpay.duties.ical import feed_of
 from hearthpay.duties.models import CalendarLink
 from hearthpay.duties.service import items_of
@@ -33,8 +34,16 @@ _DAYS_BACK: Final = datetime.timedelta(days=183)
 _DAYS_AHEAD: Final = datetime.timedelta(days=400)
 """How far a feed reaches: what was due stays in sight for half a year."""
 
-_FIND: Final = text(
-    "SELECT link_id, organization_id, employer_id, sandbox FROM find_calendar_link(:token_hash)"
+
+class _FindRow(NamedTuple):
+    link_id: UUID
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+
+
+_FIND: Final = query(
+    _FindRow, "SELECT link_id, organization_id, employer_id, sandbox FROM find_calendar_link(:token_hash)"
 )
 
 
@@ -116,7 +125,7 @@ async def _end(session: AsyncSession, clock: Clock, employer: Employer) -> UUID 
 async def open_link(database: Database, token: PortalToken) -> OpenLink | None:
     """Return the link in force that a token opens, or None."""
     async with database.transaction(None) as session:
-        row = (await session.execute(_FIND, {"token_hash": token.hash})).one_or_none()
+        row = await fetch_optional(session, _FIND, {"token_hash": token.hash})
     if row is None:
         return None
     return OpenLink(row.link_id, Tenant(row.organization_id, row.sandbox, row.employer_id))

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from math import ceil
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 from uuid import UUID
 
 from sqlalchemy import func, select, text, update
@@ -26,6 +26,7 @@ from hearthpay.clock import Clock, HouseholdTime
 from hearthpay.database.household_clocks import household_time_of
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database, Tenant
+from hearthpay.database.typed_rows import fetch_optional, query
 from hearthpay.employees.commands import InvitationType, Invite
 from hearthpay.employees.invitation_mail import invitation_mail
 from hearthpay.employees.invitation_schemas import EmailStatus, InvitationItem
@@ -45,9 +46,22 @@ OPEN_FOR: Final = timedelta(days=7)
 BETWEEN_BANK_INVITATIONS: Final = timedelta(hours=24)
 MOST_LISTED: Final = 50
 
-_FIND: Final = text(
+
+class _FindRow(NamedTuple):
+    invitation_id: UUID
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    employee_id: UUID
+    type: str
+    status: str
+    expires_at: datetime
+
+
+_FIND: Final = query(
+    _FindRow,
     "SELECT invitation_id, organization_id, employer_id, sandbox, employee_id, type, status, expires_at "
-    "FROM find_invitation(:token_hash)"
+    "FROM find_invitation(:token_hash)",
 )
 
 _EXPIRE: Final = text(
@@ -442,7 +456,7 @@ async def _find(
     if parsed is None:
         raise _unknown()
     async with database.transaction(None) as session:
-        row = (await session.execute(_FIND, {"token_hash": parsed.hash})).one_or_none()
+        row = await fetch_optional(session, _FIND, {"token_hash": parsed.hash})
     if row is None:
         raise _unknown()
     tenant = Tenant(row.organization_id, row.sandbox, row.employer_id)

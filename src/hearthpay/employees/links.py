@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal, cast
+from typing import Final, Literal, NamedTuple, cast
 from uuid import UUID
 
-from sqlalchemy import select, text, update
+from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
@@ -22,6 +22,8 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
 from hearthpay.database.relations import PEOPLE
 from hearthpay.database.session import Database, Tenant, become_person
+from hearthpay.database.statements import column_list
+from hearthpay.database.typed_rows import fetch_all, fetch_optional, query
 from hearthpay.employees.models import Employee, EmployeeLink
 from hearthpay.languages.catalogue import mark
 from hearthpay.people.identity import read_address
@@ -31,11 +33,55 @@ NO_ACCOUNT_UNDER_IT: Final = mark(
     "No account can be made under the email address that the household has on record: it has letters that accounts "
     "cannot have. Ask the household to change it."
 )
-_OWN: Final = text("SELECT * FROM own_employments()")
-_LINK: Final = text("SELECT * FROM link_employee(:link, :token_hash, :now)")
-_WITH_ACCOUNTS: Final = text(
+
+
+class _OwnRow(NamedTuple):
+    link_id: UUID
+    employee_id: UUID
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    household: str
+    first_name: str
+    last_name: str
+    status: str
+
+
+_OWN: Final = query(
+    _OwnRow,
+    "SELECT {columns} FROM own_employments()",
+    columns=column_list(_OwnRow._fields),
+)
+
+
+class _LinkRow(NamedTuple):
+    outcome: str
+    employee_id: UUID
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+
+
+_LINK: Final = query(
+    _LinkRow,
+    "SELECT {columns} FROM link_employee(:link, :token_hash, :now)",
+    columns=column_list(_LinkRow._fields),
+)
+
+
+class _WithAccountsRow(NamedTuple):
+    link_id: UUID
+    employee_id: UUID
+    name: str
+    email: str
+    linked_at: datetime
+
+
+_WITH_ACCOUNTS: Final = query(
+    _WithAccountsRow,
     "SELECT l.id AS link_id, l.employee_id, p.name, p.email, l.linked_at "
-    f"FROM employee_links l JOIN {PEOPLE} p ON p.id = l.person_id WHERE l.ended_at IS NULL ORDER BY l.id"
+    "FROM employee_links l JOIN {people} p ON p.id = l.person_id WHERE l.ended_at IS NULL ORDER BY l.id",
+    people=PEOPLE,
 )
 
 
@@ -88,7 +134,7 @@ async def employments_of(database: Database, person_id: UUID) -> tuple[OwnEmploy
     """Return the person's records, those of employments that go on first."""
     async with database.transaction(None) as session:
         await become_person(session, person_id)
-        return tuple(OwnEmployment(**row._mapping) for row in await session.execute(_OWN))
+        return tuple(OwnEmployment(*row) for row in await fetch_all(session, _OWN))
 
 
 async def employment_of(database: Database, person_id: UUID, employee_id: UUID) -> OwnEmployment:
@@ -163,9 +209,7 @@ async def link_person(session: AsyncSession, now: datetime, presented: str) -> L
     token = parse_token(presented)
     if token is None:
         raise Refusal("not_found", "This link doesn't work.")
-    row = (
-        await session.execute(_LINK, {"link": uuid7(), "token_hash": token.hash, "now": now})
-    ).one_or_none()
+    row = await fetch_optional(session, _LINK, {"link": uuid7(), "token_hash": token.hash, "now": now})
     if row is None or row.outcome == "used":
         raise Refusal("gone", "This link was used, replaced by a newer one, or has expired.")
     if row.outcome == "taken":
@@ -193,7 +237,7 @@ class EmployeeWithAccount:
 async def employees_with_accounts(session: AsyncSession, actor: Actor) -> Sequence[EmployeeWithAccount]:
     """Return which of the actor's employees have accounts. Raises what `allow` raises."""
     allow(actor, READ_EMPLOYEES)
-    return [EmployeeWithAccount(**row._mapping) for row in await session.execute(_WITH_ACCOUNTS)]
+    return [EmployeeWithAccount(*row) for row in await fetch_all(session, _WITH_ACCOUNTS)]
 
 
 async def end_link(session: AsyncSession, actor: Actor, clock: Clock, link_id: UUID) -> None:

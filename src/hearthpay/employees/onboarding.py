@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ARRAY, Uuid, bindparam, text
+from sqlalchemy import ARRAY, Uuid, bindparam
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
@@ -14,6 +14,8 @@ from hearthpay.access.permissions import ENTER_NUMBERS, OWN_RECORD, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
 from hearthpay.database.relations import BANK_ACCOUNTS, VAULT
+from hearthpay.database.statements import statement
+from hearthpay.database.typed_rows import Query, fetch_all
 from hearthpay.database.vault_store import store_secret
 from hearthpay.employees.commands import PaperLanguage
 from hearthpay.employees.links import allow_own
@@ -30,19 +32,31 @@ from hearthpay.security.vault_numbers import SecretNumber
 NOTHING_ENTERED: Final = Onboarding(bank_account="missing", tax_info="missing")
 """The onboarding of an employee who has just been added."""
 
+
+class _ProgressRow(NamedTuple):
+    employee_id: UUID
+    entered: str | None
+    invited: str | None
+
+
 # One statement however long the list: what lies in the vault, and the links that would still open.
-_PROGRESS: Final = text(
-    f"SELECT owner_id AS employee_id, kind AS entered, NULL AS invited FROM {VAULT} v "
-    "WHERE owner_kind = 'employee' AND owner_id = ANY (:employees) "
-    "UNION ALL "
-    "SELECT employee_id, NULL, type FROM invitations "
-    "WHERE employee_id = ANY (:employees) AND status = 'pending' AND expires_at > :now"
-).bindparams(bindparam("employees", type_=ARRAY(Uuid)))
+_PROGRESS: Final = Query(
+    _ProgressRow,
+    statement(
+        "SELECT owner_id AS employee_id, kind AS entered, NULL AS invited FROM {vault} v "
+        "WHERE owner_kind = 'employee' AND owner_id = ANY (:employees) "
+        "UNION ALL "
+        "SELECT employee_id, NULL, type FROM invitations "
+        "WHERE employee_id = ANY (:employees) AND status = 'pending' AND expires_at > :now",
+        vault=VAULT,
+    ).bindparams(bindparam("employees", type_=ARRAY(Uuid))),
+)
 
 
-_HOUSEHOLDS_ACCOUNT: Final = text(
-    f"SELECT EXISTS (SELECT FROM {BANK_ACCOUNTS} a WHERE employer_id = :employer_id AND employee_id IS NULL "
-    "AND status IN ('verifying', 'active'))"
+_HOUSEHOLDS_ACCOUNT: Final = statement(
+    "SELECT EXISTS (SELECT FROM {bank_accounts} a WHERE employer_id = :employer_id AND employee_id IS NULL "
+    "AND status IN ('verifying', 'active'))",
+    bank_accounts=BANK_ACCOUNTS,
 )
 
 
@@ -55,10 +69,10 @@ async def onboarding_of(
     ids = [employee.id for employee in employees]
     entered: dict[UUID, set[str]] = {employee_id: set() for employee_id in ids}
     invited: dict[UUID, set[str]] = {employee_id: set() for employee_id in ids}
-    for row in await session.execute(_PROGRESS, {"employees": ids, "now": clock.now()}):
+    for row in await fetch_all(session, _PROGRESS, {"employees": ids, "now": clock.now()}):
         if row.entered is not None:
             entered[row.employee_id].add(row.entered)
-        else:
+        elif row.invited is not None:
             invited[row.employee_id].add(row.invited)
     return {
         employee_id: Onboarding(

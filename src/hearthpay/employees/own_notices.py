@@ -7,13 +7,13 @@ warning, which no repetition uses up; of the rest each reader gets a few a day (
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.relations import PEOPLE
+from hearthpay.database.typed_rows import fetch_optional, query
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.languages.catalogue import mark, moment_in, say_in
@@ -54,9 +54,19 @@ _MERE_NEWS: Final = frozenset({"language", "set_aside"})
 
 _ENDING: Final = mark("account ending in {digits}")
 _NONE: Final = mark("none")
-_ACCOUNT: Final = text(
-    f"SELECT p.email, p.language, p.id AS person_id FROM employee_links l JOIN {PEOPLE} p ON p.id = l.person_id "
-    "WHERE l.employee_id = :employee AND l.ended_at IS NULL"
+
+
+class _AccountRow(NamedTuple):
+    email: str
+    language: str
+    person_id: UUID
+
+
+_ACCOUNT: Final = query(
+    _AccountRow,
+    "SELECT p.email, p.language, p.id AS person_id FROM employee_links l JOIN {people} p ON p.id = l.person_id "
+    "WHERE l.employee_id = :employee AND l.ended_at IS NULL",
+    people=PEOPLE,
 )
 
 AccountNewsKind = Literal["bank_changed", "bank_entered", "bank_asked", "bank_connected"]
@@ -80,7 +90,7 @@ class NoticeRecipient:
 
 async def reader_of(session: AsyncSession, employee_id: UUID) -> NoticeRecipient | None:
     """Return who has an account for the employee's record: told also of what was not done there."""
-    row = (await session.execute(_ACCOUNT, {"employee": employee_id})).one_or_none()
+    row = await fetch_optional(session, _ACCOUNT, {"employee": employee_id})
     return None if row is None else NoticeRecipient(row.email, row.language, row.person_id)
 
 

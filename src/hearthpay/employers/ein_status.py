@@ -5,10 +5,10 @@ assigned number is never taken back, so nothing leads away from approved.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, TypeGuard
+from typing import Final, NamedTuple, TypeGuard
 from uuid import UUID
 
-from sqlalchemy import Row, select, text
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
@@ -17,6 +17,7 @@ from hearthpay.access.permissions import KEEP_EIN, USE_SANDBOX, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.access.wrong_mode import wrong_mode
 from hearthpay.database import audit
+from hearthpay.database.typed_rows import fetch_optional, query
 from hearthpay.employers.models import Employer
 from hearthpay.employers.schemas import EinStatus
 
@@ -27,10 +28,18 @@ NEXT: Final[Mapping[EinStatus, tuple[EinStatus, ...]]] = {
 }
 """Where each status may lead."""
 
+
+class _ChangeRow(NamedTuple):
+    organization_id: UUID
+    sandbox: bool
+    before: EinStatus
+
+
 # One statement: of two changes at once the second sees what the first has left.
-_CHANGE: Final = text(
+_CHANGE: Final = query(
+    _ChangeRow,
     "UPDATE employers SET ein_status = :status WHERE id = :employer_id AND ein_status = ANY(:allowed_from) "
-    "RETURNING organization_id, sandbox, old.ein_status AS before"
+    "RETURNING organization_id, sandbox, old.ein_status AS before",
 )
 
 
@@ -46,7 +55,7 @@ async def set_ein_status(session: AsyncSession, employer_id: UUID, status: EinSt
     to where `status` is not among them; nothing is changed then.
     """
     row = await _change(session, employer_id, status)
-    before: EinStatus = row.before
+    before = row.before
     await audit.record(
         session,
         actor_kind="operator",
@@ -87,7 +96,7 @@ async def note_sandbox_ein_status(
 
 
 async def _note(session: AsyncSession, actor: Actor, employer: Employer, status: EinStatus) -> EinStatus:
-    before: EinStatus = (await _change(session, employer.id, status)).before
+    before = (await _change(session, employer.id, status)).before
     await record_audit(
         session,
         actor,
@@ -99,10 +108,10 @@ async def _note(session: AsyncSession, actor: Actor, employer: Employer, status:
     return before
 
 
-async def _change(session: AsyncSession, employer_id: UUID, status: EinStatus) -> Row[Any]:
+async def _change(session: AsyncSession, employer_id: UUID, status: EinStatus) -> _ChangeRow:
     allowed_from = [before for before, following in NEXT.items() if status in following]
     change = {"status": status, "employer_id": employer_id, "allowed_from": allowed_from}
-    row = (await session.execute(_CHANGE, change)).one_or_none()
+    row = await fetch_optional(session, _CHANGE, change)
     if row is None:
         raise await _refusal(session, employer_id, status)
     return row

@@ -3,29 +3,40 @@
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.household_clocks import at_a_clock, by_mode
+from hearthpay.database.statements import Fragment, statement
+from hearthpay.database.typed_rows import fetch_all, query
+
+
+class _TakeRow(NamedTuple):
+    id: UUID
+    duties_seen_on: datetime.date | None
+
 
 _TAKE: Final = by_mode(
-    lambda mode: text(
-        f"SELECT id, duties_seen_on FROM employers WHERE {mode} "
+    lambda mode: query(
+        _TakeRow,
+        "SELECT id, duties_seen_on FROM employers WHERE {mode} "
         "AND (duties_look_on IS NULL OR duties_look_on <= :today) "
-        "ORDER BY duties_look_on NULLS FIRST, id LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED"
+        "ORDER BY duties_look_on NULLS FIRST, id LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED",
+        mode=mode,
     ),
-    "sandbox",
+    Fragment("sandbox"),
 )
 _SEEN: Final = text("UPDATE employers SET duties_seen_on = :today, duties_look_on = :again WHERE id = :id")
 _DUE: Final = by_mode(
-    lambda mode: text(
-        f"SELECT count(*) FROM (SELECT FROM employers WHERE {mode} "
-        "AND (duties_look_on IS NULL OR duties_look_on <= :today) LIMIT 1000) due"
+    lambda mode: statement(
+        "SELECT count(*) FROM (SELECT FROM employers WHERE {mode} "
+        "AND (duties_look_on IS NULL OR duties_look_on <= :today) LIMIT 1000) due",
+        mode=mode,
     ),
-    "sandbox",
+    Fragment("sandbox"),
 )
 
 
@@ -41,7 +52,7 @@ async def claim_reminder_checks(
     session: AsyncSession, today: datetime.date, limit: int
 ) -> Sequence[ReminderCheck]:
     """Lock up to `limit` real households whose day it is, and that no other worker has; the session is the worker's."""
-    rows = await session.execute(_TAKE[at_a_clock(session)], {"today": today, "limit": limit})
+    rows = await fetch_all(session, _TAKE[at_a_clock(session)], {"today": today, "limit": limit})
     return [ReminderCheck(row.id, row.duties_seen_on) for row in rows]
 
 

@@ -1,10 +1,10 @@
 """Deleting and resetting sandbox households; a real household can never be deleted through the API."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import select, text, update
+from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
@@ -13,17 +13,27 @@ from hearthpay.access.permissions import DELETE_HOUSEHOLD, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.access.wrong_mode import wrong_mode
 from hearthpay.database.relations import AUTOPILOT_ENROLLMENTS
+from hearthpay.database.statements import statement
+from hearthpay.database.typed_rows import fetch_optional, query
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import lock_households, owned_in_the_other_mode
 
+
+class _ClearRow(NamedTuple):
+    employees_removed: int
+    payrolls_removed: int
+
+
 # The service's role cannot delete these rows; the function can, and checks the tenant and the mode once more.
-_CLEAR: Final = text(
-    "SELECT employees_removed, payrolls_removed FROM clear_sandbox_household(:employer_id, :keep_household)"
+_CLEAR: Final = query(
+    _ClearRow,
+    "SELECT employees_removed, payrolls_removed FROM clear_sandbox_household(:employer_id, :keep_household)",
 )
 
 # The function locks the household, its payrolls and its employees; who makes payrolls locks enrollments before these.
-_LOCK_ENROLLMENTS: Final = text(
-    f"SELECT FROM {AUTOPILOT_ENROLLMENTS} n WHERE n.employer_id = :employer_id ORDER BY n.id FOR NO KEY UPDATE"
+_LOCK_ENROLLMENTS: Final = statement(
+    "SELECT FROM {autopilot_enrollments} n WHERE n.employer_id = :employer_id ORDER BY n.id FOR NO KEY UPDATE",
+    autopilot_enrollments=AUTOPILOT_ENROLLMENTS,
 )
 
 
@@ -76,9 +86,9 @@ async def _clear(session: AsyncSession, actor: Actor, employer: Employer, *, kee
     # The strength that lets a payroll under way write its history, which refers to the enrollment.
     await session.refresh(employer, with_for_update={"key_share": True})
     await session.execute(_LOCK_ENROLLMENTS, {"employer_id": employer.id})
-    row = (
-        await session.execute(_CLEAR, {"employer_id": employer.id, "keep_household": keep_household})
-    ).one_or_none()
+    row = await fetch_optional(
+        session, _CLEAR, {"employer_id": employer.id, "keep_household": keep_household}
+    )
     if row is None:
         raise _unknown()
     cleared = Cleared(row.employees_removed, row.payrolls_removed)

@@ -3,17 +3,24 @@
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import text
+from sqlalchemy import TextClause
 from sqlalchemy.ext.asyncio import AsyncSession
 
-_FORGET: Final = (
-    "DELETE FROM idempotency_keys WHERE (organization_id, sandbox, key) IN "
-    "(SELECT organization_id, sandbox, key FROM idempotency_keys "
-    "WHERE {} AND created_at < :before ORDER BY created_at LIMIT :limit) RETURNING true"
-)
-_FORGET_KEYS: Final = text(_FORGET.format("path NOT LIKE '%/payroll/run'"))
-_FORGET_SHORT_LIVED: Final = text(
-    _FORGET.format("(path LIKE '%/payroll/preview' OR path LIKE '%/invite' AND key_id IS NULL)")
+from hearthpay.database.statements import Fragment, statement
+
+
+def _forget(which: Fragment) -> TextClause:
+    return statement(
+        "DELETE FROM idempotency_keys WHERE (organization_id, sandbox, key) IN "
+        "(SELECT organization_id, sandbox, key FROM idempotency_keys "
+        "WHERE {which} AND created_at < :before ORDER BY created_at LIMIT :limit) RETURNING true",
+        which=which,
+    )
+
+
+_FORGET_KEYS: Final = _forget(Fragment("path NOT LIKE '%/payroll/run'"))
+_FORGET_SHORT_LIVED: Final = _forget(
+    Fragment("(path LIKE '%/payroll/preview' OR path LIKE '%/invite' AND key_id IS NULL)")
 )
 
 

@@ -13,15 +13,16 @@ import hashlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 import orjson
-from sqlalchemy import Row, text
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
 from hearthpay.database.sealing_keys import key_for_writing
 from hearthpay.database.session import Database
+from hearthpay.database.typed_rows import fetch_one, fetch_optional, query
 from hearthpay.security.content_seal import Place, SealedContent, answer_place, open_content, seal_content
 from hearthpay.security.key_ring import KeyRing, UnknownKeyError
 
@@ -31,9 +32,20 @@ _CLAIM: Final = text(
     "INSERT INTO idempotency_keys (organization_id, sandbox, key, request_hash, path, created_at) "
     "VALUES (:organization_id, :sandbox, :key, :request_hash, :path, :now) ON CONFLICT DO NOTHING RETURNING true"
 )
-_FIND: Final = text(
+
+
+class _FindRow(NamedTuple):
+    request_hash: bytes
+    status: int
+    body: bytes
+    nonce: bytes | None
+    key_id: str | None
+
+
+_FIND: Final = query(
+    _FindRow,
     "SELECT request_hash, status, body, nonce, key_id FROM idempotency_keys "
-    "WHERE organization_id = :organization_id AND sandbox = :sandbox AND key = :key"
+    "WHERE organization_id = :organization_id AND sandbox = :sandbox AND key = :key",
 )
 _STORE: Final = text(
     "UPDATE idempotency_keys SET status = :status, body = :body "
@@ -107,7 +119,7 @@ async def find_answer(database: Database, actor: Actor, claim: Claim) -> Rendere
     """Return what was answered under the key, unencrypted; None where nothing was. Raises KeyTakenError."""
     whose = {"organization_id": actor.organization_id, "sandbox": actor.sandbox, "key": claim.key}
     async with database.transaction(actor.tenant) as session:
-        stored = (await session.execute(_FIND, whose)).one_or_none()
+        stored = await fetch_optional(session, _FIND, whose)
     if stored is None:
         return None
     if bytes(stored.request_hash) != claim.fingerprint:
@@ -139,7 +151,7 @@ async def run_once_per_key(
     async with database.transaction(actor.tenant) as session:
         new = {"request_hash": claim.fingerprint, "path": claim.path, "now": now}
         if (await session.execute(_CLAIM, whose | new)).first() is None:
-            stored = (await session.execute(_FIND, whose)).one()
+            stored = await fetch_one(session, _FIND, whose)
             if bytes(stored.request_hash) != claim.fingerprint:
                 raise KeyTakenError
             return Answered(Rendered(_opened(stored, sealed_with, place), stored.status), replayed=True)
@@ -154,9 +166,9 @@ async def run_once_per_key(
     return Answered(rendered, replayed=False)
 
 
-def _opened(stored: Row[tuple[object, ...]], ring: KeyRing | None, place: Place) -> bytes:
+def _opened(stored: _FindRow, ring: KeyRing | None, place: Place) -> bytes:
     """Return the stored answer's body. Raises KeyRingError; answers from before they were sealed are plain."""
-    if stored.key_id is None:
+    if stored.key_id is None or stored.nonce is None:
         return bytes(stored.body)
     if ring is None:
         raise UnknownKeyError(stored.key_id)

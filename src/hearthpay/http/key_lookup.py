@@ -12,7 +12,7 @@ import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 from uuid import UUID
 
 import structlog
@@ -23,6 +23,8 @@ from hearthpay.access.plans import Terms, terms_of
 from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
+from hearthpay.database.statements import column_list
+from hearthpay.database.typed_rows import fetch_optional, query
 from hearthpay.security.api_keys import ApiKey, Mode, hash_of
 
 REMEMBERED_FOR: Final = timedelta(seconds=5)
@@ -30,7 +32,27 @@ _NO_TIME: Final = timedelta(0)
 NOTED_EVERY: Final = timedelta(minutes=15)
 _REMEMBERED_AT_MOST: Final = 4096
 _NOTED_AT_ONCE: Final = 2
-_LOOKUP: Final = text("SELECT * FROM authenticate_api_key(:key_hash)")
+
+
+class _LookupRow(NamedTuple):
+    key_id: UUID
+    organization_id: UUID
+    employer_id: UUID | None
+    mode: str
+    scopes: list[str]
+    employer_sandbox: bool | None
+    plan: str
+    lifted_limits: dict[str, int | None]
+    expires_at: datetime | None
+    confined: bool
+    last_used_at: datetime | None
+
+
+_LOOKUP: Final = query(
+    _LookupRow,
+    "SELECT {columns} FROM authenticate_api_key(:key_hash)",
+    columns=column_list(_LookupRow._fields),
+)
 _NOTE_USE: Final = text("SELECT note_api_key_use(:key_hash, :used_at)")
 
 _log = structlog.get_logger("hearthpay.http")
@@ -93,7 +115,7 @@ class KeyLookup:
 
     async def _look_up(self, key_hash: bytes, now: datetime) -> Credential | None:
         async with self._database.transaction(None) as session:
-            row = (await session.execute(_LOOKUP, {"key_hash": key_hash})).one_or_none()
+            row = await fetch_optional(session, _LOOKUP, {"key_hash": key_hash})
         if row is None:
             return None
         if row.last_used_at is None or now - row.last_used_at >= NOTED_EVERY:

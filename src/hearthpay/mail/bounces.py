@@ -7,12 +7,21 @@ it back later writes to the sender's own mailbox (`MAIL_FROM`), which is not rea
 import hashlib
 from collections.abc import Collection
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-_BOUNCED: Final = text("SELECT address_hash, bounced_at FROM bounced_addresses(CAST(:hashes AS bytea[]))")
+from hearthpay.database.typed_rows import fetch_all, query
+
+
+class _BouncedRow(NamedTuple):
+    address_hash: bytes
+    bounced_at: datetime
+
+
+_BOUNCED: Final = query(
+    _BouncedRow, "SELECT address_hash, bounced_at FROM bounced_addresses(CAST(:hashes AS bytea[]))"
+)
 
 
 def hash_of_address(address: str) -> bytes:
@@ -25,5 +34,5 @@ async def bounced(session: AsyncSession, addresses: Collection[str]) -> dict[str
     known = {hash_of_address(address): address for address in addresses}
     if not known:
         return {}
-    rows = await session.execute(_BOUNCED, {"hashes": list(known)})
+    rows = await fetch_all(session, _BOUNCED, {"hashes": list(known)})
     return {known[bytes(row.address_hash)]: row.bounced_at for row in rows}

@@ -6,21 +6,22 @@ from datetime import datetime
 from typing import Final
 
 import structlog
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.clock import Clock
 from hearthpay.database.household_clocks import OF_THIS_CLOCK
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
+from hearthpay.database.statements import statement
 from hearthpay.mail.notices import Notice, NotificationSettings, queue_notice
 from hearthpay.security.key_ring import KeyRing
 
 AT_ONCE: Final = 100
 """Pieces of news of a kind that one round tells."""
 
-_IN_TURN: Final = text(
-    f"SELECT pg_try_advisory_xact_lock(hashtextextended('hearthpay news ' || :kind || {OF_THIS_CLOCK}, 0))"
+_IN_TURN: Final = statement(
+    "SELECT pg_try_advisory_xact_lock(hashtextextended('hearthpay news ' || :kind || {of_this_clock}, 0))",
+    of_this_clock=OF_THIS_CLOCK,
 )
 _log = structlog.get_logger("hearthpay.mail")
 

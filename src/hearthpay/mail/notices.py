@@ -7,7 +7,7 @@ or there is no mail server, is noted there all the same: who was to be told, of 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta
-from typing import Final, Literal, Self
+from typing import Final, Literal, NamedTuple, Self
 from uuid import UUID
 
 import orjson
@@ -17,6 +17,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
 from hearthpay.database.sealing_keys import key_for_writing
+from hearthpay.database.statements import Fragment
+from hearthpay.database.typed_rows import fetch_one, query
 from hearthpay.mail.bounces import hash_of_address
 from hearthpay.mail.limits import USUAL_LIMITS, MailLimits, mail_limits
 from hearthpay.mail.mailer import Mail
@@ -46,7 +48,7 @@ NEWS: Final = (
 """Notices of what goes its usual way, which are counted apart, and for household and employee alone: an organization of
 many households has many paydays in a day."""
 
-SECURITY_ALERT: Final = "security_alert"
+SECURITY_ALERT: Final = Fragment("security_alert")
 """The kind of notices about delicate acts, which neither count nor are counted."""
 
 OPERATOR_LIMIT: Final = 100
@@ -54,19 +56,30 @@ OPERATOR_LIMIT: Final = 100
 
 _KNOWN: Final = text("SELECT EXISTS (SELECT FROM mail_outbox WHERE notice_key = :key)")
 _COUNT_ALONE: Final = text("SELECT pg_advisory_xact_lock(hashtextextended('hearthpay notice ' || :whose, 0))")
-_COUNT: Final = text(
+
+
+class _CountRow(NamedTuple):
+    of_organization: int
+    of_household: int
+    of_employee: int
+
+
+_COUNT: Final = query(
+    _CountRow,
     "SELECT count(*) AS of_organization, count(*) FILTER (WHERE employer_id = :employer_id) AS of_household, "
     "count(*) FILTER (WHERE employee_id = :employee_id) AS of_employee FROM mail_outbox "
     "WHERE organization_id = :organization_id AND created_at >= :since AND notice_key IS NOT NULL "
-    f"AND recipient <> 'operator' AND NOT sandbox AND kind <> ALL(:news) AND kind <> 'notice.{SECURITY_ALERT}' "
-    "AND NOT starts_with(coalesce(reason, ''), 'daily_limit_of_')"
+    "AND recipient <> 'operator' AND NOT sandbox AND kind <> ALL(:news) AND kind <> 'notice.{security_alert}' "
+    "AND NOT starts_with(coalesce(reason, ''), 'daily_limit_of_')",
+    security_alert=SECURITY_ALERT,
 )
 # What tells of every payday must not use up what tells of trouble.
-_COUNT_NEWS: Final = text(
+_COUNT_NEWS: Final = query(
+    _CountRow,
     "SELECT 0 AS of_organization, count(*) FILTER (WHERE employer_id = :employer_id) AS of_household, "
     "count(*) FILTER (WHERE employee_id = :employee_id AND recipient = 'employee') AS of_employee FROM mail_outbox "
     "WHERE organization_id = :organization_id AND created_at >= :since AND kind = ANY(:news) "
-    "AND NOT starts_with(coalesce(reason, ''), 'daily_limit_of_')"
+    "AND NOT starts_with(coalesce(reason, ''), 'daily_limit_of_')",
 )
 _COUNT_OPERATORS: Final = text(
     "SELECT count(*) FROM mail_outbox WHERE recipient = 'operator' AND created_at >= :since "
@@ -200,7 +213,7 @@ async def _admitted(
         "news": list(NEWS),
     }
     kind = f"notice.{notice.kind}"
-    counted = (await session.execute(_COUNT_NEWS if kind in NEWS else _COUNT, whose)).one()
+    counted = await fetch_one(session, _COUNT_NEWS if kind in NEWS else _COUNT, whose)
     exceeded = notifications.limits.exceeded_by(
         employee=counted.of_employee if notice.recipient == "employee" else -1,
         household=counted.of_household,

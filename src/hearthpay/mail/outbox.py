@@ -8,11 +8,11 @@ Message-ID, and never loses one.
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
-from typing import Final, Literal, cast
+from typing import Final, Literal, NamedTuple, cast
 from uuid import UUID
 
 import orjson
-from sqlalchemy import Row, text
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
@@ -20,6 +20,8 @@ from hearthpay.clock import Clock
 from hearthpay.database import audit
 from hearthpay.database.relations import ORGANIZATIONS
 from hearthpay.database.sealing_keys import key_for_writing
+from hearthpay.database.statements import Fragment, statement
+from hearthpay.database.typed_rows import Query, fetch_all, fetch_one, fetch_optional, query
 from hearthpay.mail.bounces import hash_of_address
 from hearthpay.mail.limits import MailLimits
 from hearthpay.mail.mailer import PATIENCE_SECONDS, Delivery, Mail
@@ -45,12 +47,29 @@ _MOST_DOUBLINGS: Final = 20
 _COUNT_ALONE: Final = text(
     "SELECT pg_advisory_xact_lock(hashtextextended('hearthpay mail ' || :organization_id, 0))"
 )
-_COUNT: Final = text(
-    "SELECT of_organization, of_household, of_employee FROM mails_since(:employer_id, :employee_id, :since)"
+
+
+class _CountRow(NamedTuple):
+    of_organization: int
+    of_household: int
+    of_employee: int
+
+
+_COUNT: Final = query(
+    _CountRow,
+    "SELECT of_organization, of_household, of_employee FROM mails_since(:employer_id, :employee_id, :since)",
 )
-_MAILED: Final = text("SELECT to_mailbox, mailboxes FROM invitations_mailed(:mailbox, :since)")
-_IS_YOUNG: Final = text(
-    f"SELECT EXISTS (SELECT FROM {ORGANIZATIONS} o WHERE o.id = :organization AND o.created_at > :since)"
+
+
+class _MailedRow(NamedTuple):
+    to_mailbox: int
+    mailboxes: int
+
+
+_MAILED: Final = query(_MailedRow, "SELECT to_mailbox, mailboxes FROM invitations_mailed(:mailbox, :since)")
+_IS_YOUNG: Final = statement(
+    "SELECT EXISTS (SELECT FROM {organizations} o WHERE o.id = :organization AND o.created_at > :since)",
+    organizations=ORGANIZATIONS,
 )
 _YOUNG: Final = timedelta(days=7)
 _INSERT: Final = text(
@@ -64,26 +83,56 @@ _WITHDRAW: Final = text(
     "UPDATE mail_outbox SET status = 'withdrawn', reason = :reason, finished_at = :now, content = NULL, nonce = NULL, "
     "key_id = NULL, leased_until = NULL WHERE id = :id AND status = 'queued'"
 )
-_STATE: Final = text("SELECT status, reason, leased_until > :now AS in_hand FROM mail_outbox WHERE id = :id")
 
-_CLAIM_ONE: Final = text(
+
+class _StateRow(NamedTuple):
+    status: str
+    reason: str | None
+    in_hand: bool | None
+
+
+_STATE: Final = query(
+    _StateRow, "SELECT status, reason, leased_until > :now AS in_hand FROM mail_outbox WHERE id = :id"
+)
+
+
+class _ClaimedRow(NamedTuple):
+    id: UUID
+    organization_id: UUID | None
+    employer_id: UUID | None
+    sandbox: bool
+    created_at: datetime
+    expires_at: datetime
+    attempts: int
+    content: bytes
+    nonce: bytes
+    key_id: str
+
+
+_CLAIM_ONE: Final = query(
+    _ClaimedRow,
     "UPDATE mail_outbox SET leased_until = :until, attempts = attempts + 1 WHERE id = :id "
     "AND status = 'queued' AND due_at <= :now AND (leased_until IS NULL OR leased_until <= :now) "
-    "RETURNING id, organization_id, employer_id, sandbox, created_at, expires_at, attempts, content, nonce, key_id"
+    "RETURNING id, organization_id, employer_id, sandbox, created_at, expires_at, attempts, content, nonce, key_id",
 )
-# A subquery that locks and skips may run again for every row of a join, each time with other rows: it is made once.
-_CLAIM: Final = (
-    "WITH due AS MATERIALIZED (SELECT id FROM mail_outbox "
-    "WHERE status = 'queued' {which} AND due_at <= :now AND (leased_until IS NULL OR leased_until <= :now) "
-    "ORDER BY due_at, id LIMIT :limit FOR UPDATE SKIP LOCKED) "
-    "UPDATE mail_outbox m SET leased_until = :until, attempts = m.attempts + 1 FROM due WHERE m.id = due.id "
-    "RETURNING m.id, m.organization_id, m.employer_id, m.sandbox, m.created_at, m.expires_at, m.attempts, m.content, "
-    "m.nonce, m.key_id"
-)
-_CLAIM_DUE: Final = text(_CLAIM.format(which=""))
-_CLAIM_FOR_FOLDER: Final = text(
-    _CLAIM.format(which="AND reason IN ('no_mail_server', 'folder_not_writable')")
-)
+
+
+def _claim(which: Fragment) -> Query[_ClaimedRow]:
+    # A subquery that locks and skips may run again for every row of a join, each time with other rows: it is made once.
+    return query(
+        _ClaimedRow,
+        "WITH due AS MATERIALIZED (SELECT id FROM mail_outbox "
+        "WHERE status = 'queued' {which} AND due_at <= :now AND (leased_until IS NULL OR leased_until <= :now) "
+        "ORDER BY due_at, id LIMIT :limit FOR UPDATE SKIP LOCKED) "
+        "UPDATE mail_outbox m SET leased_until = :until, attempts = m.attempts + 1 FROM due WHERE m.id = due.id "
+        "RETURNING m.id, m.organization_id, m.employer_id, m.sandbox, m.created_at, m.expires_at, m.attempts, "
+        "m.content, m.nonce, m.key_id",
+        which=which,
+    )
+
+
+_CLAIM_DUE: Final = _claim(Fragment(""))
+_CLAIM_FOR_FOLDER: Final = _claim(Fragment("AND reason IN ('no_mail_server', 'folder_not_writable')"))
 _KEPT: Final = text(
     "UPDATE mail_outbox SET status = 'withheld', reason = :reason, finished_at = :now, content = NULL, nonce = NULL, "
     "key_id = NULL, leased_until = NULL WHERE id = :id AND status = 'queued' RETURNING true"
@@ -92,11 +141,23 @@ _DUE: Final = text(
     "SELECT count(*) FROM (SELECT FROM mail_outbox WHERE status = 'queued' AND due_at <= :now "
     "AND (leased_until IS NULL OR leased_until <= :now) LIMIT 1000) AS due"
 )
-_GIVE_UP: Final = text(
+
+
+class _GiveUpRow(NamedTuple):
+    id: UUID
+    organization_id: UUID | None
+    employer_id: UUID | None
+    sandbox: bool
+    attempts: int
+    reason: str | None
+
+
+_GIVE_UP: Final = query(
+    _GiveUpRow,
     "UPDATE mail_outbox SET status = 'failed', reason = coalesce(reason, 'not_taken_in_time'), finished_at = :now, "
     "content = NULL, nonce = NULL, key_id = NULL, leased_until = NULL WHERE id IN (SELECT id FROM mail_outbox "
     "WHERE status = 'queued' AND expires_at <= :now AND (leased_until IS NULL OR leased_until <= :now) "
-    "ORDER BY id FOR UPDATE SKIP LOCKED) RETURNING id, organization_id, employer_id, sandbox, attempts, reason"
+    "ORDER BY id FOR UPDATE SKIP LOCKED) RETURNING id, organization_id, employer_id, sandbox, attempts, reason",
 )
 # Taken is taken, whoever holds the lease by now; of another outcome only the holder knows.
 _SENT: Final = text(
@@ -205,7 +266,7 @@ async def _admitted(
     await session.execute(_COUNT_ALONE, {"organization_id": str(addressee.organization_id)})
     midnight = datetime.combine(now.astimezone(UTC).date(), time(), UTC)
     places = {"employer_id": addressee.employer_id, "employee_id": addressee.employee_id, "since": midnight}
-    counted = (await session.execute(_COUNT, places)).one()
+    counted = await fetch_one(session, _COUNT, places)
     whose = limits.exceeded_by(
         employee=counted.of_employee,
         household=counted.of_household,
@@ -226,7 +287,7 @@ async def _strangers_limit(
 ) -> str | None:
     """Return whose limit leaves no room for an invitation to this mailbox: the mailbox's, or a young organization's."""
     values = {"mailbox": hash_of_address(to), "since": midnight}
-    mailed = (await session.execute(_MAILED, values)).one()
+    mailed = await fetch_one(session, _MAILED, values)
     if mailed.to_mailbox >= limits.mailbox:
         return "mailbox"
     since = {"organization": addressee.organization_id, "since": now - _YOUNG}
@@ -242,25 +303,26 @@ async def withdraw_mail(session: AsyncSession, clock: Clock, mail_id: UUID, reas
 
 async def state_of_mail(session: AsyncSession, clock: Clock, mail_id: UUID) -> MailState | None:
     """Return what has become of the mail; None for one that the session does not see."""
-    row = (await session.execute(_STATE, {"id": mail_id, "now": clock.now()})).one_or_none()
+    row = await fetch_optional(session, _STATE, {"id": mail_id, "now": clock.now()})
     return None if row is None else MailState(cast(MailStatus, row.status), row.reason, bool(row.in_hand))
 
 
 async def claim_mail(session: AsyncSession, clock: Clock, mail_id: UUID) -> Claimed | None:
     """Take the mail to send it now; None where it is not due, has left, or is in another's hands."""
-    row = (await session.execute(_CLAIM_ONE, {"id": mail_id, **_lease(clock)})).one_or_none()
+    row = await fetch_optional(session, _CLAIM_ONE, {"id": mail_id, **_lease(clock)})
     return None if row is None else _claimed(row)
 
 
 async def claim_due_mails(session: AsyncSession, clock: Clock, limit: int) -> list[Claimed]:
     """Take up to `limit` mails that are due, of any tenant: the session is the worker's."""
-    return [_claimed(row) for row in await session.execute(_CLAIM_DUE, {"limit": limit, **_lease(clock)})]
+    return [_claimed(row) for row in await fetch_all(session, _CLAIM_DUE, {"limit": limit, **_lease(clock)})]
 
 
 async def claim_mails_for_folder(session: AsyncSession, clock: Clock, limit: int) -> list[Claimed]:
     """Take up to `limit` mails that were written where there is no mail server; the session is the worker's."""
     return [
-        _claimed(row) for row in await session.execute(_CLAIM_FOR_FOLDER, {"limit": limit, **_lease(clock)})
+        _claimed(row)
+        for row in await fetch_all(session, _CLAIM_FOR_FOLDER, {"limit": limit, **_lease(clock)})
     ]
 
 
@@ -299,7 +361,7 @@ async def note_delivery(session: AsyncSession, clock: Clock, claimed: Claimed, d
 
 async def give_up_expired(session: AsyncSession, clock: Clock) -> int:
     """Give up the mails that could not be sent while they still made sense; return how many."""
-    rows = (await session.execute(_GIVE_UP, {"now": clock.now()})).all()
+    rows = await fetch_all(session, _GIVE_UP, {"now": clock.now()})
     for row in rows:
         await _leave_trace(session, row, "mail.failed", row.attempts, row.reason)
     return len(rows)
@@ -318,7 +380,7 @@ def _lease(clock: Clock) -> dict[str, datetime]:
     return {"now": now, "until": now + LEASE}
 
 
-def _claimed(row: Row[tuple[object, ...]]) -> Claimed:
+def _claimed(row: _ClaimedRow) -> Claimed:
     return Claimed(
         row.id,
         row.organization_id,
@@ -333,7 +395,7 @@ def _claimed(row: Row[tuple[object, ...]]) -> Claimed:
 
 async def _leave_trace(
     session: AsyncSession,
-    mail: Claimed | Row[tuple[object, ...]],
+    mail: Claimed | _GiveUpRow,
     action: str,
     attempts: int,
     reason: str | None = None,

@@ -5,7 +5,8 @@ Whatever goes wrong here, the mail stays in the outbox and the worker sends it.
 
 import asyncio
 from contextvars import Context
-from typing import Final
+from datetime import datetime
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import structlog
@@ -16,6 +17,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
+from hearthpay.database.statements import column_list
+from hearthpay.database.typed_rows import fetch_optional, query
 from hearthpay.mail.mailer import Delivery, Mailer
 from hearthpay.mail.outbox import LEASE, Claimed, open_mail, pause_after
 from hearthpay.security.content_seal import SealedContent
@@ -23,7 +26,23 @@ from hearthpay.security.key_ring import KeyRing, KeyRingError
 from hearthpay.security.vault_cipher import UnreadableSecretError
 
 _AT_ONCE: Final = 20
-_CLAIM: Final = text("SELECT * FROM claim_person_mail(:mail, :now, :until)")
+
+
+class _ClaimRow(NamedTuple):
+    id: UUID
+    created_at: datetime
+    expires_at: datetime
+    attempts: int
+    content: bytes
+    nonce: bytes
+    key_id: str
+
+
+_CLAIM: Final = query(
+    _ClaimRow,
+    "SELECT {columns} FROM claim_person_mail(:mail, :now, :until)",
+    columns=column_list(_ClaimRow._fields),
+)
 _NOTE: Final = text(
     "SELECT note_person_mail(:mail, CAST(:attempt AS smallint), :problem, :final, :now, :due_at)"
 )
@@ -69,7 +88,7 @@ class PersonPostman:
         now = self._clock.now()
         async with self._database.transaction(None) as session:
             values = {"mail": mail_id, "now": now, "until": now + LEASE}
-            row = (await session.execute(_CLAIM, values)).one_or_none()
+            row = await fetch_optional(session, _CLAIM, values)
         if row is None:
             return
         sealed = SealedContent(row.content, row.nonce, row.key_id)

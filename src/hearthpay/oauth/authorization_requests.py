@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import urlencode, urlsplit, urlunsplit
 from uuid import UUID
 
@@ -24,6 +24,8 @@ from hearthpay.access.permissions import KEEP_AGENTS, allow
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.accounts.freezing import refuse_frozen
 from hearthpay.database.relations import EMPLOYERS
+from hearthpay.database.statements import column_list, statement
+from hearthpay.database.typed_rows import fetch_optional, query
 from hearthpay.languages.catalogue import mark
 from hearthpay.oauth.agent_tokens import LASTS, new_secret
 from hearthpay.oauth.clients import Client
@@ -55,8 +57,22 @@ _IN_FORCE: Final = text(
     "SELECT count(*) FROM agent_grants WHERE person_id = :person AND ended_at IS NULL AND expires_at > :now"
 )
 _ROOM: Final = text("SELECT room_for_agent_request(:address, :client, :now, :of_address, :of_client)")
-_OPEN: Final = text("SELECT * FROM open_agent_request(:asked, :session, :now)")
-_HOUSEHOLD: Final = text(f"SELECT id FROM {EMPLOYERS} h WHERE id = :household")
+
+
+class _OpenRow(NamedTuple):
+    client_id: str
+    redirect_uri: str
+    scopes: list[str]
+    resource: str
+    state: str | None
+
+
+_OPEN: Final = query(
+    _OpenRow,
+    "SELECT {columns} FROM open_agent_request(:asked, :session, :now)",
+    columns=column_list(_OpenRow._fields),
+)
+_HOUSEHOLD: Final = statement("SELECT id FROM {employers} h WHERE id = :household", employers=EMPLOYERS)
 _ANSWER: Final = text("SELECT answer_agent_request(:asked, :session, :now, :given, :code, :code_until)")
 
 
@@ -191,7 +207,7 @@ async def open_authorization_request(
     """
     token = parse_token(presented)
     values = {"asked": None if token is None else token.hash, "session": session_id, "now": now}
-    row = None if token is None else (await session.execute(_OPEN, values)).one_or_none()
+    row = None if token is None else await fetch_optional(session, _OPEN, values)
     if row is None:
         raise _expired()
     return PendingAuthorization(row.client_id, row.redirect_uri, tuple(row.scopes), row.resource, row.state)

@@ -5,11 +5,10 @@ In the transaction that ended it. What was shown once and is shown again was sto
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import structlog
-from sqlalchemy import Row, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
@@ -17,6 +16,8 @@ from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.plans import NOTHING
 from hearthpay.database.relations import PEOPLE
 from hearthpay.database.session import become
+from hearthpay.database.statements import column_list
+from hearthpay.database.typed_rows import fetch_one, fetch_optional, query
 from hearthpay.languages.catalogue import moment_in
 from hearthpay.mail.person_mail import WARNINGS
 from hearthpay.people.context import PeopleContext
@@ -27,8 +28,34 @@ STOLEN: Final = frozenset({"code_reused", "refresh_reused"})
 """The reasons for which a grant ends by itself: of these its person is told."""
 
 _NEWS_LAST: Final = timedelta(days=7)
-_FIND: Final = text("SELECT * FROM find_agent_grant(:shown, :client)")
-_PERSON: Final = text(f"SELECT name, email, language FROM {PEOPLE} p WHERE id = :person")
+
+
+class _FindRow(NamedTuple):
+    grant_id: UUID
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    person_id: UUID
+    client_name: str
+    ended_because: str | None
+
+
+_FIND: Final = query(
+    _FindRow,
+    "SELECT {columns} FROM find_agent_grant(:shown, :client)",
+    columns=column_list(_FindRow._fields),
+)
+
+
+class _PersonRow(NamedTuple):
+    name: str
+    email: str
+    language: str
+
+
+_PERSON: Final = query(
+    _PersonRow, "SELECT name, email, language FROM {people} p WHERE id = :person", people=PEOPLE
+)
 
 _log = structlog.get_logger("hearthpay.oauth")
 
@@ -48,7 +75,7 @@ async def record_revocation(
 
     From here on the transaction is the tenant's whose grant it was.
     """
-    row = (await session.execute(_FIND, {"shown": shown, "client": client_id})).one()
+    row = await fetch_one(session, _FIND, {"shown": shown, "client": client_id})
     actor = Actor.token(
         row.grant_id,
         row.organization_id,
@@ -80,9 +107,7 @@ async def _warn(
     grant_id: UUID,
 ) -> None:
     """Queue the warning; without keys to seal it there is none, and the grant has ended all the same."""
-    person: Row[tuple[str, str, str]] | None = (
-        await session.execute(_PERSON, {"person": person_id})
-    ).one_or_none()
+    person = await fetch_optional(session, _PERSON, {"person": person_id})
     if person is None or people_context.ring is None:
         return
     mail = person_mail(

@@ -5,7 +5,7 @@ import hashlib
 import hmac
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import TextClause, text
@@ -15,22 +15,74 @@ from uuid_utils.compat import uuid7
 from hearthpay.access.actor import Actor, Role
 from hearthpay.access.permissions import SCOPES as API_SCOPES
 from hearthpay.access.plans import terms_of
+from hearthpay.database.statements import Fragment, column_list, statement
+from hearthpay.database.typed_rows import fetch_one, fetch_optional, query
 from hearthpay.oauth.agent_tokens import LASTS, AgentSecret, new_secret, read_secret
 from hearthpay.oauth.authorization_requests import refuse_other_resource
 from hearthpay.oauth.refusals import OAuthError
 from hearthpay.oauth.revocation import RequestOrigin, record_revocation
 from hearthpay.oauth.scopes import allows_changes, scopes_of
 
-_COLUMNS: Final = (
+_COLUMNS: Final = Fragment(
     ":shown, :client, :now, :access_id, :access, :access_until, :refresh_id, :refresh, :refresh_until"
 )
 _EXCHANGE: Final[dict[Literal["code", "refresh"], TextClause]] = {
-    "code": text(f"SELECT exchange_agent_code({_COLUMNS})"),
-    "refresh": text(f"SELECT exchange_agent_refresh({_COLUMNS})"),
+    "code": statement("SELECT exchange_agent_code({columns})", columns=_COLUMNS),
+    "refresh": statement("SELECT exchange_agent_refresh({columns})", columns=_COLUMNS),
 }
-_FIND_CODE: Final = text("SELECT * FROM find_agent_code(:shown)")
-_FIND_REFRESH: Final = text("SELECT * FROM find_agent_refresh(:shown)")
-_FIND_ACCESS: Final = text("SELECT * FROM find_agent_token(:shown, :now)")
+
+
+class _FindCodeRow(NamedTuple):
+    client_id: str
+    redirect_uri: str
+    redirect_given: bool
+    code_challenge: str
+    resource: str
+    expires_at: datetime
+    used_at: datetime | None
+
+
+_FIND_CODE: Final = query(
+    _FindCodeRow,
+    "SELECT {columns} FROM find_agent_code(:shown)",
+    columns=column_list(_FindCodeRow._fields),
+)
+
+
+class _FindRefreshRow(NamedTuple):
+    client_id: str
+    tools: list[str]
+    resource: str
+    expires_at: datetime
+
+
+_FIND_REFRESH: Final = query(
+    _FindRefreshRow,
+    "SELECT {columns} FROM find_agent_refresh(:shown)",
+    columns=column_list(_FindRefreshRow._fields),
+)
+
+
+class _FindAccessRow(NamedTuple):
+    grant_id: UUID
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    tools: list[str]
+    demands_preview: bool
+    resource: str
+    client_name: str
+    role: Role
+    plan: str
+    lifted_limits: dict[str, int | None]
+    person_id: UUID
+
+
+_FIND_ACCESS: Final = query(
+    _FindAccessRow,
+    "SELECT {columns} FROM find_agent_token(:shown, :now)",
+    columns=column_list(_FindAccessRow._fields),
+)
 _REVOKE: Final = text("SELECT revoke_agent_token(:shown, :client, :now)")
 _NOT_GOOD: Final = (
     "This code is not good: it is unknown, was used, has expired, or belongs to another program."
@@ -77,7 +129,7 @@ async def exchange_code(
     Raises OAuthError where something is wrong that the right agent could mend: `invalid_grant`, `invalid_target`.
     """
     shown = read_secret("code", code)
-    row = None if shown is None else (await session.execute(_FIND_CODE, {"shown": shown.hash})).one_or_none()
+    row = None if shown is None else await fetch_optional(session, _FIND_CODE, {"shown": shown.hash})
     if shown is None or row is None or row.client_id != client_id:
         raise OAuthError("invalid_grant", _NOT_GOOD)
     if row.used_at is None:
@@ -104,9 +156,7 @@ async def exchange_refresh(
     A narrower scope than the grant's is no wish that can be had: tokens are what the grant is.
     """
     shown = read_secret("refresh", refresh)
-    row = (
-        None if shown is None else (await session.execute(_FIND_REFRESH, {"shown": shown.hash})).one_or_none()
-    )
+    row = None if shown is None else await fetch_optional(session, _FIND_REFRESH, {"shown": shown.hash})
     if shown is None or row is None or row.client_id != client_id:
         raise OAuthError("invalid_grant", _NOT_GOOD_TOKEN)
     refuse_other_resource(resource, row.resource)
@@ -139,7 +189,7 @@ async def find_access(
     row = (
         None
         if shown is None
-        else (await session.execute(_FIND_ACCESS, {"shown": shown.hash, "now": now})).one_or_none()
+        else await fetch_optional(session, _FIND_ACCESS, {"shown": shown.hash, "now": now})
     )
     if row is None:
         return None
@@ -188,7 +238,7 @@ async def _exchange(
         await record_revocation(session, now, origin, shown=shown.hash, client_id=client_id)
     if outcome != "issued":
         return None
-    row = (await session.execute(_FIND_REFRESH, {"shown": refresh.hash})).one()
+    row = await fetch_one(session, _FIND_REFRESH, {"shown": refresh.hash})
     lasts = min(LASTS["access"], row.expires_at - now)
     return IssuedTokens(access, refresh, scopes_of(row.tools), int(lasts.total_seconds()))
 

@@ -7,13 +7,14 @@ want to move a payroll at once, the second finds it gone and moves nothing.
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Final, Literal, NamedTuple, get_args
 from uuid import UUID
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.audit import ActorKind
+from hearthpay.database.typed_rows import fetch_all, query
 
 PayrollStatus = Literal[
     "draft", "scheduled", "firing", "pending_funding", "processing", "completed", "voided", "failed"
@@ -61,22 +62,39 @@ A payroll that can never be fired fails from `firing`. A direct deposit that its
 takes a completed payroll to `failed`: completed means that nothing was returned.
 """
 
-_MOVE: Final = text(
+
+class _MoveRow(NamedTuple):
+    payroll_id: UUID
+    to_status: str
+
+
+_MOVE: Final = query(
+    _MoveRow,
     "WITH moved AS (UPDATE payrolls SET status = :last WHERE id = ANY(:ids) AND status = :first "
     "RETURNING id, organization_id, employer_id, sandbox) "
     "INSERT INTO payroll_transitions (id, organization_id, employer_id, sandbox, payroll_id, from_status, to_status, "
     "actor_kind, actor_id, reason, at) "
     "SELECT new_id(), m.organization_id, m.employer_id, m.sandbox, m.id, step.leave, step.enter, :actor_kind, "
     ":actor_id, :reason, :at FROM moved m CROSS JOIN unnest(CAST(:leave AS text[]), CAST(:enter AS text[])) "
-    "WITH ORDINALITY AS step(leave, enter, number) ORDER BY m.id, step.number RETURNING payroll_id, to_status"
+    "WITH ORDINALITY AS step(leave, enter, number) ORDER BY m.id, step.number RETURNING payroll_id, to_status",
 )
 _BEGIN: Final = text(
     "INSERT INTO payroll_transitions (id, organization_id, employer_id, sandbox, payroll_id, to_status, actor_kind, "
     "actor_id, at) SELECT new_id(), organization_id, employer_id, sandbox, id, status, :actor_kind, :actor_id, :at "
     "FROM payrolls WHERE id = ANY(:ids) ORDER BY id"
 )
-_HISTORY: Final = text(
-    "SELECT to_status, actor_kind, reason, at FROM payroll_transitions WHERE payroll_id = :id ORDER BY id"
+
+
+class _HistoryRow(NamedTuple):
+    to_status: str
+    actor_kind: str
+    reason: str | None
+    at: datetime.datetime
+
+
+_HISTORY: Final = query(
+    _HistoryRow,
+    "SELECT to_status, actor_kind, reason, at FROM payroll_transitions WHERE payroll_id = :id ORDER BY id",
 )
 
 
@@ -121,7 +139,8 @@ async def move(
         _require(*step, cause)
     if not payrolls:
         return []
-    rows = await session.execute(
+    rows = await fetch_all(
+        session,
         _MOVE,
         {
             "ids": list(payrolls),
@@ -135,7 +154,7 @@ async def move(
             "at": cause.at,
         },
     )
-    return [row[0] for row in rows if row[1] == entered[-1]]
+    return [row.payroll_id for row in rows if row.to_status == entered[-1]]
 
 
 async def begin(session: AsyncSession, payroll: UUID, status: PayrollStatus, cause: Cause) -> None:
@@ -157,7 +176,7 @@ async def begin_all(session: AsyncSession, payrolls: Mapping[UUID, PayrollStatus
 
 async def history_of(session: AsyncSession, payroll: UUID) -> tuple[Transition, ...]:
     """Return the payroll's history, oldest first."""
-    return tuple(Transition(*row) for row in await session.execute(_HISTORY, {"id": payroll}))
+    return tuple(Transition(*row) for row in await fetch_all(session, _HISTORY, {"id": payroll}))
 
 
 def _require(leave: PayrollStatus | None, enter: PayrollStatus, cause: Cause) -> None:

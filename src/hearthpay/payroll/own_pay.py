@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
@@ -16,25 +16,50 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import OWN_RECORD
 from hearthpay.clock import Clock
+from hearthpay.database.typed_rows import fetch_all, fetch_one, query
 from hearthpay.employees.links import allow_own, own_employee_at
 from hearthpay.payroll.lifecycle import HAS_PAY_STUBS
 
+
+class _StubsRow(NamedTuple):
+    payroll_id: UUID
+    pay_date: date
+    period_start: date
+    period_end: date
+    gross_pay: int
+    net_pay: int
+    undone: bool
+
+
 # A paycheck that was undone stands in the list, told as such, and adds nothing with the one that undoes it.
-_STUBS: Final = text(
+_STUBS: Final = query(
+    _StubsRow,
     "SELECT c.payroll_id, p.pay_date, p.period_start, p.period_end, c.gross_pay, c.net_pay, "
     "EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id) AS undone "
     "FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
     "WHERE c.employee_id = :employee AND c.reverses IS NULL AND p.status = ANY(:with_stubs) AND c.tax_year = :year "
-    "ORDER BY p.pay_date DESC, c.id DESC"
+    "ORDER BY p.pay_date DESC, c.id DESC",
 )
 _YEARS: Final = text(
     "SELECT DISTINCT c.tax_year FROM paychecks c WHERE c.employee_id = :employee ORDER BY 1 DESC"
 )
-_YEAR: Final = text(
-    "SELECT coalesce(sum(c.regular_hours + c.overtime_hours), 0), coalesce(sum(c.gross_pay), 0)::bigint, "
-    "coalesce(sum(c.employee_taxes), 0)::bigint, coalesce(sum(c.net_pay), 0)::bigint, "
-    "coalesce(sum(c.set_aside), 0)::bigint FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
-    "WHERE c.employee_id = :employee AND c.tax_year = :year AND p.status = ANY(:with_stubs)"
+
+
+class _YearRow(NamedTuple):
+    hours: Decimal
+    gross: int
+    taxes: int
+    net: int
+    set_aside: int
+
+
+_YEAR: Final = query(
+    _YearRow,
+    "SELECT coalesce(sum(c.regular_hours + c.overtime_hours), 0) AS hours, "
+    "coalesce(sum(c.gross_pay), 0)::bigint AS gross, coalesce(sum(c.employee_taxes), 0)::bigint AS taxes, "
+    "coalesce(sum(c.net_pay), 0)::bigint AS net, coalesce(sum(c.set_aside), 0)::bigint AS set_aside "
+    "FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
+    "WHERE c.employee_id = :employee AND c.tax_year = :year AND p.status = ANY(:with_stubs)",
 )
 
 
@@ -84,5 +109,5 @@ async def own_pay(
     years = list(await session.scalars(_YEARS, {"employee": employee.id}))
     requested = year if year is not None else next(iter(years), clock.today().year)
     values = {"employee": employee.id, "year": requested, "with_stubs": sorted(HAS_PAY_STUBS)}
-    stubs = [OwnStub(*row) for row in await session.execute(_STUBS, values)]
-    return OwnPay(years, OwnYear(requested, *(await session.execute(_YEAR, values)).one()), stubs)
+    stubs = [OwnStub(*row) for row in await fetch_all(session, _STUBS, values)]
+    return OwnPay(years, OwnYear(requested, *await fetch_one(session, _YEAR, values)), stubs)

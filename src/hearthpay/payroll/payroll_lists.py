@@ -2,23 +2,33 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import func, select, text
+from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
 from hearthpay.database.relations import EMPLOYEES
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.payroll.commands import PayrollQuery
 from hearthpay.payroll.models import Payroll
 from hearthpay.payroll.service import query_payrolls
 from hearthpay.wire.paging import page_of
 
-_PAID: Final = text(
+
+class _PaidRow(NamedTuple):
+    payroll_id: UUID
+    names: list[str]
+    methods: list[str]
+
+
+_PAID: Final = query(
+    _PaidRow,
     "SELECT e.payroll_id, array_agg(m.first_name || ' ' || m.last_name ORDER BY e.position) AS names, "
     "array_agg(DISTINCT e.payment_method) AS methods FROM payroll_entries e "
-    f"JOIN {EMPLOYEES} m ON m.id = e.employee_id WHERE e.payroll_id = ANY(:payrolls) GROUP BY e.payroll_id"
+    "JOIN {employees} m ON m.id = e.employee_id WHERE e.payroll_id = ANY(:payrolls) GROUP BY e.payroll_id",
+    employees=EMPLOYEES,
 )
 _UNDONE: Final = ("voided", "failed")
 MOST_IN_A_FILE: Final = 10_000
@@ -55,7 +65,7 @@ class PayrollsPage:
 
 async def who_is_paid(session: AsyncSession, payrolls: Collection[UUID]) -> Mapping[UUID, PaidIn]:
     """Return who is paid in each of the payrolls, which the session sees."""
-    rows = await session.execute(_PAID, {"payrolls": list(payrolls)})
+    rows = await fetch_all(session, _PAID, {"payrolls": list(payrolls)})
     return {row.payroll_id: PaidIn(row.names, row.methods) for row in rows}
 
 

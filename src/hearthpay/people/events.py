@@ -6,14 +6,15 @@ no organization's business.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import insert, select, text
+from sqlalchemy import insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
 from hearthpay.database.session import become_person
+from hearthpay.database.typed_rows import fetch_optional, query
 from hearthpay.people.models import PersonEvent
 
 GIVING: Final[Mapping[str, str]] = {
@@ -25,13 +26,20 @@ GIVING: Final[Mapping[str, str]] = {
 }
 """The actions that give a way in, and of which kind: their events say which one, and the digest of what it is."""
 
+
+class _GivenRow(NamedTuple):
+    id: UUID
+    digest: str
+
+
 # Of two that were added at once, the one of which no event tells yet.
-_GIVEN: Final = text(
+_GIVEN: Final = query(
+    _GivenRow,
     "SELECT c.id, encode(sha256(convert_to(coalesce(c.password_hash, ''), 'UTF8') || coalesce(c.passkey_id, '') "
     "|| coalesce(c.public_key, '')), 'hex') AS digest FROM credentials c "
     "WHERE c.person_id = :person_id AND c.kind = :kind AND c.ended_at IS NULL "
     "ORDER BY EXISTS (SELECT FROM person_events e WHERE e.person_id = c.person_id "
-    "AND e.details ->> 'credential' = c.id::text), c.id DESC LIMIT 1"
+    "AND e.details ->> 'credential' = c.id::text), c.id DESC LIMIT 1",
 )
 
 
@@ -61,7 +69,7 @@ async def note_event(
     given: dict[str, Any] = {}
     if action in GIVING:
         values = {"person_id": person_id, "kind": GIVING[action]}
-        row = (await session.execute(_GIVEN, values)).one_or_none()
+        row = await fetch_optional(session, _GIVEN, values)
         if row is not None:
             given = {"credential": str(row.id), "kind": GIVING[action], "digest": row.digest}
     await session.execute(

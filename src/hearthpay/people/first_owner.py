@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import func, select, text, update
+from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.refusal import invalid
 from hearthpay.clock import Clock
+from hearthpay.database.statements import column_list
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.languages.catalogue import mark
 from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit
@@ -30,7 +32,17 @@ from hearthpay.people.sign_up import (
 from hearthpay.people.tokens import leave_token, look_at_token, use_token
 from hearthpay.security.portal_tokens import PortalToken, parse_token
 
-_WITHOUT_PEOPLE: Final = text("SELECT * FROM organizations_without_people(:token_hash, :now)")
+
+class _WithoutPeopleRow(NamedTuple):
+    organization_id: UUID
+    name: str
+
+
+_WITHOUT_PEOPLE: Final = query(
+    _WithoutPeopleRow,
+    "SELECT {columns} FROM organizations_without_people(:token_hash, :now)",
+    columns=column_list(_WithoutPeopleRow._fields),
+)
 _OTHER_NAME: Final = mark(
     "an organization with another name was created for you; send the form again to join it"
 )
@@ -119,4 +131,4 @@ async def _without_people(
     """Return the organizations that never had a member, once no other transaction is creating one."""
     token = parse_token(presented)
     values = {"token_hash": None if token is None else token.hash, "now": people_context.clock.now()}
-    return [_Organization(*row) for row in await session.execute(_WITHOUT_PEOPLE, values)]
+    return [_Organization(*row) for row in await fetch_all(session, _WITHOUT_PEOPLE, values)]

@@ -6,14 +6,20 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from sqlalchemy import text
-
 from hearthpay.access.refusal import Refusal
 from hearthpay.database.session import become_person
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.people.context import PeopleContext
 from hearthpay.people.sessions import SignedIn
 
-_HEALTH: Final = text("SELECT name, figure, moment FROM installation_health(:at)")
+
+class _HealthRow(NamedTuple):
+    name: str
+    figure: int
+    moment: datetime | None
+
+
+_HEALTH: Final = query(_HealthRow, "SELECT name, figure, moment FROM installation_health(:at)")
 
 
 class Vital(NamedTuple):
@@ -27,7 +33,7 @@ async def vitals(people_context: PeopleContext, who: SignedIn) -> Mapping[str, V
     """Return how it all goes, over all organizations. Raises `not_found` for who is no operator."""
     async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
-        rows = (await session.execute(_HEALTH, {"at": people_context.clock.now()})).all()
+        rows = await fetch_all(session, _HEALTH, {"at": people_context.clock.now()})
     if not rows:
         raise Refusal("not_found", "Page not found. Check the address.")
     return {row.name: Vital(row.figure, row.moment) for row in rows}

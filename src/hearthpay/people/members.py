@@ -29,6 +29,8 @@ from hearthpay.clock import Clock
 from hearthpay.database import audit
 from hearthpay.database.audit import ActorKind
 from hearthpay.database.session import Tenant, become
+from hearthpay.database.statements import column_list
+from hearthpay.database.typed_rows import fetch_all, fetch_optional, query
 from hearthpay.languages.catalogue import mark
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.identity import masked, read_address
@@ -53,8 +55,37 @@ RemovalStep = Literal["done", "asked"]
 _IN_TURN: Final = text(
     "SELECT pg_advisory_xact_lock(hashtextextended('hearthpay members ' || :organization_id, 0))"
 )
-_END_AGENTS: Final = text("SELECT * FROM end_agents_of_member(:person, :now)")
-_FIND: Final = text("SELECT * FROM find_member_invitation(:token_hash)")
+
+
+class _EndAgentsRow(NamedTuple):
+    grant_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    client_name: str
+
+
+_END_AGENTS: Final = query(
+    _EndAgentsRow,
+    "SELECT {columns} FROM end_agents_of_member(:person, :now)",
+    columns=column_list(_EndAgentsRow._fields),
+)
+
+
+class _FindRow(NamedTuple):
+    invitation_id: UUID
+    organization_id: UUID
+    organization: str
+    email: str
+    role: str
+    status: str
+    expires_at: datetime
+
+
+_FIND: Final = query(
+    _FindRow,
+    "SELECT {columns} FROM find_member_invitation(:token_hash)",
+    columns=column_list(_FindRow._fields),
+)
 _OVER: Final = mark("This invitation was used, withdrawn, or has expired.")
 
 
@@ -295,7 +326,7 @@ async def leave(session: AsyncSession, actor: Actor, clock: Clock) -> None:
 async def open_invitation(session: AsyncSession, now: datetime, presented: str) -> OpenMemberInvitation:
     """Return the invitation of a link while it can be accepted. Raises `not_found` and `gone`."""
     token = parse_token(presented)
-    row = None if token is None else (await session.execute(_FIND, {"token_hash": token.hash})).one_or_none()
+    row = None if token is None else await fetch_optional(session, _FIND, {"token_hash": token.hash})
     if row is None:
         raise Refusal("not_found", "Link not found.")
     if row.status != "pending" or row.expires_at <= now:
@@ -432,7 +463,7 @@ async def _end_agents(
 
     Of the other mode too, as whose tenant that is then noted; afterwards the transaction is the tenant's again.
     """
-    ended = (await session.execute(_END_AGENTS, {"person": person_id, "now": now})).all()
+    ended = await fetch_all(session, _END_AGENTS, {"person": person_id, "now": now})
     for each in ended:
         await become(session, Tenant(tenant.organization_id, each.sandbox))
         await audit.record(

@@ -8,7 +8,7 @@ database role cannot grant it.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import func, select, text
@@ -18,6 +18,8 @@ from hearthpay.access.actor import Actor
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
 from hearthpay.database.session import become_person
+from hearthpay.database.statements import column_list
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.identity import read_address
@@ -32,8 +34,41 @@ NOT_SENT_FOR: Final = timedelta(days=30)
 """How far back mail that was not sent is shown."""
 MOST_SHOWN: Final = 200
 
-_NOT_SENT: Final = text("SELECT * FROM mails_not_sent(:since, :most)")
-_NOT_COLLECTED: Final = text("SELECT * FROM wages_not_collected()")
+
+class _NotSentRow(NamedTuple):
+    mail_id: UUID
+    organization: str | None
+    kind: str
+    recipient: str
+    status: str
+    reason: str
+    created_at: datetime
+    finished_at: datetime | None
+
+
+_NOT_SENT: Final = query(
+    _NotSentRow,
+    "SELECT {columns} FROM mails_not_sent(:since, :most)",
+    columns=column_list(_NotSentRow._fields),
+)
+
+
+class _NotCollectedRow(NamedTuple):
+    payroll_id: UUID
+    organization_id: UUID
+    organization: str
+    household: str
+    pay_date: date
+    returned_on: date
+    owed: int
+    received: int
+
+
+_NOT_COLLECTED: Final = query(
+    _NotCollectedRow,
+    "SELECT {columns} FROM wages_not_collected()",
+    columns=column_list(_NotCollectedRow._fields),
+)
 _FIRST: Final = text("SELECT become_first_operator(:token_hash, :now)")
 _AT_THE_COMMAND_LINE: Final = Visit(None, None, None)
 
@@ -174,7 +209,7 @@ async def wages_not_collected(people_context: PeopleContext, who: SignedIn) -> S
     require_operator(who)
     async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
-        return [UncollectedWages(*row) for row in await session.execute(_NOT_COLLECTED)]
+        return [UncollectedWages(*row) for row in await fetch_all(session, _NOT_COLLECTED)]
 
 
 async def mails_not_sent(people_context: PeopleContext, who: SignedIn) -> Sequence[UnsentMail]:
@@ -182,8 +217,8 @@ async def mails_not_sent(people_context: PeopleContext, who: SignedIn) -> Sequen
     require_operator(who)
     async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
-        rows = await session.execute(
-            _NOT_SENT, {"since": people_context.clock.now() - NOT_SENT_FOR, "most": MOST_SHOWN}
+        rows = await fetch_all(
+            session, _NOT_SENT, {"since": people_context.clock.now() - NOT_SENT_FOR, "most": MOST_SHOWN}
         )
         return [
             UnsentMail(

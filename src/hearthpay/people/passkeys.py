@@ -8,11 +8,11 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from sqlalchemy import select, text
+from sqlalchemy import Select, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 from webauthn import (
@@ -33,6 +33,7 @@ from webauthn.helpers.structs import (
 
 from hearthpay.access.refusal import Refusal
 from hearthpay.database.session import become_person
+from hearthpay.database.typed_rows import fetch_optional, query
 from hearthpay.languages.catalogue import mark
 from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit, note_event
@@ -47,7 +48,13 @@ from hearthpay.people.tokens import leave_token, use_token
 MOST: Final = 20
 """Passkeys of one person."""
 
-_FIND: Final = text("SELECT credential_id, person_id FROM find_passkey(:passkey_id)")
+
+class _FindRow(NamedTuple):
+    credential_id: UUID
+    person_id: UUID
+
+
+_FIND: Final = query(_FindRow, "SELECT credential_id, person_id FROM find_passkey(:passkey_id)")
 _ADDED: Final = mark("a passkey was added")
 _REMOVED: Final = mark("a passkey was removed")
 _NOT_GOOD: Final = mark("This passkey could not be used here.")
@@ -118,7 +125,7 @@ async def add_passkey(
             )
         except WebAuthnException:
             raise Refusal("invalid_state", _NOT_GOOD) from None
-        known = (await session.execute(_FIND, {"passkey_id": made.credential_id})).one_or_none()
+        known = await fetch_optional(session, _FIND, {"passkey_id": made.credential_id})
         if known is not None:
             raise Refusal("invalid_state", _NOT_GOOD)
         passkey_id = uuid7()
@@ -224,7 +231,7 @@ async def remove_passkey(
         )
 
 
-def _own(person_id: UUID) -> Any:
+def _own(person_id: UUID) -> Select[PersonCredential]:
     return select(PersonCredential).where(
         PersonCredential.person_id == person_id,
         PersonCredential.kind == "passkey",
@@ -233,10 +240,7 @@ def _own(person_id: UUID) -> Any:
 
 
 async def _in_force(session: AsyncSession, person_id: UUID) -> Sequence[PersonCredential]:
-    found: Sequence[PersonCredential] = (
-        await session.scalars(_own(person_id).order_by(PersonCredential.id))
-    ).all()
-    return found
+    return (await session.scalars(_own(person_id).order_by(PersonCredential.id))).all()
 
 
 async def _verified(
@@ -245,7 +249,7 @@ async def _verified(
     """Return whose passkey has answered our challenge; the transaction is that person's then."""
     challenge = await _challenge_of(session, people_context, answer, cookie)
     passkey_id = _bytes_of(_parsed(answer).get("rawId"))
-    row = (await session.execute(_FIND, {"passkey_id": passkey_id})).one_or_none()
+    row = await fetch_optional(session, _FIND, {"passkey_id": passkey_id})
     if row is None:
         raise Refusal("authentication_required", _NOT_GOOD)
     person_id: UUID = row.person_id

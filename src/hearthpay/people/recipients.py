@@ -8,13 +8,13 @@ of her record.
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Literal, get_args
+from typing import Final, Literal, NamedTuple, get_args
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.relations import EMPLOYEES, EMPLOYERS
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.languages.catalogue import Say, say_in
 from hearthpay.mail.bounces import hash_of_address
 from hearthpay.mail.mailer import Mail
@@ -24,36 +24,67 @@ Topic = Literal["payday", "duties", "documents"]
 """What a person may do without: all else is about money that is in danger, or about who gets at the account."""
 TOPICS: Final[tuple[Topic, ...]] = get_args(Topic)
 
+
+class _PlaceRow(NamedTuple):
+    place: UUID
+    address: str
+    person_id: UUID | None
+    language: str
+    muted: list[str]
+
+
 # Who signs in with the household's own address is the person that reads it, whatever he is in the organization.
-_HOUSEHOLDS: Final = text(
+_HOUSEHOLDS: Final = query(
+    _PlaceRow,
     "SELECT e.id AS place, p.email AS address, p.id AS person_id, p.language, p.muted_notices AS muted "
-    f"FROM {EMPLOYERS} e JOIN memberships m ON m.organization_id = e.organization_id AND m.ended_at IS NULL "
+    "FROM {employers} e JOIN memberships m ON m.organization_id = e.organization_id AND m.ended_at IS NULL "
     "AND m.role IN ('owner', 'admin') JOIN people p ON p.id = m.person_id WHERE e.id = ANY(:places) "
     "UNION "
     "SELECT e.id, coalesce(p.email, e.email), p.id, coalesce(p.language, 'en'), coalesce(p.muted_notices, '{}') "
-    f"FROM {EMPLOYERS} e LEFT JOIN people p ON p.email = lower(e.email) "
-    "WHERE e.id = ANY(:places) AND e.email IS NOT NULL ORDER BY 1, 3 NULLS FIRST"
+    "FROM {employers} e LEFT JOIN people p ON p.email = lower(e.email) "
+    "WHERE e.id = ANY(:places) AND e.email IS NOT NULL ORDER BY 1, 3 NULLS FIRST",
+    employers=EMPLOYERS,
 )
+
+
+class _FormerRow(NamedTuple):
+    place: UUID
+    address: str
+    language: str
+
+
 # The worker deletes them once they are told no more.
-_FORMER: Final = text(
+_FORMER: Final = query(
+    _FormerRow,
     "SELECT f.employer_id AS place, lower(f.address) AS address, 'en' AS language FROM former_addresses f "
     "WHERE f.employer_id = ANY(:places) AND f.employee_id IS NULL AND f.taken_back_at IS NULL "
     "UNION SELECT e.id, f.address, p.language "
-    f"FROM {EMPLOYERS} e JOIN memberships m ON m.organization_id = e.organization_id AND m.ended_at IS NULL "
+    "FROM {employers} e JOIN memberships m ON m.organization_id = e.organization_id AND m.ended_at IS NULL "
     "AND m.role IN ('owner', 'admin') JOIN people p ON p.id = m.person_id "
     "JOIN former_person_addresses f ON f.person_id = p.id AND f.taken_back_at IS NULL "
-    "WHERE e.id = ANY(:places) ORDER BY 1, 2"
+    "WHERE e.id = ANY(:places) ORDER BY 1, 2",
+    employers=EMPLOYERS,
 )
-_EMPLOYEES: Final = text(
+_EMPLOYEES: Final = query(
+    _PlaceRow,
     "SELECT e.id AS place, e.email AS address, CAST(NULL AS uuid) AS person_id, e.language, "
     "coalesce(p.muted_notices, '{}') AS muted "
-    f"FROM {EMPLOYEES} e LEFT JOIN people p ON p.email = lower(e.email) "
-    "WHERE e.id = ANY(:places) AND e.email IS NOT NULL"
+    "FROM {employees} e LEFT JOIN people p ON p.email = lower(e.email) "
+    "WHERE e.id = ANY(:places) AND e.email IS NOT NULL",
+    employees=EMPLOYEES,
 )
 
+
+class _OperatorsRow(NamedTuple):
+    address: str
+    language: str
+    person_id: UUID
+
+
 # By the index of operators; who has the address of the settings is written to once.
-_OPERATORS: Final = text(
-    "SELECT email AS address, language, id AS person_id FROM people WHERE operator_since IS NOT NULL ORDER BY id"
+_OPERATORS: Final = query(
+    _OperatorsRow,
+    "SELECT email AS address, language, id AS person_id FROM people WHERE operator_since IS NOT NULL ORDER BY id",
 )
 
 
@@ -95,7 +126,7 @@ async def readers_of_households(
     found = dict(await _read(session, households, of_employees=False))
     if not households:
         return found
-    for row in await session.execute(_FORMER, {"places": list(households)}):
+    for row in await fetch_all(session, _FORMER, {"places": list(households)}):
         there = found.get(row.place, ())
         if row.address not in {each.address.lower() for each in there}:
             found[row.place] = (*there, NoticeReader(row.address, row.language, former=True))
@@ -114,7 +145,7 @@ async def readers_of_installation(session: AsyncSession, operator: str | None) -
     """Return who reads what operators are told: these people, and the `operator` of the settings; the session is
     the worker's."""
     people = [
-        NoticeReader(row.address, row.language, row.person_id) for row in await session.execute(_OPERATORS)
+        NoticeReader(row.address, row.language, row.person_id) for row in await fetch_all(session, _OPERATORS)
     ]
     known = {each.address.lower() for each in people}
     if operator is None or operator.lower() in known:
@@ -127,7 +158,7 @@ async def _read(
 ) -> Mapping[UUID, tuple[NoticeReader, ...]]:
     if not places:
         return {}
-    rows = await session.execute(_EMPLOYEES if of_employees else _HOUSEHOLDS, {"places": list(places)})
+    rows = await fetch_all(session, _EMPLOYEES if of_employees else _HOUSEHOLDS, {"places": list(places)})
     found: dict[UUID, list[NoticeReader]] = {}
     for row in rows:
         reader = NoticeReader(row.address, row.language, row.person_id, frozenset(row.muted))

@@ -18,6 +18,8 @@ from hearthpay.access.actor import Actor, Role
 from hearthpay.access.plans import Terms, terms_of
 from hearthpay.access.refusal import Refusal
 from hearthpay.database.session import become_person
+from hearthpay.database.statements import column_list
+from hearthpay.database.typed_rows import fetch_all, fetch_optional, query
 from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.models import PersonRecord, PersonSession
@@ -34,8 +36,30 @@ _SEEN_EVERY: Final = timedelta(minutes=5)
 
 SignInMethod = Literal["password", "passkey", "link"]
 
-_FIND: Final = text("SELECT session_id, person_id FROM find_person_session(:token_hash)")
-_OWN: Final = text("SELECT * FROM own_memberships()")
+
+class _FindRow(NamedTuple):
+    session_id: UUID
+    person_id: UUID
+
+
+_FIND: Final = query(_FindRow, "SELECT session_id, person_id FROM find_person_session(:token_hash)")
+
+
+class _OwnRow(NamedTuple):
+    membership_id: UUID
+    organization_id: UUID
+    organization: str
+    role: str
+    plan: str
+    lifted_limits: dict[str, int | None]
+    joined_at: datetime
+
+
+_OWN: Final = query(
+    _OwnRow,
+    "SELECT {columns} FROM own_memberships()",
+    columns=column_list(_OwnRow._fields),
+)
 _EMPLOYED: Final = text("SELECT EXISTS (SELECT FROM own_employees())")
 
 
@@ -184,7 +208,7 @@ async def memberships_of(session: AsyncSession) -> tuple[OrganizationMembership,
             cast(Role, row.role),
             terms_of(row.plan, row.lifted_limits),
         )
-        for row in await session.execute(_OWN)
+        for row in await fetch_all(session, _OWN)
     )
 
 
@@ -281,7 +305,7 @@ async def end_all(session: AsyncSession, now: datetime, person_id: UUID, *, but:
 
 async def _open(session: AsyncSession, token: PortalToken, now: datetime) -> PersonSession | None:
     """Return the session of a token while it lasts; the transaction is its person's then."""
-    row = (await session.execute(_FIND, {"token_hash": token.hash})).one_or_none()
+    row = await fetch_optional(session, _FIND, {"token_hash": token.hash})
     if row is None:
         return None
     await become_person(session, row.person_id)

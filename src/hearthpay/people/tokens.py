@@ -5,7 +5,7 @@ The database keeps hashes. Using one up is one statement, so of two who come wit
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import insert, text
@@ -13,6 +13,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
 from hearthpay.access.refusal import Refusal
+from hearthpay.database.statements import column_list
+from hearthpay.database.typed_rows import fetch_optional, query
 from hearthpay.people.models import OneTimeToken
 from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_token
 
@@ -27,8 +29,35 @@ LASTS: Final[dict[TokenKind, timedelta]] = {
     "employee_account": timedelta(hours=24),
 }
 
-_FIND: Final = text("SELECT * FROM find_one_time_token(:token_hash)")
-_USE: Final = text("SELECT * FROM use_one_time_token(:token_hash, :kind, :holder, :now)")
+
+class _FindRow(NamedTuple):
+    token_id: UUID
+    kind: str
+    email: str
+    person_id: UUID | None
+    organization_id: UUID | None
+    expires_at: datetime
+    used_at: datetime | None
+
+
+_FIND: Final = query(
+    _FindRow,
+    "SELECT {columns} FROM find_one_time_token(:token_hash)",
+    columns=column_list(_FindRow._fields),
+)
+
+
+class _UseRow(NamedTuple):
+    email: str
+    person_id: UUID | None
+    organization_id: UUID | None
+
+
+_USE: Final = query(
+    _UseRow,
+    "SELECT {columns} FROM use_one_time_token(:token_hash, :kind, :holder, :now)",
+    columns=column_list(_UseRow._fields),
+)
 _END_OWN: Final = text("SELECT end_own_tokens(:now)")
 
 
@@ -72,7 +101,7 @@ async def leave_token(
 async def look_at_token(session: AsyncSession, now: datetime, kind: TokenKind, presented: str) -> TokenFacts:
     """Return what a token that still works is about. Raises `not_found`, and `gone` for one that is over."""
     token = parse_token(presented)
-    row = None if token is None else (await session.execute(_FIND, {"token_hash": token.hash})).one_or_none()
+    row = None if token is None else await fetch_optional(session, _FIND, {"token_hash": token.hash})
     if row is None or row.kind != kind:
         raise Refusal("not_found", "Link not found.")
     if row.used_at is not None or row.expires_at <= now:
@@ -89,7 +118,7 @@ async def use_token(
     """
     token = parse_token(presented)
     values = {"token_hash": None if token is None else token.hash, "kind": kind, "holder": holder, "now": now}
-    row = None if token is None else (await session.execute(_USE, values)).one_or_none()
+    row = None if token is None else await fetch_optional(session, _USE, values)
     if row is None:
         raise _expired()
     return TokenFacts(row.email, row.person_id, row.organization_id)

@@ -2,10 +2,10 @@
 
 import datetime
 from collections.abc import Sequence, Set
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import select, text
+from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
@@ -16,6 +16,7 @@ from hearthpay.access.permissions import KEEP_REGISTRATIONS, READ_REGISTRATIONS,
 from hearthpay.access.refusal import invalid
 from hearthpay.clock import Clock
 from hearthpay.database.relations import VAULT_ENDINGS
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.database.vault_store import Reader, SecretMissingError, read_secret, store_secret
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
@@ -40,16 +41,27 @@ from hearthpay.security.vault_numbers import InvalidNumberError, parse_number
 from hearthpay.taxes.jurisdictions import STATES
 
 _PURPOSE: Final = "registration.reveal"
-_SAID: Final = text(
+
+
+class _SaidRow(NamedTuple):
+    state: str
+    number_id: str
+    applied_on: datetime.date | None
+    last_four: str | None
+
+
+_SAID: Final = query(
+    _SaidRow,
     "SELECT r.state, r.number_id, r.applied_on, v.last_four FROM state_registrations r "
-    f"LEFT JOIN {VAULT_ENDINGS} v ON v.owner_kind = 'registration' AND v.owner_id = r.id "
-    "WHERE r.employer_id = :employer ORDER BY r.state, r.number_id"
+    "LEFT JOIN {vault_endings} v ON v.owner_kind = 'registration' AND v.owner_id = r.id "
+    "WHERE r.employer_id = :employer ORDER BY r.state, r.number_id",
+    vault_endings=VAULT_ENDINGS,
 )
 
 
 async def read_numbers_on_file(session: AsyncSession, employer_id: UUID) -> list[tuple[str, str]]:
     """Return the state accounts of which a number is on file, by state and the number's name there."""
-    said = await session.execute(_SAID, {"employer": employer_id})
+    said = await fetch_all(session, _SAID, {"employer": employer_id})
     return [(row.state, row.number_id) for row in said if row.last_four is not None]
 
 
@@ -89,7 +101,7 @@ async def registrations_of_household(
     for paid in paid_here + await read_prior_quarters(session, employer.id, **years):
         quarter = WagesOfQuarter(paid.work_state, paid.year, paid.quarter, paid.cents)
         wages[paid.employee_id] = (*wages.get(paid.employee_id, ()), quarter)
-    said = (await session.execute(_SAID, {"employer": employer.id})).all()
+    said = await fetch_all(session, _SAID, {"employer": employer.id})
     numbers = tuple(
         NumberOnFile(row.state, row.number_id, row.last_four) for row in said if row.last_four is not None
     )

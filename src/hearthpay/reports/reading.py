@@ -1,13 +1,13 @@
 """What the reports are made of, read from the records and the ledger of one household."""
 
 import datetime
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.relations import EMPLOYEES, VAULT_ENDINGS
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.payroll.ledger.quarters import (
     read_prior_gross,
     read_quarters,
@@ -24,10 +24,22 @@ from hearthpay.reports.state_wages import (
 )
 from hearthpay.reports.tax_liability import LineInMonth, TaxLiability, tax_liability
 
-_PEOPLE: Final = text(
+
+class _PeopleRow(NamedTuple):
+    id: UUID
+    person: UUID
+    first_name: str
+    last_name: str
+    last_four: str | None
+
+
+_PEOPLE: Final = query(
+    _PeopleRow,
     "SELECT e.id, coalesce(e.person_id, e.id) AS person, e.first_name, e.last_name, v.last_four "
-    f"FROM {EMPLOYEES} e LEFT JOIN {VAULT_ENDINGS} v ON v.owner_kind = 'employee' AND v.owner_id = e.id "
-    "AND v.kind IN ('ssn', 'itin') WHERE e.employer_id = :employer ORDER BY e.id, v.kind DESC"
+    "FROM {employees} e LEFT JOIN {vault_endings} v ON v.owner_kind = 'employee' AND v.owner_id = e.id "
+    "AND v.kind IN ('ssn', 'itin') WHERE e.employer_id = :employer ORDER BY e.id, v.kind DESC",
+    employees=EMPLOYEES,
+    vault_endings=VAULT_ENDINGS,
 )
 
 
@@ -67,7 +79,7 @@ async def _people(session: AsyncSession, employer_id: UUID) -> dict[UUID, Report
     """Return who each record of an employee is; a person of several records goes by the first of them."""
     people: dict[UUID, ReportedPerson] = {}
     by_record: dict[UUID, ReportedPerson] = {}
-    for row in await session.execute(_PEOPLE, {"employer": employer_id}):
+    for row in await fetch_all(session, _PEOPLE, {"employer": employer_id}):
         person = people.get(row.person)
         if person is None or (person.last_four is None and row.last_four is not None):
             person = ReportedPerson(row.person, row.first_name, row.last_name, row.last_four)

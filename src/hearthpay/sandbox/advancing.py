@@ -9,7 +9,7 @@ one begins with the same instant.
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
@@ -18,6 +18,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.banking.calendar import CUT_OFF
 from hearthpay.clock import BUSINESS_TIME
 from hearthpay.database.relations import DUE_ACCOUNT_CHANGES, DUE_AUTOPILOT, DUE_INVITATIONS, DUE_PAYROLLS
+from hearthpay.database.statements import statement
+from hearthpay.database.typed_rows import fetch_optional, query
 
 MOST_FAILURES: Final = 3
 """After so many failures of the same step in a row, the advance ends where it is."""
@@ -30,13 +32,25 @@ _COUNT: Final = text("SELECT count(*) FROM household_clocks WHERE status = 'adva
 _CLAIM: Final = text(
     "SELECT pg_try_advisory_xact_lock(hashtextextended('hearthpay clock ' || CAST(:employer_id AS text), 0))"
 )
-_READ: Final = text(
-    "SELECT stands_at, target FROM household_clocks WHERE employer_id = :employer_id AND status = 'advancing'"
+
+
+class _ReadRow(NamedTuple):
+    stands_at: datetime.datetime
+    target: datetime.datetime
+
+
+_READ: Final = query(
+    _ReadRow,
+    "SELECT stands_at, target FROM household_clocks WHERE employer_id = :employer_id AND status = 'advancing'",
 )
-_NEXT: Final = text(
-    f"SELECT min(due_at) FROM (SELECT due_at FROM {DUE_PAYROLLS} p UNION ALL SELECT due_at FROM {DUE_AUTOPILOT} a "
-    f"UNION ALL SELECT due_at FROM {DUE_INVITATIONS} i UNION ALL SELECT due_at FROM {DUE_ACCOUNT_CHANGES} b) due "
-    "WHERE due_at > :after AND due_at < :before"
+_NEXT: Final = statement(
+    "SELECT min(due_at) FROM (SELECT due_at FROM {due_payrolls} p UNION ALL SELECT due_at FROM {due_autopilot} a "
+    "UNION ALL SELECT due_at FROM {due_invitations} i UNION ALL SELECT due_at FROM {due_account_changes} b) due "
+    "WHERE due_at > :after AND due_at < :before",
+    due_payrolls=DUE_PAYROLLS,
+    due_autopilot=DUE_AUTOPILOT,
+    due_invitations=DUE_INVITATIONS,
+    due_account_changes=DUE_ACCOUNT_CHANGES,
 )
 _REACHED: Final = text(
     "UPDATE household_clocks SET stands_at = :at, failed_steps = 0, "
@@ -75,7 +89,7 @@ async def claim_advance(session: AsyncSession, employer_id: UUID) -> Advance | N
     """Take the household's clock until the transaction ends; None where another worker has it, or it has arrived."""
     if not await session.scalar(_CLAIM, {"employer_id": employer_id}):
         return None
-    row = (await session.execute(_READ, {"employer_id": employer_id})).one_or_none()
+    row = await fetch_optional(session, _READ, {"employer_id": employer_id})
     return None if row is None else Advance(employer_id, row.stands_at, row.target)
 
 

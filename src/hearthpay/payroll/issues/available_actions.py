@@ -6,7 +6,7 @@ Whoever acts asks here, and so does the answer that tells a household what it ma
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
@@ -15,6 +15,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.banking.authorizations import covers
 from hearthpay.banking.entries import business_date
 from hearthpay.database.relations import BANK_ACCOUNTS, BANK_ENTRIES
+from hearthpay.database.statements import statement
+from hearthpay.database.typed_rows import fetch_all, fetch_one, query
 from hearthpay.payroll.ledger.rows import (
     Action,
     AvailableActions,
@@ -31,25 +33,41 @@ back; all of it was paid by hand and is undone; or of a failed one what was paid
 LONGEST_WAIT: Final = datetime.timedelta(days=30)
 """How long a deposit may be told to wait for another account: wages are due."""
 
+
+class _PositionRow(NamedTuple):
+    direct_deposit: bool
+    collected: bool
+    debit_waits: bool
+    unauthorized: bool
+    deposits_left: bool
+    deposits: bool
+
+
 # A debit waits where no account is there that the household lets be debited, or where it should have left before today.
-_POSITION: Final = text(
+_POSITION: Final = query(
+    _PositionRow,
     "SELECT p.direct_deposit, "
     "coalesce(bool_or(e.kind = 'debit' AND e.status IN ('sent', 'settled')), false) AS collected, "
     "coalesce(bool_or(e.kind = 'debit' AND e.status = 'pending' AND (e.send_on < :today OR a.id IS NULL "
-    f"OR a.status <> 'active' OR NOT {covers(account='a', payroll='p')})), false) AS debit_waits, "
+    "OR a.status <> 'active' OR NOT {covers})), false) AS debit_waits, "
     "coalesce(bool_or(e.kind = 'debit' AND e.status = 'pending' AND a.id IS NOT NULL "
-    f"AND NOT {covers(account='a', payroll='p')}), false) AS unauthorized, "
+    "AND NOT {covers}), false) AS unauthorized, "
     "coalesce(bool_or(e.kind = 'credit' AND e.status NOT IN ('pending', 'cancelled')), false) AS deposits_left, "
     "coalesce(bool_or(e.kind = 'credit' AND e.status IN ('pending', 'sent', 'settled')), false) AS deposits "
-    f"FROM payrolls p LEFT JOIN {BANK_ENTRIES} e ON e.payroll_id = p.id "
-    f"LEFT JOIN {BANK_ACCOUNTS} a ON a.employer_id = p.employer_id AND a.employee_id IS NULL "
+    "FROM payrolls p LEFT JOIN {bank_entries} e ON e.payroll_id = p.id "
+    "LEFT JOIN {bank_accounts} a ON a.employer_id = p.employer_id AND a.employee_id IS NULL "
     "AND a.status <> 'replaced' "
-    "WHERE p.id = :payroll GROUP BY p.id"
+    "WHERE p.id = :payroll GROUP BY p.id",
+    covers=covers(account="a", payroll="p"),
+    bank_entries=BANK_ENTRIES,
+    bank_accounts=BANK_ACCOUNTS,
 )
-_SCHEDULED_UNAUTHORIZED: Final = text(
-    f"SELECT EXISTS (SELECT FROM payrolls p JOIN {BANK_ACCOUNTS} a ON a.employer_id = p.employer_id "
+_SCHEDULED_UNAUTHORIZED: Final = statement(
+    "SELECT EXISTS (SELECT FROM payrolls p JOIN {bank_accounts} a ON a.employer_id = p.employer_id "
     "AND a.employee_id IS NULL AND a.status <> 'replaced' WHERE p.id = :payroll AND p.status = 'scheduled' "
-    f"AND NOT {covers(account='a', payroll='p')})"
+    "AND NOT {covers})",
+    bank_accounts=BANK_ACCOUNTS,
+    covers=covers(account="a", payroll="p"),
 )
 _PAID_BY_HAND: Final = text(
     "SELECT c.id FROM paychecks c WHERE c.payroll_id = :payroll AND c.reverses IS NULL "
@@ -57,14 +75,32 @@ _PAID_BY_HAND: Final = text(
     "OR EXISTS (SELECT FROM paycheck_remedies d WHERE d.paycheck_id = c.id AND d.action = 'pay_by_check')) "
     "ORDER BY c.id"
 )
-_DEPOSITS: Final = text(
+
+
+class _DepositsRow(NamedTuple):
+    employee_id: UUID
+    tax_year: int
+    net_pay: int
+    credit: str | None
+    account: str | None
+    undone: bool
+    action: RemedyAction | None
+    until: datetime.date | None
+    decided_by_kind: str | None
+    decided_at: datetime.datetime | None
+
+
+_DEPOSITS: Final = query(
+    _DepositsRow,
     "SELECT c.employee_id, c.tax_year, c.net_pay, e.status AS credit, a.status AS account, "
     "EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id) AS undone, "
     "d.action, d.until, d.decided_by_kind, d.decided_at FROM paychecks c "
-    f"LEFT JOIN {BANK_ENTRIES} e ON e.paycheck_id = c.id AND e.kind = 'credit' "
-    f"LEFT JOIN {BANK_ACCOUNTS} a ON a.employee_id = c.employee_id AND a.status <> 'replaced' "
+    "LEFT JOIN {bank_entries} e ON e.paycheck_id = c.id AND e.kind = 'credit' "
+    "LEFT JOIN {bank_accounts} a ON a.employee_id = c.employee_id AND a.status <> 'replaced' "
     "LEFT JOIN LATERAL (SELECT * FROM paycheck_remedies r WHERE r.paycheck_id = c.id ORDER BY r.id DESC LIMIT 1) d "
-    "ON true WHERE c.payroll_id = :payroll AND c.reverses IS NULL AND c.payment_method = 'direct_deposit'"
+    "ON true WHERE c.payroll_id = :payroll AND c.reverses IS NULL AND c.payment_method = 'direct_deposit'",
+    bank_entries=BANK_ENTRIES,
+    bank_accounts=BANK_ACCOUNTS,
 )
 
 
@@ -83,7 +119,7 @@ class Position:
 async def position_of(session: AsyncSession, payroll_id: UUID, now: datetime.datetime) -> Position:
     """Return how far the payroll's money has got."""
     parameters = {"payroll": payroll_id, "now": now, "today": business_date(now)}
-    return Position(*(await session.execute(_POSITION, parameters)).one())
+    return Position(*await fetch_one(session, _POSITION, parameters))
 
 
 async def paid_by_hand(session: AsyncSession, payroll_id: UUID) -> list[UUID]:
@@ -155,7 +191,7 @@ async def _deposits(
     session: AsyncSession, payroll_id: UUID, status: str, now: datetime.datetime
 ) -> Mapping[UUID, Deposit]:
     deposits = {}
-    for row in await session.execute(_DEPOSITS, {"payroll": payroll_id}):
+    for row in await fetch_all(session, _DEPOSITS, {"payroll": payroll_id}):
         remedies = remedies_for(
             status=status,
             credit=None if row.undone else row.credit,
@@ -164,7 +200,7 @@ async def _deposits(
             today=business_date(now),
         )
         decided = None
-        if row.action is not None:
+        if row.action and row.decided_by_kind and row.decided_at:
             decided = Decision(row.action, row.until, row.decided_by_kind, row.decided_at)
         deposits[row.employee_id] = Deposit(remedies, decided)
     return deposits

@@ -7,7 +7,7 @@ nothing twice. The words are those that `GET /payroll/{id}` has at that moment.
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import structlog
@@ -19,6 +19,8 @@ from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.relations import BANK_ENTRIES, EMPLOYEES, EMPLOYERS
 from hearthpay.database.session import Database
+from hearthpay.database.statements import statement
+from hearthpay.database.typed_rows import fetch_all, fetch_one, fetch_optional, query
 from hearthpay.mail.notices import Notice, NotificationSettings, Recipient, queue_notice
 from hearthpay.payroll.issues.notice_mail import (
     NoticeFacts,
@@ -34,25 +36,63 @@ from hearthpay.security.key_ring import KeyRing
 AT_ONCE: Final = 100
 """Payrolls told of in one round."""
 
-_UNTOLD: Final = text(
+_UNTOLD: Final = statement(
     "SELECT id FROM payrolls WHERE failure IS NOT NULL "
     "AND failure_told IS DISTINCT FROM md5((status = 'failed')::text || failure::text) "
-    f"UNION SELECT payroll_id FROM {BANK_ENTRIES} e WHERE status = 'pending' AND held_reason IS NOT NULL "
-    "AND held_told IS DISTINCT FROM held_reason AND payroll_id IS NOT NULL ORDER BY id LIMIT :limit"
+    "UNION SELECT payroll_id FROM {bank_entries} e WHERE status = 'pending' AND held_reason IS NOT NULL "
+    "AND held_told IS DISTINCT FROM held_reason AND payroll_id IS NOT NULL ORDER BY id LIMIT :limit",
+    bank_entries=BANK_ENTRIES,
 )
-_LOCK: Final = text(
+
+
+class _LockRow(NamedTuple):
+    id: UUID
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    pay_date: datetime.date
+    failure_told: str | None
+    print: str | None
+    held_untold: bool
+
+
+_LOCK: Final = query(
+    _LockRow,
     "SELECT id, organization_id, employer_id, sandbox, pay_date, failure_told, "
-    f"md5((status = 'failed')::text || failure::text) AS print, EXISTS (SELECT FROM {BANK_ENTRIES} e "
+    "md5((status = 'failed')::text || failure::text) AS print, EXISTS (SELECT FROM {bank_entries} e "
     "WHERE e.payroll_id = payrolls.id AND e.status = 'pending' AND e.held_reason IS NOT NULL "
     "AND e.held_told IS DISTINCT FROM e.held_reason) AS held_untold "
-    "FROM payrolls WHERE id = :id FOR NO KEY UPDATE SKIP LOCKED"
+    "FROM payrolls WHERE id = :id FOR NO KEY UPDATE SKIP LOCKED",
+    bank_entries=BANK_ENTRIES,
 )
-HOUSEHOLD: Final = text(f"SELECT first_name, last_name FROM {EMPLOYERS} e WHERE id = :id")
+
+
+class HouseholdName(NamedTuple):
+    """What a household is called."""
+
+    first_name: str
+    last_name: str
+
+
+HOUSEHOLD: Final = query(
+    HouseholdName, "SELECT first_name, last_name FROM {employers} e WHERE id = :id", employers=EMPLOYERS
+)
 """What a household is called."""
 _TOLD: Final = text("UPDATE payrolls SET failure_told = :print WHERE id = :id")
-_PEOPLE: Final = text(
+
+
+class _PeopleRow(NamedTuple):
+    id: UUID
+    first_name: str
+    last_name: str
+    payment_method: str
+
+
+_PEOPLE: Final = query(
+    _PeopleRow,
     "SELECT e.id, e.first_name, e.last_name, n.payment_method FROM payroll_entries n "
-    f"JOIN {EMPLOYEES} e ON e.id = n.employee_id WHERE n.payroll_id = :id ORDER BY n.position"
+    "JOIN {employees} e ON e.id = n.employee_id WHERE n.payroll_id = :id ORDER BY n.position",
+    employees=EMPLOYEES,
 )
 _FOR_EMPLOYEES: Final = ("debit_returned", "deposit_returned", "deposit_reversed", "held", "year_passed")
 """What the employees paid by direct deposit are told of, all of them where none is named."""
@@ -68,9 +108,9 @@ _log = structlog.get_logger("hearthpay.payroll")
 class _Case:
     """What is told of, and to whom; `episode` tells one occurrence of the same trouble from the next."""
 
-    payroll: Any
-    household: Any
-    people: Sequence[Any]
+    payroll: _LockRow
+    household: HouseholdName
+    people: Sequence[_PeopleRow]
     readers: Readers
     payment_status: PayrollPaymentStatus
     issue: PaymentIssue
@@ -134,15 +174,15 @@ async def _notify_of(
     payroll_id: UUID,
     now: datetime.datetime,
 ) -> bool:
-    payroll = (await session.execute(_LOCK, {"id": payroll_id})).one_or_none()
+    payroll = await fetch_optional(session, _LOCK, {"id": payroll_id})
     if payroll is None:  # another worker is at it
         return False
     untold = payroll.print is not None and payroll.print != payroll.failure_told
     if not untold and not payroll.held_untold:  # another worker was faster
         return False
     payment_status = await read_payment_status(session, payroll_id, now, within_tenant=False)
-    household = (await session.execute(HOUSEHOLD, {"id": payroll.employer_id})).one()
-    people = (await session.execute(_PEOPLE, {"id": payroll_id})).all()
+    household = await fetch_one(session, HOUSEHOLD, {"id": payroll.employer_id})
+    people = await fetch_all(session, _PEOPLE, {"id": payroll_id})
     readers = await readers_of(session, payroll.employer_id, [each.id for each in people])
     told = [(payment_status.stored, str(payroll.print))] if untold else []
     if payroll.held_untold and payment_status.held is not None:
@@ -205,7 +245,7 @@ def _notices(case: _Case, notifications: NotificationSettings) -> list[Notice]:
     return notices
 
 
-def _employees_to_notify(issue: PaymentIssue, people: Sequence[Any]) -> list[Any]:
+def _employees_to_notify(issue: PaymentIssue, people: Sequence[_PeopleRow]) -> list[_PeopleRow]:
     by_bank = [each for each in people if each.payment_method == "direct_deposit"]
     if issue.employees and issue.kind in _FOR_EMPLOYEES:
         return [each for each in by_bank if each.id in issue.employees]

@@ -8,7 +8,7 @@ again, is stored with it (`failures`).
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal, NamedTuple, cast
 from uuid import UUID
 
 from sqlalchemy import text
@@ -23,6 +23,7 @@ from hearthpay.banking.calendar import (
 from hearthpay.banking.holds import HELD_AS, HoldCode
 from hearthpay.clock import BUSINESS_TIME
 from hearthpay.database.relations import BANK_ACCOUNTS, BANK_ENTRIES
+from hearthpay.database.typed_rows import fetch_all, fetch_one, query
 from hearthpay.payroll.issues.advice import (
     NOT_PAID,
     Circumstances,
@@ -35,6 +36,7 @@ from hearthpay.payroll.issues.advice import (
 from hearthpay.payroll.issues.attempts import given_up_at
 from hearthpay.payroll.issues.available_actions import available_actions_of
 from hearthpay.payroll.issues.failures import FailureKind
+from hearthpay.payroll.lifecycle import PayrollStatus
 
 PaymentStatus = Literal[
     "scheduled", "collecting", "waiting", "held", "sent", "paid", "returned", "reversed", "undone"
@@ -48,20 +50,72 @@ RefundStatus = Literal["waiting", "held", "sent", "paid", "returned"]
 _LATE_AFTER: Final = datetime.timedelta(hours=1)
 _SENT: Final = ("sent", "settled")
 
-_PAYROLL: Final = text(
+
+class _PayrollRow(NamedTuple):
+    id: UUID
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    status: PayrollStatus
+    failure: dict[str, Any] | None
+    attempts: int
+    next_attempt_at: datetime.datetime | None
+    scheduled_send_at: datetime.datetime | None
+    pay_date: datetime.date
+    tax_year: int
+    direct_deposit: bool
+    notes: str | None
+
+
+_PAYROLL: Final = query(
+    _PayrollRow,
     "SELECT id, organization_id, employer_id, sandbox, status, failure, attempts, next_attempt_at, scheduled_send_at, "
-    "pay_date, tax_year, direct_deposit, notes FROM payrolls WHERE id = :id"
+    "pay_date, tax_year, direct_deposit, notes FROM payrolls WHERE id = :id",
 )
-_ENTRIES: Final = text(
+
+
+class _EntriesRow(NamedTuple):
+    id: UUID
+    kind: str
+    status: str
+    paycheck_id: UUID | None
+    employee_id: UUID | None
+    amount: int
+    attempt: int
+    send_on: datetime.date
+    settle_on: datetime.date
+    effective_date: datetime.date | None
+    return_code: str | None
+    hold_code: HoldCode | None
+    last_four: str
+    of_household: bool
+
+
+_ENTRIES: Final = query(
+    _EntriesRow,
     "SELECT e.id, e.kind, e.status, e.paycheck_id, e.employee_id, e.amount, e.attempt, e.send_on, e.settle_on, "
-    f"e.effective_date, e.return_code, {HELD_AS} AS hold_code, b.last_four, b.employee_id IS NULL AS of_household "
-    f"FROM {BANK_ENTRIES} e JOIN {BANK_ACCOUNTS} b ON b.id = e.bank_account_id WHERE e.payroll_id = :id "
-    "ORDER BY e.id"
+    "e.effective_date, e.return_code, {held_as} AS hold_code, b.last_four, b.employee_id IS NULL AS of_household "
+    "FROM {bank_entries} e JOIN {bank_accounts} b ON b.id = e.bank_account_id WHERE e.payroll_id = :id "
+    "ORDER BY e.id",
+    held_as=HELD_AS,
+    bank_entries=BANK_ENTRIES,
+    bank_accounts=BANK_ACCOUNTS,
 )
-_PAYCHECKS: Final = text(
+
+
+class _PaychecksRow(NamedTuple):
+    id: UUID
+    employee_id: UUID
+    payment_method: str
+    net_pay: int
+    undone: bool
+
+
+_PAYCHECKS: Final = query(
+    _PaychecksRow,
     "SELECT c.id, c.employee_id, c.payment_method, c.net_pay, "
     "EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id) AS undone "
-    "FROM paychecks c WHERE c.payroll_id = :id AND c.reverses IS NULL ORDER BY c.position"
+    "FROM paychecks c WHERE c.payroll_id = :id AND c.reverses IS NULL ORDER BY c.position",
 )
 _OUTAGE: Final = text("SELECT bank_outage_of(:id, :now)")
 
@@ -150,9 +204,9 @@ async def read_payment_status(
 
     `within_tenant`: the session is a tenant's, which may ask whether the bank can be reached; the worker knows.
     """
-    payroll = (await session.execute(_PAYROLL, {"id": payroll_id})).one()
-    entries = (await session.execute(_ENTRIES, {"id": payroll_id})).all()
-    paychecks = (await session.execute(_PAYCHECKS, {"id": payroll_id})).all()
+    payroll = await fetch_one(session, _PAYROLL, {"id": payroll_id})
+    entries = await fetch_all(session, _ENTRIES, {"id": payroll_id})
+    paychecks = await fetch_all(session, _PAYCHECKS, {"id": payroll_id})
     outage: datetime.datetime | None = None
     if within_tenant and not payroll.sandbox and entries:
         outage = await session.scalar(_OUTAGE, {"id": payroll_id, "now": now})
@@ -176,7 +230,7 @@ async def read_payment_status(
     )
 
 
-def _paycheck(status: str, paycheck: Any, entries: Sequence[Any]) -> PaycheckPaymentStatus:
+def _paycheck(status: str, paycheck: _PaychecksRow, entries: Sequence[_EntriesRow]) -> PaycheckPaymentStatus:
     own = [entry for entry in entries if entry.paycheck_id == paycheck.id]
     credit = next((entry for entry in own if entry.kind == "credit"), None)
     reversal = next((entry for entry in own if entry.kind == "reversal"), None)
@@ -222,13 +276,13 @@ _BY_REFUND: Final[dict[str, RefundStatus]] = {
 }
 
 
-def _refund(entry: Any) -> RefundPaymentStatus:
+def _refund(entry: _EntriesRow) -> RefundPaymentStatus:
     held = entry.status == "pending" and entry.hold_code
     return RefundPaymentStatus(entry.amount, "held" if held else _BY_REFUND[entry.status], entry.return_code)
 
 
 def _of_the_service(
-    payroll: Any,
+    payroll: _PayrollRow,
     outage: datetime.datetime | None,
     available_actions: frozenset[WayOut],
     now: datetime.datetime,
@@ -250,7 +304,9 @@ def _of_the_service(
     return None
 
 
-def _stored(payroll: Any, stored: Mapping[str, Any], available_actions: frozenset[WayOut]) -> PaymentIssue:
+def _stored(
+    payroll: _PayrollRow, stored: Mapping[str, Any], available_actions: frozenset[WayOut]
+) -> PaymentIssue:
     """Return what is kept with the payroll; from before there were kinds, its code and its employees tell the kind."""
     code = str(stored["code"])
     employees = tuple(UUID(each) for each in stored.get("employees", ()))
@@ -279,11 +335,17 @@ def _kind_before(code: str, status: str, employees: Sequence[UUID]) -> FailureKi
 
 
 def _held(
-    payroll: Any, held: Sequence[Any], available_actions: frozenset[WayOut], now: datetime.datetime
+    payroll: _PayrollRow,
+    held: Sequence[_EntriesRow],
+    available_actions: frozenset[WayOut],
+    now: datetime.datetime,
 ) -> PaymentIssue:
     first = held[0]
+    assert first.hold_code is not None, "it is held"
     next_day = submission_day(now)
-    employees = tuple(dict.fromkeys(entry.employee_id for entry in held if not entry.of_household))
+    employees = tuple(
+        dict.fromkeys(entry.employee_id for entry in held if entry.employee_id and not entry.of_household)
+    )
     what = {"debit": "The debit of the household", "refund": "The refund to the household"}.get(
         first.kind, "A direct deposit"
     )
@@ -308,7 +370,7 @@ def _held(
 
 
 async def _available_actions(
-    session: AsyncSession, payroll: Any, now: datetime.datetime
+    session: AsyncSession, payroll: _PayrollRow, now: datetime.datetime
 ) -> frozenset[WayOut]:
     """Return what the payroll's state does not refuse."""
     found = await available_actions_of(session, payroll.id, payroll.status, now)

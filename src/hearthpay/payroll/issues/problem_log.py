@@ -9,11 +9,13 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import structlog
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.database.typed_rows import fetch_one, query
 
 WorkerProblemKind = Literal["outage", "other"]
 """`outage`: nothing goes to the bank, whosever payment it is."""
@@ -26,12 +28,19 @@ _KEPT: Final = datetime.timedelta(days=30)
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _NUMBER: Final = re.compile(r"(?<![\w-])\d+(?![\w-])")
 
-_NOTE: Final = text(
+
+class _NoteRow(NamedTuple):
+    since: datetime.datetime
+    to_log: bool
+
+
+_NOTE: Final = query(
+    _NoteRow,
     "INSERT INTO worker_problems AS w (key, kind, problem, since, seen_at, logged_at) "
     "VALUES (:key, :kind, :problem, :now, :now, :now) ON CONFLICT (key) DO UPDATE SET problem = :problem, "
     "since = CASE WHEN w.seen_at < :over THEN :now ELSE w.since END, seen_at = greatest(w.seen_at, :now), "
     "logged_at = CASE WHEN w.seen_at < :over OR w.logged_at <= :before THEN :now ELSE w.logged_at END "
-    "RETURNING w.since, w.logged_at = :now AS to_log"
+    "RETURNING w.since, w.logged_at = :now AS to_log",
 )
 _FORGET: Final = text("DELETE FROM worker_problems WHERE seen_at < :before")
 _log = structlog.get_logger("hearthpay.bank")
@@ -61,7 +70,7 @@ async def note_problems(
             "over": now - _OVER_AFTER,
             "before": now - LOG_AGAIN,
         }
-        row = (await session.execute(_NOTE, values)).one()
+        row = await fetch_one(session, _NOTE, values)
         if row.to_log:
             _log.error("bank problem", problem=problem, since=row.since.isoformat())
         noted.append(NotedProblem(key, kind, problem, row.since))

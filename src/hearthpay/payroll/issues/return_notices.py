@@ -7,11 +7,10 @@ Both would show only at the next payday, or when somebody looks.
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import structlog
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking.return_codes import return_codes
@@ -25,13 +24,14 @@ from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.relations import EMPLOYEES
 from hearthpay.database.session import Database
+from hearthpay.database.typed_rows import fetch_one, query
 from hearthpay.mail.notices import Notice, NotificationSettings, Recipient, queue_notice
 from hearthpay.payroll.issues.notice_mail import (
     ReturnNoticeFacts,
     return_notice_to_employee,
     return_notice_to_household,
 )
-from hearthpay.payroll.issues.notices import HOUSEHOLD
+from hearthpay.payroll.issues.notices import HOUSEHOLD, HouseholdName
 from hearthpay.people.recipients import Readers, addressed, readers_of
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.taxes.money import from_cents
@@ -39,14 +39,22 @@ from hearthpay.taxes.money import from_cents
 AT_ONCE: Final = 100
 """Returned payments told of in one round."""
 
-_EMPLOYEE: Final = text(f"SELECT first_name, last_name FROM {EMPLOYEES} e WHERE id = :id")
+
+class _EmployeeRow(NamedTuple):
+    first_name: str
+    last_name: str
+
+
+_EMPLOYEE: Final = query(
+    _EmployeeRow, "SELECT first_name, last_name FROM {employees} e WHERE id = :id", employees=EMPLOYEES
+)
 _log = structlog.get_logger("hearthpay.payroll")
 
 
 @dataclass(frozen=True, slots=True)
 class _People:
-    household: Any
-    employee: Any
+    household: HouseholdName
+    employee: _EmployeeRow | None
     readers: Readers
 
 
@@ -88,10 +96,10 @@ async def _notify_of(
     entry = await lock_unreported_return(session, entry_id)
     if entry is None:
         return False
-    household = (await session.execute(HOUSEHOLD, {"id": entry.employer_id})).one()
+    household = await fetch_one(session, HOUSEHOLD, {"id": entry.employer_id})
     employee = None
     if entry.employee_id is not None:
-        employee = (await session.execute(_EMPLOYEE, {"id": entry.employee_id})).one()
+        employee = await fetch_one(session, _EMPLOYEE, {"id": entry.employee_id})
     concerned = [] if entry.employee_id is None else [entry.employee_id]
     readers = await readers_of(session, entry.employer_id, concerned)
     for notice in _notices(entry, _People(household, employee, readers)):

@@ -3,20 +3,29 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from sqlalchemy import TextClause, text
+from sqlalchemy import TextClause
+
+from hearthpay.database.statements import Fragment, column_list, compose, identifier, joined, statement
 
 _QUOTED: Final = frozenset({"text", "jsonb", "daterange", "timestamptz", "bytea"})
 
 
-def arrays(types: Mapping[str, str]) -> str:
+def arrays(types: Mapping[str, str]) -> Fragment:
     """Return the parameters of a statement that takes an array for each column of these types."""
-    return ", ".join(f"CAST(:{name} AS {kind}[])" for name, kind in types.items())
+    return joined(
+        compose("CAST(:{name} AS {kind}[])", name=identifier(name), kind=identifier(kind))
+        for name, kind in types.items()
+    )
 
 
 def insert_many(table: str, types: Mapping[str, str]) -> TextClause:
     """Return the statement that inserts rows of these columns."""
-    names = ", ".join(types)
-    return text(f"INSERT INTO {table} ({names}) SELECT r.* FROM unnest({arrays(types)}) AS r")
+    return statement(
+        "INSERT INTO {table} ({names}) SELECT r.* FROM unnest({arrays}) AS r",
+        table=identifier(table),
+        names=column_list(types),
+        arrays=arrays(types),
+    )
 
 
 def columns_of(types: Mapping[str, str], rows: Sequence[tuple[object, ...]]) -> dict[str, str]:

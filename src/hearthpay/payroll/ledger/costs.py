@@ -5,59 +5,24 @@ All amounts are whole cents. Whoever calls has asked whether it may be told.
 
 import datetime
 from decimal import Decimal
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking.calendar import debited_on
 from hearthpay.database.relations import BANK_ENTRIES, EMPLOYEES
+from hearthpay.database.statements import Fragment, compose
+from hearthpay.database.typed_rows import fetch_all, query
 
-_STANDING: Final = "c.reverses IS NULL AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id)"
+_STANDING: Final = Fragment(
+    "c.reverses IS NULL AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id)"
+)
 """Of a paycheck that was taken back neither it nor what took it back."""
 
-_SETTLES: Final = (
-    f"(SELECT max(e.settle_on) FROM {BANK_ENTRIES} e WHERE e.payroll_id = p.id AND e.kind = 'debit')"
-)
-
-_BY_MONTH: Final = text(
-    "SELECT CAST(date_trunc('month', p.pay_date) AS date) AS month, CAST(sum(c.net_pay) AS bigint) AS net_pay, "
-    "CAST(sum(c.gross_pay - c.net_pay) AS bigint) AS withheld, "
-    "CAST(sum(c.employer_taxes) AS bigint) AS employer_taxes "
-    "FROM payrolls p JOIN paychecks c ON c.payroll_id = p.id "
-    f"WHERE p.employer_id = :employer AND p.pay_date BETWEEN :first AND :last AND {_STANDING} "
-    "GROUP BY 1 ORDER BY 1"
-)
-_LATEST: Final = text(
-    "SELECT p.id AS payroll_id, p.pay_date, c.employee_id, c.employee_name, c.net_pay, c.total_cost "
-    "FROM (SELECT id, pay_date FROM payrolls WHERE employer_id = :employer AND status NOT IN ('draft', 'voided') "
-    "ORDER BY pay_date DESC, id DESC LIMIT :limit) p JOIN paychecks c ON c.payroll_id = p.id "
-    f"WHERE {_STANDING} ORDER BY p.pay_date DESC, p.id DESC, c.position LIMIT :limit"
-)
-_COMING: Final = text(
-    "SELECT p.id AS payroll_id, p.status, p.pay_date, p.net_pay, p.direct_deposit, "
-    f"p.scheduled_send_at AS send_at, {_SETTLES} AS settles_on, "
-    "who.names, who.hours "
-    "FROM payrolls p CROSS JOIN LATERAL ("
-    "SELECT array_agg(w.first_name || ' ' || w.last_name ORDER BY w.last_name, w.id) AS names, "
-    "sum(n.regular_hours + n.overtime_hours) AS hours "
-    f"FROM payroll_entries n JOIN {EMPLOYEES} w ON w.id = n.employee_id WHERE n.payroll_id = p.id) who "
-    "WHERE p.employer_id = :employer AND p.status IN ('scheduled', 'firing', 'pending_funding', 'processing') "
-    "ORDER BY p.pay_date, p.id LIMIT :limit"
-)
-_DEBITED_SET_ASIDES: Final = (
-    "coalesce((SELECT sum(c.set_aside) FROM paychecks c WHERE c.payroll_id = p.id "
-    f"AND c.payment_method = 'direct_deposit' AND {_STANDING}), 0)"
-)
-"""What employees have set aside is debited together with their direct deposits, and no part of net pay."""
-
-# Nothing is debited after its pay date but what the bank returned, and is presented again.
-_LEAVING: Final = text(
-    f"SELECT p.net_pay + {_DEBITED_SET_ASIDES} AS money, p.pay_date, p.direct_deposit, "
-    f"p.scheduled_send_at AS send_at, {_SETTLES} AS settles_on "
-    "FROM payrolls p WHERE p.employer_id = :employer AND p.pay_date >= CAST(:first AS date) - 31 "
-    "AND p.status NOT IN ('draft', 'voided', 'failed')"
+_SETTLES: Final = compose(
+    "(SELECT max(e.settle_on) FROM {bank_entries} e WHERE e.payroll_id = p.id AND e.kind = 'debit')",
+    bank_entries=BANK_ENTRIES,
 )
 
 
@@ -70,6 +35,18 @@ class MonthlyCost(NamedTuple):
     employer_taxes: int
 
 
+_BY_MONTH: Final = query(
+    MonthlyCost,
+    "SELECT CAST(date_trunc('month', p.pay_date) AS date) AS month, CAST(sum(c.net_pay) AS bigint) AS net_pay, "
+    "CAST(sum(c.gross_pay - c.net_pay) AS bigint) AS withheld, "
+    "CAST(sum(c.employer_taxes) AS bigint) AS employer_taxes "
+    "FROM payrolls p JOIN paychecks c ON c.payroll_id = p.id "
+    "WHERE p.employer_id = :employer AND p.pay_date BETWEEN :first AND :last AND {standing} "
+    "GROUP BY 1 ORDER BY 1",
+    standing=_STANDING,
+)
+
+
 class LatestPaycheck(NamedTuple):
     """A paycheck that stands, as a list shows it."""
 
@@ -79,6 +56,70 @@ class LatestPaycheck(NamedTuple):
     employee_name: str
     net_pay: int
     total_cost: int
+
+
+_LATEST: Final = query(
+    LatestPaycheck,
+    "SELECT p.id AS payroll_id, p.pay_date, c.employee_id, c.employee_name, c.net_pay, c.total_cost "
+    "FROM (SELECT id, pay_date FROM payrolls WHERE employer_id = :employer AND status NOT IN ('draft', 'voided') "
+    "ORDER BY pay_date DESC, id DESC LIMIT :limit) p JOIN paychecks c ON c.payroll_id = p.id "
+    "WHERE {standing} ORDER BY p.pay_date DESC, p.id DESC, c.position LIMIT :limit",
+    standing=_STANDING,
+)
+
+
+class _ComingRow(NamedTuple):
+    payroll_id: UUID
+    status: str
+    pay_date: datetime.date
+    net_pay: int
+    direct_deposit: bool
+    send_at: datetime.datetime | None
+    settles_on: datetime.date | None
+    names: list[str]
+    hours: Decimal
+
+
+_COMING: Final = query(
+    _ComingRow,
+    "SELECT p.id AS payroll_id, p.status, p.pay_date, p.net_pay, p.direct_deposit, "
+    "p.scheduled_send_at AS send_at, {settles} AS settles_on, "
+    "who.names, who.hours "
+    "FROM payrolls p CROSS JOIN LATERAL ("
+    "SELECT array_agg(w.first_name || ' ' || w.last_name ORDER BY w.last_name, w.id) AS names, "
+    "sum(n.regular_hours + n.overtime_hours) AS hours "
+    "FROM payroll_entries n JOIN {employees} w ON w.id = n.employee_id WHERE n.payroll_id = p.id) who "
+    "WHERE p.employer_id = :employer AND p.status IN ('scheduled', 'firing', 'pending_funding', 'processing') "
+    "ORDER BY p.pay_date, p.id LIMIT :limit",
+    settles=_SETTLES,
+    employees=EMPLOYEES,
+)
+_DEBITED_SET_ASIDES: Final = compose(
+    "coalesce((SELECT sum(c.set_aside) FROM paychecks c WHERE c.payroll_id = p.id "
+    "AND c.payment_method = 'direct_deposit' AND {standing}), 0)",
+    standing=_STANDING,
+)
+"""What employees have set aside is debited together with their direct deposits, and no part of net pay."""
+
+
+class _LeavingRow(NamedTuple):
+    money: Decimal
+    pay_date: datetime.date
+    direct_deposit: bool
+    send_at: datetime.datetime | None
+    settles_on: datetime.date | None
+
+
+# Nothing is debited after its pay date but what the bank returned, and is presented again.
+_LEAVING: Final = query(
+    _LeavingRow,
+    "SELECT p.net_pay + {debited_set_asides} AS money, p.pay_date, p.direct_deposit, "
+    "p.scheduled_send_at AS send_at, {settles} AS settles_on "
+    "FROM payrolls p WHERE p.employer_id = :employer AND p.pay_date >= CAST(:first AS date) - 31 "
+    "AND p.status NOT IN ('draft', 'voided', 'failed')",
+    debited_set_asides=_DEBITED_SET_ASIDES,
+    settles=_SETTLES,
+)
 
 
 class ComingPayroll(NamedTuple):
@@ -98,19 +139,17 @@ async def costs_by_month(
     session: AsyncSession, employer_id: UUID, first: datetime.date, last: datetime.date
 ) -> list[MonthlyCost]:
     """Return what was paid from ``first`` to ``last`` by the months of its pay dates; months without are left out."""
-    rows = await session.execute(_BY_MONTH, {"employer": employer_id, "first": first, "last": last})
-    return [MonthlyCost(*row) for row in rows]
+    return await fetch_all(session, _BY_MONTH, {"employer": employer_id, "first": first, "last": last})
 
 
 async def latest_paychecks(session: AsyncSession, employer_id: UUID, *, limit: int) -> list[LatestPaycheck]:
     """Return the paychecks that were paid last, the latest pay date first."""
-    rows = await session.execute(_LATEST, {"employer": employer_id, "limit": limit})
-    return [LatestPaycheck(*row) for row in rows]
+    return await fetch_all(session, _LATEST, {"employer": employer_id, "limit": limit})
 
 
 async def coming_payrolls(session: AsyncSession, employer_id: UUID, *, limit: int) -> list[ComingPayroll]:
     """Return the payrolls that are scheduled or on their way, the next pay date first."""
-    rows = await session.execute(_COMING, {"employer": employer_id, "limit": limit})
+    rows = await fetch_all(session, _COMING, {"employer": employer_id, "limit": limit})
     return [
         ComingPayroll(
             row.payroll_id,
@@ -135,13 +174,12 @@ async def net_pay_leaving(
 
     A direct deposit leaves its account when it is debited, a check or cash on the pay date.
     """
-    rows = await session.execute(_LEAVING, {"employer": employer_id, "first": first})
+    rows = await fetch_all(session, _LEAVING, {"employer": employer_id, "first": first})
     return sum(int(row.money) for row in rows if first <= (_leaves_on(row) or row.pay_date) <= last)
 
 
-def _leaves_on(row: Any) -> datetime.date | None:
+def _leaves_on(row: _ComingRow | _LeavingRow) -> datetime.date | None:
     """Return when the money of a direct deposit leaves the household's account; None for a check or cash."""
     if not row.direct_deposit:
         return None
-    settles_on: datetime.date | None = row.settles_on
-    return settles_on or (None if row.send_at is None else debited_on(row.send_at))
+    return row.settles_on or (None if row.send_at is None else debited_on(row.send_at))

@@ -6,7 +6,9 @@ costs the same however long the history is. What a paycheck changes of it, `post
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from datetime import date
+from decimal import Decimal
+from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -14,6 +16,8 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.relations import ASSIGNED_RATES
+from hearthpay.database.statements import Fragment
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.employees.same_person import Record, records_of
 from hearthpay.payroll.ledger.rows import YearToDate
 from hearthpay.payroll.ledger.years import NO_HISTORY, History, PriorWages, other_records
@@ -24,37 +28,90 @@ from hearthpay.taxes.prior_wages import counted_year
 from hearthpay.taxes.rulebook import rulebook_of
 from hearthpay.taxes.year import PaidWages
 
-_ARRAYS: Final = (
-    "array_to_string(codes, ','), array_to_string(subject_wages, ','), array_to_string(taxable_wages, ','), "
-    "array_to_string(amounts, ','), gross_pay, net_pay, employee_taxes, employer_taxes"
+_ARRAYS: Final = Fragment(
+    "array_to_string(codes, ',') AS codes, array_to_string(subject_wages, ',') AS subject_wages, "
+    "array_to_string(taxable_wages, ',') AS taxable_wages, array_to_string(amounts, ',') AS amounts, "
+    "gross_pay, net_pay, employee_taxes, employer_taxes"
 )
 """Arrays come as one text each: the driver would look at every element. Years, prior wages and escrow in one
 statement: each costs a trip to the database and the proof of the tenant."""
 
-_HISTORIES: Final = text(
-    f"SELECT 'year', employee_id, {_ARRAYS}, owed, fica_refunded, NULL::numeric, NULL::bigint, "
-    "array_to_string(provisional, ','), rulebook_version, owed_wages FROM year_balances "
-    "WHERE employee_id = ANY(:employees) AND tax_year = :tax_year "
-    f"UNION ALL SELECT 'prior', employee_id, {_ARRAYS}, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM prior_wages "
+
+class _HistoryRow(NamedTuple):
+    """A year with its paychecks, wages of earlier payrolls, or an account of set-asides, whose balance is `gross_pay`.
+
+    What the others do not have is None: only a year may lack `subject_wages`, which earlier versions did not keep.
+    """
+
+    kind: Literal["year", "prior", "escrow"]
+    employee_id: UUID
+    codes: str
+    subject_wages: str | None
+    taxable_wages: str
+    amounts: str
+    gross_pay: int
+    net_pay: int
+    employee_taxes: int
+    employer_taxes: int
+    owed: dict[str, int]
+    fica_refunded: bool
+    rule_rate: Decimal | None
+    rule_amount: int | None
+    provisional: str | None
+    rulebook_version: str | None
+    owed_wages: dict[str, int]
+
+
+_HISTORIES: Final = query(
+    _HistoryRow,
+    "SELECT 'year' AS kind, employee_id, {arrays}, owed, fica_refunded, NULL::numeric AS rule_rate, "
+    "NULL::bigint AS rule_amount, array_to_string(provisional, ',') AS provisional, rulebook_version, owed_wages "
+    "FROM year_balances WHERE employee_id = ANY(:employees) AND tax_year = :tax_year "
+    "UNION ALL SELECT 'prior', employee_id, {arrays}, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM prior_wages "
     "WHERE employee_id = ANY(:employees) AND tax_year = :tax_year AND replaced_by IS NULL "
     "UNION ALL SELECT 'escrow', employee_id, NULL, NULL, NULL, NULL, balance, NULL, NULL, NULL, NULL, NULL, rule_rate, "
-    "rule_amount, NULL, NULL, NULL FROM escrow_accounts WHERE employee_id = ANY(:employees)"
+    "rule_amount, NULL, NULL, NULL FROM escrow_accounts WHERE employee_id = ANY(:employees)",
+    arrays=_ARRAYS,
 )
-_SUBJECT_WAGES: Final = text(
-    "SELECT l.code, sum(l.subject_wages) FROM paychecks c JOIN paycheck_lines l ON l.paycheck_id = c.id "
-    "WHERE c.employee_id = :employee AND c.tax_year = :tax_year GROUP BY l.code"
+
+
+class _SubjectWagesRow(NamedTuple):
+    code: str
+    subject_wages: Decimal
+
+
+_SUBJECT_WAGES: Final = query(
+    _SubjectWagesRow,
+    "SELECT l.code, sum(l.subject_wages) AS subject_wages FROM paychecks c "
+    "JOIN paycheck_lines l ON l.paycheck_id = c.id "
+    "WHERE c.employee_id = :employee AND c.tax_year = :tax_year GROUP BY l.code",
 )
 """Where a year was opened by a version that did not keep them."""
 
-_STANDING: Final = text(
+
+class _StandingRow(NamedTuple):
+    employee_id: UUID
+    id: UUID
+    pay_date: date
+    work_state: str
+    code: str
+    subject_wages: int
+    rate: Decimal | None
+    provisional: bool | None
+    assigned: bool
+
+
+_STANDING: Final = query(
+    _StandingRow,
     "SELECT c.employee_id, c.id, p.pay_date, c.work_state, l.code, l.subject_wages, l.rate, "
     "jsonb_exists(c.provisional, l.code) AS provisional, EXISTS ("
-    f"SELECT FROM {ASSIGNED_RATES} r WHERE r.employer_id = c.employer_id AND r.tax_year = c.tax_year "
+    "SELECT FROM {assigned_rates} r WHERE r.employer_id = c.employer_id AND r.tax_year = c.tax_year "
     "AND r.state = left(l.code, 2)) AS assigned FROM paychecks c "
     "JOIN payrolls p ON p.id = c.payroll_id JOIN paycheck_lines l ON l.paycheck_id = c.id "
     "WHERE c.employee_id = ANY(:employees) AND c.tax_year = :tax_year AND c.reverses IS NULL AND c.gross_pay > 0 "
     "AND c.id <> ALL(:without) AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id) "
-    "ORDER BY c.employee_id, c.id, l.position"
+    "ORDER BY c.employee_id, c.id, l.position",
+    assigned_rates=ASSIGNED_RATES,
 )
 _OWED: Final = text(
     "UPDATE year_balances y SET owed = CASE WHEN k.keeps THEN CAST(:owed AS jsonb) ELSE '{}' END, "
@@ -83,28 +140,28 @@ async def read_histories(
     ids = list(of_person.keys() | {each.id for each in asked}) if people else [each.id for each in asked]
     found: dict[UUID, History] = {}
     told: dict[UUID, PriorWages] = {}
-    for row in await session.execute(_HISTORIES, {"employees": ids, "tax_year": tax_year}):
-        what, employee = row[:2]
-        if what == "year":
-            totals, year = YearToDate(*row[6:10]), await _year(session, row, tax_year)
+    for row in await fetch_all(session, _HISTORIES, {"employees": ids, "tax_year": tax_year}):
+        employee = row.employee_id
+        if row.kind == "year":
+            totals, year = YearToDate._make(row[6:10]), await _year(session, row, tax_year)
             found[employee] = replace(
                 found.get(employee, NO_HISTORY),
                 totals=totals,
                 year=year,
-                fica_refunded=row[11],
-                provisional=frozenset(row[14].split(",")) if row[14] else NOTHING_PROVISIONAL,
-                rulebook_version=row[15],
+                fica_refunded=row.fica_refunded,
+                provisional=frozenset(row.provisional.split(",")) if row.provisional else NOTHING_PROVISIONAL,
+                rulebook_version=row.rulebook_version,
             )
-        elif what == "prior":
-            paid = PriorWages(
-                YearToDate(*row[6:10]), YearSoFar(*(_by_code(row[2], each) for each in row[3:6]))
-            )
+        elif row.kind == "prior":
+            wages = _by_code(row.codes, row.subject_wages or "")
+            year = YearSoFar(wages, _by_code(row.codes, row.taxable_wages), _by_code(row.codes, row.amounts))
+            paid = PriorWages(YearToDate._make(row[6:10]), year)
             told[employee] = paid.plus(told[employee]) if employee in told else paid
         else:
-            rate, amount = row[12:14]
-            rule = None if rate is None and amount is None else SetAsideRule(rate, amount)
+            unruled = row.rule_rate is None and row.rule_amount is None
+            rule = None if unruled else SetAsideRule(row.rule_rate, row.rule_amount)
             found[employee] = replace(
-                found.get(employee, NO_HISTORY), set_aside_balance=row[6], set_aside_rule=rule
+                found.get(employee, NO_HISTORY), set_aside_balance=row.gross_pay, set_aside_rule=rule
             )
     if told or people:
         for person in set(of_person.values()) | {(each,) for each in told if each not in of_person}:
@@ -141,15 +198,17 @@ def _of_person(
     }
 
 
-async def _year(session: AsyncSession, row: Any, tax_year: int) -> YearSoFar:
-    codes, subject, taxable, taxes = row[2:6]
-    if subject is None:
-        sums = await session.execute(_SUBJECT_WAGES, {"employee": row[1], "tax_year": tax_year})
-        found = {line[0]: int(line[1]) for line in sums}
+async def _year(session: AsyncSession, row: _HistoryRow, tax_year: int) -> YearSoFar:
+    codes = row.codes
+    if row.subject_wages is None:
+        sums = await fetch_all(session, _SUBJECT_WAGES, {"employee": row.employee_id, "tax_year": tax_year})
+        found = {line.code: int(line.subject_wages) for line in sums}
         wages = {code: found.get(code, 0) for code in codes.split(",") if code}
     else:
-        wages = _by_code(codes, subject)
-    return YearSoFar(wages, _by_code(codes, taxable), _by_code(codes, taxes), row[10], row[16])
+        wages = _by_code(codes, row.subject_wages)
+    return YearSoFar(
+        wages, _by_code(codes, row.taxable_wages), _by_code(codes, row.amounts), row.owed, row.owed_wages
+    )
 
 
 async def note_owed(
@@ -197,7 +256,7 @@ async def read_wages_of(
     lines: dict[UUID, dict[str, tuple[int, int | None]]] = {}
     employees = sorted({record for records in people.values() for record in records})
     which = {"employees": employees, "tax_year": tax_year, "without": list(without)}
-    for row in await session.execute(_STANDING, which):
+    for row in await fetch_all(session, _STANDING, which):
         own = lines.setdefault(row.id, {})
         own[row.code] = (row.subject_wages, _rate_charged(row))
         paid.setdefault(row.employee_id, {})[row.id] = PaidWages(row.pay_date, row.work_state, own)
@@ -208,7 +267,7 @@ async def read_wages_of(
     return standing
 
 
-def _rate_charged(row: Any) -> int | None:
+def _rate_charged(row: _StandingRow) -> int | None:
     """Return the rate of a paycheck's line in billionths; None where the figure in force is to take its place.
 
     A rate that was assigned to the household stands.

@@ -8,43 +8,9 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-_LINES: Final = text(
-    "SELECT c.employee_id, l.code, l.category, c.tax_year, CAST(extract(month FROM p.pay_date) AS int), "
-    "CAST(sum(l.amount) AS bigint), "
-    "CAST(coalesce(sum(l.subject_wages) FILTER (WHERE c.gross_pay <> 0), 0) AS bigint), "
-    "CAST(sum(l.taxable_wages) AS bigint) "
-    "FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id JOIN paycheck_lines l ON l.paycheck_id = c.id "
-    "WHERE c.employer_id = :employer AND c.tax_year BETWEEN :first AND :last "
-    "GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 4, 5, 2"
-)
-_PAYDAYS: Final = text(
-    "SELECT l.code, p.pay_date, CAST(sum(l.amount) AS bigint) "
-    "FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id JOIN paycheck_lines l ON l.paycheck_id = c.id "
-    "WHERE c.employer_id = :employer AND c.tax_year BETWEEN :first AND :last AND l.code = ANY(:codes) "
-    "GROUP BY 1, 2 HAVING sum(l.amount) <> 0 ORDER BY 2, 1"
-)
-_WAGES: Final = text(
-    "SELECT c.employee_id, c.work_state, c.tax_year, CAST(extract(month FROM p.pay_date) AS int), "
-    "CAST(sum(c.gross_pay) AS bigint) FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
-    "WHERE c.employer_id = :employer AND c.tax_year BETWEEN :first AND :last GROUP BY 1, 2, 3, 4 ORDER BY 1, 3, 4, 2"
-)
-_PLACES: Final = text(
-    "SELECT employee_id, work_state, min(since), max(until) FROM ("
-    "SELECT c.employee_id, c.work_state, lower(c.period) AS since, upper(c.period) - 1 AS until, "
-    "row_number() OVER (PARTITION BY c.employee_id ORDER BY lower(c.period), c.id) "
-    "- row_number() OVER (PARTITION BY c.employee_id, c.work_state ORDER BY lower(c.period), c.id) AS stretch "
-    "FROM paychecks c WHERE c.employer_id = :employer AND c.reverses IS NULL AND c.gross_pay > 0 "
-    "AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id)) AS worked "
-    "GROUP BY employee_id, work_state, stretch ORDER BY employee_id, min(since), max(until)"
-)
-_PRIOR: Final = text(
-    "SELECT employee_id, tax_year, as_of, gross_pay, codes, subject_wages FROM prior_wages "
-    "WHERE employer_id = :employer AND tax_year BETWEEN :first AND :last AND replaced_by IS NULL "
-    "ORDER BY employee_id, id"
-)
+from hearthpay.database.typed_rows import fetch_all, query
 
 
 class LineOfMonth(NamedTuple):
@@ -60,12 +26,33 @@ class LineOfMonth(NamedTuple):
     taxable_wages: int
 
 
+_LINES: Final = query(
+    LineOfMonth,
+    "SELECT c.employee_id, l.code, l.category, c.tax_year AS year, "
+    "CAST(extract(month FROM p.pay_date) AS int) AS month, CAST(sum(l.amount) AS bigint) AS amount, "
+    "CAST(coalesce(sum(l.subject_wages) FILTER (WHERE c.gross_pay <> 0), 0) AS bigint) AS subject_wages, "
+    "CAST(sum(l.taxable_wages) AS bigint) AS taxable_wages "
+    "FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id JOIN paycheck_lines l ON l.paycheck_id = c.id "
+    "WHERE c.employer_id = :employer AND c.tax_year BETWEEN :first AND :last "
+    "GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 4, 5, 2",
+)
+
+
 class LineOfPayday(NamedTuple):
     """A line of all paychecks of one pay date, in cents."""
 
     code: str
     pay_date: datetime.date
     amount: int
+
+
+_PAYDAYS: Final = query(
+    LineOfPayday,
+    "SELECT l.code, p.pay_date, CAST(sum(l.amount) AS bigint) AS amount "
+    "FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id JOIN paycheck_lines l ON l.paycheck_id = c.id "
+    "WHERE c.employer_id = :employer AND c.tax_year BETWEEN :first AND :last AND l.code = ANY(:codes) "
+    "GROUP BY 1, 2 HAVING sum(l.amount) <> 0 ORDER BY 2, 1",
+)
 
 
 class WagesOfMonth(NamedTuple):
@@ -78,6 +65,14 @@ class WagesOfMonth(NamedTuple):
     cents: int
 
 
+_WAGES: Final = query(
+    WagesOfMonth,
+    "SELECT c.employee_id, c.work_state, c.tax_year AS year, CAST(extract(month FROM p.pay_date) AS int) AS month, "
+    "CAST(sum(c.gross_pay) AS bigint) AS cents FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
+    "WHERE c.employer_id = :employer AND c.tax_year BETWEEN :first AND :last GROUP BY 1, 2, 3, 4 ORDER BY 1, 3, 4, 2",
+)
+
+
 class PaidPlace(NamedTuple):
     """A stretch of pay periods for which an employee was paid for work in one state; both days are included."""
 
@@ -85,6 +80,18 @@ class PaidPlace(NamedTuple):
     work_state: str
     since: datetime.date
     until: datetime.date
+
+
+_PLACES: Final = query(
+    PaidPlace,
+    "SELECT employee_id, work_state, min(since) AS since, max(until) AS until FROM ("
+    "SELECT c.employee_id, c.work_state, lower(c.period) AS since, upper(c.period) - 1 AS until, "
+    "row_number() OVER (PARTITION BY c.employee_id ORDER BY lower(c.period), c.id) "
+    "- row_number() OVER (PARTITION BY c.employee_id, c.work_state ORDER BY lower(c.period), c.id) AS stretch "
+    "FROM paychecks c WHERE c.employer_id = :employer AND c.reverses IS NULL AND c.gross_pay > 0 "
+    "AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id)) AS worked "
+    "GROUP BY employee_id, work_state, stretch ORDER BY employee_id, min(since), max(until)",
+)
 
 
 class WagesFromBefore(NamedTuple):
@@ -98,12 +105,20 @@ class WagesFromBefore(NamedTuple):
     subject_wages: list[int]
 
 
+_PRIOR: Final = query(
+    WagesFromBefore,
+    "SELECT employee_id, tax_year, as_of, gross_pay, codes, subject_wages FROM prior_wages "
+    "WHERE employer_id = :employer AND tax_year BETWEEN :first AND :last AND replaced_by IS NULL "
+    "ORDER BY employee_id, id",
+)
+
+
 async def read_lines_by_month(
     session: AsyncSession, employer_id: UUID, *, first_year: int, last_year: int
 ) -> list[LineOfMonth]:
     """Return every line of the household's paychecks of these years; those of other payrolls are not among them."""
     requested = {"employer": employer_id, "first": first_year, "last": last_year}
-    return [LineOfMonth(*row) for row in await session.execute(_LINES, requested)]
+    return await fetch_all(session, _LINES, requested)
 
 
 async def read_lines_by_payday(
@@ -111,7 +126,7 @@ async def read_lines_by_payday(
 ) -> list[LineOfPayday]:
     """Return what the lines with these codes come to on each pay date of these years."""
     requested = {"employer": employer_id, "first": first_year, "last": last_year, "codes": list(codes)}
-    return [LineOfPayday(*row) for row in await session.execute(_PAYDAYS, requested)]
+    return await fetch_all(session, _PAYDAYS, requested)
 
 
 async def read_wages_by_month(
@@ -119,12 +134,12 @@ async def read_wages_by_month(
 ) -> list[WagesOfMonth]:
     """Return what the household paid in these years, without wages of other payrolls."""
     requested = {"employer": employer_id, "first": first_year, "last": last_year}
-    return [WagesOfMonth(*row) for row in await session.execute(_WAGES, requested)]
+    return await fetch_all(session, _WAGES, requested)
 
 
 async def read_paid_places(session: AsyncSession, employer_id: UUID) -> list[PaidPlace]:
     """Return where each employee was paid for work, in order, by the paychecks that stand."""
-    return [PaidPlace(*row) for row in await session.execute(_PLACES, {"employer": employer_id})]
+    return await fetch_all(session, _PLACES, {"employer": employer_id})
 
 
 async def read_wages_from_before(
@@ -132,4 +147,4 @@ async def read_wages_from_before(
 ) -> list[WagesFromBefore]:
     """Return what was entered of other payrolls' wages of these years."""
     requested = {"employer": employer_id, "first": first_year, "last": last_year}
-    return [WagesFromBefore(*row) for row in await session.execute(_PRIOR, requested)]
+    return await fetch_all(session, _PRIOR, requested)

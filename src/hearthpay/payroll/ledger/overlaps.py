@@ -6,39 +6,88 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.refusal import Refusal
 from hearthpay.database.relations import AUTOPILOT_ENROLLMENTS, AUTOPILOT_PERIODS
+from hearthpay.database.statements import column_list
+from hearthpay.database.typed_rows import fetch_all, fetch_optional, query
 from hearthpay.payroll.ledger.earnings import Earnings
 from hearthpay.payroll.orders.pay_dates import PayDates
 
-_OVERLAPS: Final = text(
-    "SELECT e.employee_id, e.payroll_id, lower(e.period), upper(e.period) - 1, "
-    "(SELECT p.pay_date FROM payrolls p WHERE p.id = e.payroll_id), "
-    f"e.salary IS NOT NULL, {', '.join(f'e.{name}' for name in Earnings._fields)} FROM payroll_entries e "
+
+class _OverlapRow(NamedTuple):
+    employee_id: UUID
+    payroll_id: UUID
+    first_day: datetime.date
+    last_day: datetime.date
+    pay_date: datetime.date
+    salaried: bool
+    regular_hours: Decimal
+    regular_pay: int
+    overtime_hours: Decimal
+    overtime_pay: int
+    bonus: int
+    other_earnings: int
+
+
+_OVERLAPS: Final = query(
+    _OverlapRow,
+    "SELECT e.employee_id, e.payroll_id, lower(e.period) AS first_day, upper(e.period) - 1 AS last_day, "
+    "(SELECT p.pay_date FROM payrolls p WHERE p.id = e.payroll_id) AS pay_date, "
+    "e.salary IS NOT NULL AS salaried, {earnings} FROM payroll_entries e "
     "WHERE e.employee_id = ANY(:employees) AND e.live AND e.period && daterange(:start, :end, '[]') "
-    "ORDER BY e.employee_id, e.payroll_id"
+    "ORDER BY e.employee_id, e.payroll_id",
+    earnings=column_list(Earnings._fields, "e"),
 )
 """The payroll is looked up only where there is an overlap, which is seldom."""
 
-_HOURS_PAID: Final = text(
+
+class _HoursPaidRow(NamedTuple):
+    employee_id: UUID
+    payroll_id: UUID
+
+
+_HOURS_PAID: Final = query(
+    _HoursPaidRow,
     "SELECT w.employee_id, e.payroll_id FROM unnest(CAST(:employees AS uuid[]), CAST(:starts AS date[]), "
     "CAST(:ends AS date[])) AS w(employee_id, first, last) JOIN payroll_entries e ON e.employee_id = w.employee_id "
     "AND e.live AND e.period && daterange(w.first, w.last, '[]') "
-    "WHERE e.regular_hours > 0 OR e.overtime_hours > 0 OR e.salary IS NOT NULL ORDER BY w.employee_id, e.payroll_id"
+    "WHERE e.regular_hours > 0 OR e.overtime_hours > 0 OR e.salary IS NOT NULL ORDER BY w.employee_id, e.payroll_id",
 )
 
-_SCHEDULED: Final = text(
+
+class _ScheduledRow(NamedTuple):
+    employee_id: UUID
+    payroll_id: UUID | None
+    period_start: datetime.date
+    period_end: datetime.date
+    pay_date: datetime.date
+    send_at: datetime.datetime
+
+
+_SCHEDULED: Final = query(
+    _ScheduledRow,
     "SELECT g.employee_id, g.payroll_id, g.period_start, g.period_end, g.pay_date, g.send_at "
-    f"FROM {AUTOPILOT_PERIODS} g WHERE g.employee_id = ANY(:employees) AND g.outcome = 'scheduled' "
-    "AND g.period_start <= :last AND g.period_end >= :first ORDER BY g.period_start LIMIT 1"
+    "FROM {autopilot_periods} g WHERE g.employee_id = ANY(:employees) AND g.outcome = 'scheduled' "
+    "AND g.period_start <= :last AND g.period_end >= :first ORDER BY g.period_start LIMIT 1",
+    autopilot_periods=AUTOPILOT_PERIODS,
 )
-_AHEAD: Final = text(
+
+
+class _AheadRow(NamedTuple):
+    employee_id: UUID
+    next_start: datetime.date
+    next_end: datetime.date
+    next_pay_date: datetime.date
+
+
+_AHEAD: Final = query(
+    _AheadRow,
     "SELECT e.employee_id, e.next_start, e.next_end, e.next_pay_date "
-    f"FROM {AUTOPILOT_ENROLLMENTS} e WHERE e.employee_id = ANY(:employees) AND e.status = 'active' "
-    "AND e.next_end < :last ORDER BY e.next_end LIMIT 1"
+    "FROM {autopilot_enrollments} e WHERE e.employee_id = ANY(:employees) AND e.status = 'active' "
+    "AND e.next_end < :last ORDER BY e.next_end LIMIT 1",
+    autopilot_enrollments=AUTOPILOT_ENROLLMENTS,
 )
 
 
@@ -69,8 +118,18 @@ class Overlap(NamedTuple):
 async def find_overlaps(session: AsyncSession, employees: Sequence[UUID], dates: PayDates) -> list[Overlap]:
     """Return the live entries of the employees that overlap the pay period, with hours or without."""
     period = {"employees": list(employees), "start": dates.period_start, "end": dates.period_end}
-    found = await session.execute(_OVERLAPS, period)
-    return [Overlap._make((*row[:6], Earnings(*row[6:]))) for row in found]
+    return [
+        Overlap(
+            row.employee_id,
+            row.payroll_id,
+            row.first_day,
+            row.last_day,
+            row.pay_date,
+            row.salaried,
+            Earnings._make(row[6:]),
+        )
+        for row in await fetch_all(session, _OVERLAPS, period)
+    ]
 
 
 async def hours_paid(
@@ -87,7 +146,7 @@ async def hours_paid(
         "ends": [each[1] for each in days],
     }
     found: dict[UUID, tuple[UUID, ...]] = {}
-    for row in await session.execute(_HOURS_PAID, asked):
+    for row in await fetch_all(session, _HOURS_PAID, asked):
         found[row.employee_id] = (*found.get(row.employee_id, ()), row.payroll_id)
     return found
 
@@ -101,7 +160,7 @@ async def refuse_what_autopilot_pays(
     beyond its next run.
     """
     days = {"employees": list(employees), "first": first, "last": last}
-    scheduled = (await session.execute(_SCHEDULED, days)).one_or_none()
+    scheduled = await fetch_optional(session, _SCHEDULED, days)
     if scheduled is not None:
         raise Refusal(
             "autopilot_run_scheduled",
@@ -115,7 +174,7 @@ async def refuse_what_autopilot_pays(
                 "scheduled_send_at": scheduled.send_at,
             },
         )
-    ahead = (await session.execute(_AHEAD, {"employees": list(employees), "last": last})).one_or_none()
+    ahead = await fetch_optional(session, _AHEAD, {"employees": list(employees), "last": last})
     if ahead is not None:
         raise Refusal(
             "period_ahead_of_anchor",

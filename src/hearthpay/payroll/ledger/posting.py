@@ -13,6 +13,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
+from hearthpay.database.statements import Fragment, column_list, statement
 from hearthpay.payroll.ledger.columns import array_text, arrays, columns_of, insert_many
 from hearthpay.payroll.ledger.digests import paycheck_digest
 from hearthpay.payroll.ledger.earnings import EARNINGS_TYPES
@@ -106,32 +107,41 @@ _BALANCE_TYPES: Final = {
 }
 """The arrays of a balance travel as the text of an array: unnest would take an array of arrays apart."""
 
-_BALANCE_VALUES: Final = (
+_BALANCE_VALUES: Final = Fragment(
     "r.organization_id, r.employer_id, r.sandbox, r.employee_id, r.tax_year, CAST(r.codes AS text[]), "
     "CAST(r.subject_wages AS bigint[]), CAST(r.taxable_wages AS bigint[]), CAST(r.amounts AS bigint[]), r.owed, "
     "r.owed_wages, r.fica_refunded, CAST(r.provisional AS text[]), r.rulebook_version, "
     "r.gross_pay, r.net_pay, r.employee_taxes, r.employer_taxes"
 )
 _INSERT_PAYCHECKS: Final = insert_many("paychecks", _PAYCHECK_TYPES)
-_INSERT_LINES: Final = text(
+_INSERT_LINES: Final = statement(
     "INSERT INTO paycheck_lines (organization_id, employer_id, sandbox, paycheck_id, employee_id, tax_year, position, "
     "code, name, payer, agency, category, subject_wages, taxable_wages, rate, amount, ytd_amount) "
     "SELECT p.organization_id, p.employer_id, p.sandbox, p.id, p.employee_id, p.tax_year, l.position, t.code, t.name, "
     "t.payer, t.agency, t.category, l.subject_wages, l.taxable_wages, l.rate, l.amount, l.ytd_amount "
-    f"FROM unnest({arrays(_LINE_TYPES)}) AS l({', '.join(_LINE_TYPES)}) "
-    f"JOIN unnest({arrays(_POSTED_TYPES)}) WITH ORDINALITY AS p({', '.join(_POSTED_TYPES)}, number) "
+    "FROM unnest({line_arrays}) AS l({line_columns}) "
+    "JOIN unnest({posted_arrays}) WITH ORDINALITY AS p({posted_columns}, number) "
     "ON p.number = l.paycheck "
-    f"JOIN unnest({arrays(_TAX_TYPES)}) WITH ORDINALITY AS t({', '.join(_TAX_TYPES)}, number) ON t.number = l.tax"
+    "JOIN unnest({tax_arrays}) WITH ORDINALITY AS t({tax_columns}, number) ON t.number = l.tax",
+    line_arrays=arrays(_LINE_TYPES),
+    line_columns=column_list(_LINE_TYPES),
+    posted_arrays=arrays(_POSTED_TYPES),
+    posted_columns=column_list(_POSTED_TYPES),
+    tax_arrays=arrays(_TAX_TYPES),
+    tax_columns=column_list(_TAX_TYPES),
 )
-_SAVE_BALANCES: Final = text(
-    f"INSERT INTO year_balances ({', '.join(_BALANCE_TYPES)}) SELECT {_BALANCE_VALUES} "
-    f"FROM unnest({arrays(_BALANCE_TYPES)}) AS r({', '.join(_BALANCE_TYPES)}) "
+_SAVE_BALANCES: Final = statement(
+    "INSERT INTO year_balances ({columns}) SELECT {balance_values} "
+    "FROM unnest({arrays}) AS r({columns}) "
     "ON CONFLICT (employee_id, tax_year) DO UPDATE SET codes = excluded.codes, "
     "subject_wages = excluded.subject_wages, taxable_wages = excluded.taxable_wages, amounts = excluded.amounts, "
     "owed = excluded.owed, owed_wages = excluded.owed_wages, fica_refunded = excluded.fica_refunded, "
     "provisional = excluded.provisional, "
     "rulebook_version = excluded.rulebook_version, gross_pay = excluded.gross_pay, "
-    "net_pay = excluded.net_pay, employee_taxes = excluded.employee_taxes, employer_taxes = excluded.employer_taxes"
+    "net_pay = excluded.net_pay, employee_taxes = excluded.employee_taxes, employer_taxes = excluded.employer_taxes",
+    columns=column_list(_BALANCE_TYPES),
+    balance_values=_BALANCE_VALUES,
+    arrays=arrays(_BALANCE_TYPES),
 )
 
 

@@ -9,31 +9,9 @@ import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-_PAID: Final = text(
-    "SELECT c.employee_id, c.work_state, c.tax_year, CAST(extract(quarter FROM p.pay_date) AS int), "
-    "CAST(sum(c.gross_pay) AS bigint) FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
-    "WHERE c.employer_id = :employer AND c.tax_year BETWEEN :first AND :last GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
-)
-_TAXED: Final = text(
-    "SELECT c.employee_id, CAST(extract(quarter FROM p.pay_date) AS int), l.code, max(l.name), max(l.payer), "
-    "max(l.agency), max(l.category), CAST(sum(l.subject_wages) AS bigint), CAST(sum(l.taxable_wages) AS bigint), "
-    "CAST(sum(l.amount) AS bigint) FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
-    "JOIN paycheck_lines l ON l.paycheck_id = c.id WHERE c.employer_id = :employer AND c.tax_year = :year "
-    "AND l.code LIKE :state || '-%' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
-)
-_BY_MONTH: Final = text(
-    "SELECT CAST(date_trunc('month', p.pay_date) AS date), l.agency, l.code, max(l.name), max(l.payer), "
-    "max(l.category), CAST(sum(l.amount) AS bigint) FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
-    "JOIN paycheck_lines l ON l.paycheck_id = c.id WHERE c.employer_id = :employer "
-    "AND p.pay_date BETWEEN :first AND :last GROUP BY 1, 2, 3 HAVING sum(l.amount) <> 0 ORDER BY 2, 3, 1"
-)
-_PRIOR: Final = text(
-    "SELECT employee_id, CAST(sum(gross_pay) AS bigint) FROM prior_wages "
-    "WHERE employer_id = :employer AND tax_year = :year AND replaced_by IS NULL GROUP BY 1"
-)
+from hearthpay.database.typed_rows import fetch_all, query
 
 
 class QuarterPaid(NamedTuple):
@@ -44,6 +22,15 @@ class QuarterPaid(NamedTuple):
     year: int
     quarter: int
     cents: int
+
+
+_PAID: Final = query(
+    QuarterPaid,
+    "SELECT c.employee_id, c.work_state, c.tax_year AS year, "
+    "CAST(extract(quarter FROM p.pay_date) AS int) AS quarter, CAST(sum(c.gross_pay) AS bigint) AS cents "
+    "FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
+    "WHERE c.employer_id = :employer AND c.tax_year BETWEEN :first AND :last GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4",
+)
 
 
 class QuarterTaxed(NamedTuple):
@@ -61,6 +48,17 @@ class QuarterTaxed(NamedTuple):
     amount: int
 
 
+_TAXED: Final = query(
+    QuarterTaxed,
+    "SELECT c.employee_id, CAST(extract(quarter FROM p.pay_date) AS int) AS quarter, l.code, max(l.name) AS name, "
+    "max(l.payer) AS payer, max(l.agency) AS agency, max(l.category) AS category, "
+    "CAST(sum(l.subject_wages) AS bigint) AS subject_wages, CAST(sum(l.taxable_wages) AS bigint) AS taxable_wages, "
+    "CAST(sum(l.amount) AS bigint) AS amount FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
+    "JOIN paycheck_lines l ON l.paycheck_id = c.id WHERE c.employer_id = :employer AND c.tax_year = :year "
+    "AND l.code LIKE :state || '-%' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
+)
+
+
 class MonthTaxed(NamedTuple):
     """What one tax came to in a calendar month for all employees, in cents; what was taken back is deducted."""
 
@@ -75,12 +73,34 @@ class MonthTaxed(NamedTuple):
     amount: int
 
 
+_BY_MONTH: Final = query(
+    MonthTaxed,
+    "SELECT CAST(date_trunc('month', p.pay_date) AS date) AS month, l.agency, l.code, max(l.name) AS name, "
+    "max(l.payer) AS payer, max(l.category) AS category, CAST(sum(l.amount) AS bigint) AS amount "
+    "FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
+    "JOIN paycheck_lines l ON l.paycheck_id = c.id WHERE c.employer_id = :employer "
+    "AND p.pay_date BETWEEN :first AND :last GROUP BY 1, 2, 3 HAVING sum(l.amount) <> 0 ORDER BY 2, 3, 1",
+)
+
+
+class _PriorRow(NamedTuple):
+    employee_id: UUID
+    cents: int
+
+
+_PRIOR: Final = query(
+    _PriorRow,
+    "SELECT employee_id, CAST(sum(gross_pay) AS bigint) AS cents FROM prior_wages "
+    "WHERE employer_id = :employer AND tax_year = :year AND replaced_by IS NULL GROUP BY 1",
+)
+
+
 async def read_quarters(
     session: AsyncSession, employer_id: UUID, *, first_year: int, last_year: int
 ) -> list[QuarterPaid]:
     """Return what the household paid in these years; wages of other payrolls are not among it."""
     requested = {"employer": employer_id, "first": first_year, "last": last_year}
-    return [QuarterPaid(*row) for row in await session.execute(_PAID, requested)]
+    return await fetch_all(session, _PAID, requested)
 
 
 async def read_taxed_quarters(
@@ -88,7 +108,7 @@ async def read_taxed_quarters(
 ) -> list[QuarterTaxed]:
     """Return what each tax of a state came to in a year, whoever worked wherever: by employee and quarter."""
     requested = {"employer": employer_id, "state": state, "year": year}
-    return [QuarterTaxed(*row) for row in await session.execute(_TAXED, requested)]
+    return await fetch_all(session, _TAXED, requested)
 
 
 async def read_taxed_months(
@@ -99,10 +119,10 @@ async def read_taxed_months(
     A line that came to nothing in a month is not among it.
     """
     requested = {"employer": employer_id, "first": first, "last": last}
-    return [MonthTaxed(*row) for row in await session.execute(_BY_MONTH, requested)]
+    return await fetch_all(session, _BY_MONTH, requested)
 
 
 async def read_prior_gross(session: AsyncSession, employer_id: UUID, year: int) -> dict[UUID, int]:
     """Return the gross pay in cents that other payrolls paid in the year, by employee, as it was entered."""
-    rows = await session.execute(_PRIOR, {"employer": employer_id, "year": year})
-    return {employee: cents for employee, cents in rows}  # noqa: C416 - rows are no pairs to the type checker
+    rows = await fetch_all(session, _PRIOR, {"employer": employer_id, "year": year})
+    return {row.employee_id: row.cents for row in rows}

@@ -9,9 +9,10 @@ from decimal import Decimal
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import select, text
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.employees.models import Employee
 from hearthpay.employees.same_person import WITH_FIRST_RECORDS, lock_people
 from hearthpay.payroll.commands import Order
@@ -20,10 +21,28 @@ from hearthpay.payroll.orders.pay_dates import PayDates, Way
 from hearthpay.payroll.orders.salary_shares import SalaryShare
 from hearthpay.taxes.money import from_cents
 
-_ENTRIES: Final = text(
+
+class _EntriesRow(NamedTuple):
+    payroll_id: UUID
+    employee_id: UUID
+    payment_method: str
+    regular_hours: Decimal
+    overtime_hours: Decimal
+    bonus: int
+    other_earnings: int
+    set_aside_skip: bool
+    set_aside_amount: int | None
+    regular_pay: int
+    overtime_pay: int
+    supplemental: bool
+    salary: dict[str, Any] | None
+
+
+_ENTRIES: Final = query(
+    _EntriesRow,
     "SELECT payroll_id, employee_id, payment_method, regular_hours, overtime_hours, bonus, other_earnings, "
     "set_aside_skip, set_aside_amount, regular_pay, overtime_pay, supplemental, salary "
-    "FROM payroll_entries WHERE payroll_id = ANY(:ids) ORDER BY payroll_id, position"
+    "FROM payroll_entries WHERE payroll_id = ANY(:ids) ORDER BY payroll_id, position",
 )
 
 
@@ -185,7 +204,7 @@ async def read_payees(session: AsyncSession, employees: Sequence[UUID]) -> dict[
 async def read_entries(session: AsyncSession, payrolls: Sequence[UUID]) -> dict[UUID, list[PayrollEntry]]:
     """Return what was asked for of each payroll, in the order of the request, at the rates of its approval."""
     entries: dict[UUID, list[PayrollEntry]] = {payroll_id: [] for payroll_id in payrolls}
-    for row in await session.execute(_ENTRIES, {"ids": list(payrolls)}):
+    for row in await fetch_all(session, _ENTRIES, {"ids": list(payrolls)}):
         entries[row.payroll_id].append(
             PayrollEntry(
                 row.employee_id,

@@ -28,6 +28,7 @@ from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.relations import BANK_ENTRIES
 from hearthpay.database.restorations import HELD, is_held
 from hearthpay.database.session import Database
+from hearthpay.database.statements import statement
 from hearthpay.mail.notices import NotificationSettings
 from hearthpay.payroll.issues.notices import find_unreported, notify_of_payrolls, notify_of_problems
 from hearthpay.payroll.issues.problem_log import WorkerProblemKind, note_problems
@@ -54,8 +55,9 @@ _PAUSE_SECONDS: Final = 0.2
 _STILL_DUE: Final = text(
     "SELECT EXISTS (SELECT FROM payrolls WHERE status = 'scheduled' AND due_at <= :cut_off)"
 )
-_WAITING: Final = text(
-    f"SELECT count(*) FROM {BANK_ENTRIES} e WHERE status = 'pending' AND NOT sandbox AND send_on <= :cut_off"
+_WAITING: Final = statement(
+    "SELECT count(*) FROM {bank_entries} e WHERE status = 'pending' AND NOT sandbox AND send_on <= :cut_off",
+    bank_entries=BANK_ENTRIES,
 )
 _log = structlog.get_logger("hearthpay.bank")
 

@@ -9,7 +9,7 @@ import datetime
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -27,12 +27,15 @@ from hearthpay.clock import BUSINESS_TIME, Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.relations import AUTOPILOT_PERIODS
 from hearthpay.database.session import Database
+from hearthpay.database.statements import Fragment, statement
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audit
 from hearthpay.payroll.approval import debit_of
 from hearthpay.payroll.calculation import calculate_payroll
 from hearthpay.payroll.issues import failures
 from hearthpay.payroll.issues.attempts import most_attempts, pause_after
 from hearthpay.payroll.issues.failures import StoredFailure
+from hearthpay.payroll.kinds import PayrollKind
 from hearthpay.payroll.ledger.histories import read_histories
 from hearthpay.payroll.ledger.posting import Posting, post_paychecks, postings_of
 from hearthpay.payroll.ledger.rows import Owner, PayrollRecord
@@ -59,24 +62,54 @@ _FIRED_WITHOUT_MONEY: Final[tuple[PayrollStatus, ...]] = (*_FIRED, "processing",
 
 _log = structlog.get_logger("hearthpay.payroll")
 
-_DUE: Final = "status = 'scheduled' AND due_at <= :now"
-_COLUMNS: Final = (
+_DUE: Final = Fragment("status = 'scheduled' AND due_at <= :now")
+_COLUMNS: Final = Fragment(
     "id, organization_id, employer_id, sandbox, period_start, period_end, pay_date, pay_date_asked, "
     "pay_date_defaulted, scheduled_send_at, pay_frequency, notes, kind, attempts"
 )
-_CLAIM: Final = text(
-    f"SELECT {_COLUMNS} FROM payrolls WHERE {_DUE} "
-    "ORDER BY due_at, id LIMIT :chunk FOR NO KEY UPDATE SKIP LOCKED"
+
+
+class _ClaimRow(NamedTuple):
+    id: UUID
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    period_start: datetime.date
+    period_end: datetime.date
+    pay_date: datetime.date
+    pay_date_asked: datetime.date | None
+    pay_date_defaulted: bool
+    scheduled_send_at: datetime.datetime
+    pay_frequency: str
+    notes: str | None
+    kind: PayrollKind
+    attempts: int
+
+
+_CLAIM: Final = query(
+    _ClaimRow,
+    "SELECT {columns} FROM payrolls WHERE {due} "
+    "ORDER BY due_at, id LIMIT :chunk FOR NO KEY UPDATE SKIP LOCKED",
+    columns=_COLUMNS,
+    due=_DUE,
 )
-_CLAIM_AGAIN: Final = text(
-    f"SELECT {_COLUMNS} FROM payrolls WHERE {_DUE} AND id = ANY(:ids) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED"
+
+
+_CLAIM_AGAIN: Final = query(
+    _ClaimRow,
+    "SELECT {columns} FROM payrolls WHERE {due} AND id = ANY(:ids) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED",
+    columns=_COLUMNS,
+    due=_DUE,
 )
-_COUNT_DUE: Final = text(f"SELECT count(*) FROM (SELECT FROM payrolls WHERE {_DUE} LIMIT {10 * CHUNK}) due")
+_COUNT_DUE: Final = statement(
+    "SELECT count(*) FROM (SELECT FROM payrolls WHERE {due} LIMIT {most}) due", due=_DUE, most=10 * CHUNK
+)
 """Counted only as far as it matters to those who share the work."""
 
-_UNCONFIRMED: Final = text(
-    f"SELECT g.payroll_id FROM {AUTOPILOT_PERIODS} g WHERE g.payroll_id = ANY(:payrolls) "
-    "AND g.held <> '{}' AND g.confirmed_at IS NULL"
+_UNCONFIRMED: Final = statement(
+    "SELECT g.payroll_id FROM {autopilot_periods} g WHERE g.payroll_id = ANY(:payrolls) "
+    "AND g.held <> '{}' AND g.confirmed_at IS NULL",
+    autopilot_periods=AUTOPILOT_PERIODS,
 )
 """Payrolls of Autopilot that are out of the ordinary: the household is asked first."""
 
@@ -176,7 +209,7 @@ async def _fire_some(database: Database, clock: Clock, chunk: int) -> _Chunk:
     claimed: list[tuple[UUID, int]] = []
     try:
         async with database.transaction(None) as session:
-            rows = (await session.execute(_CLAIM, {"now": clock.now(), "chunk": chunk})).all()
+            rows = await fetch_all(session, _CLAIM, {"now": clock.now(), "chunk": chunk})
             claimed = [(row.id, row.attempts) for row in rows]
             return await _fire(session, clock.now(), rows)
     except DatabaseUnavailable:
@@ -194,7 +227,7 @@ async def _fire_apart(database: Database, clock: Clock, claimed: Sequence[tuple[
     for payroll_id, attempts in claimed:
         try:
             async with database.transaction(None) as session:
-                rows = (await session.execute(_CLAIM_AGAIN, {"now": clock.now(), "ids": [payroll_id]})).all()
+                rows = await fetch_all(session, _CLAIM_AGAIN, {"now": clock.now(), "ids": [payroll_id]})
                 outcome = await _fire(session, clock.now(), rows)
         except DatabaseUnavailable:
             raise
@@ -209,7 +242,7 @@ async def _fire_apart(database: Database, clock: Clock, claimed: Sequence[tuple[
     return together
 
 
-async def _fire(session: AsyncSession, now: datetime.datetime, rows: Sequence[Any]) -> _Chunk:
+async def _fire(session: AsyncSession, now: datetime.datetime, rows: Sequence[_ClaimRow]) -> _Chunk:
     """Fire the claimed payrolls within the session's transaction, but for those with a problem of their own."""
     chunk = _Chunk(claimed=len(rows), attempts={row.id: row.attempts for row in rows})
     if not rows:
@@ -293,7 +326,7 @@ async def _move(
     assert len(moved) == len(calculated), "their rows are locked"
 
 
-async def _read(session: AsyncSession, rows: Sequence[Any], now: datetime.datetime) -> list[_Due]:
+async def _read(session: AsyncSession, rows: Sequence[_ClaimRow], now: datetime.datetime) -> list[_Due]:
     entries = await read_entries(session, [row.id for row in rows])
     return [
         _Due(
@@ -313,7 +346,7 @@ async def _read(session: AsyncSession, rows: Sequence[Any], now: datetime.dateti
     ]
 
 
-def _dates(row: Any, now: datetime.datetime) -> PayDates:
+def _dates(row: _ClaimRow, now: datetime.datetime) -> PayDates:
     """Return the payroll's dates; where its money can only arrive in another year, that day is the pay date."""
     dates = PayDates(
         row.period_start,
@@ -403,7 +436,7 @@ async def _save_totals(session: AsyncSession, calculated: Mapping[UUID, PayrollR
 
 
 async def _save_dates(
-    session: AsyncSession, rows: Sequence[Any], calculated: Mapping[UUID, PayrollRecord]
+    session: AsyncSession, rows: Sequence[_ClaimRow], calculated: Mapping[UUID, PayrollRecord]
 ) -> None:
     """Note the new pay date of those whose money arrives in another year than was planned."""
     for row in rows:

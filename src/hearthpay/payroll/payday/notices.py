@@ -7,15 +7,16 @@ household.
 
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta
-from typing import Any, Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.clock import BUSINESS_TIME
 from hearthpay.database.household_clocks import at_a_clock, by_mode
 from hearthpay.database.relations import AUTOPILOT_PERIODS, EMPLOYEES, EMPLOYERS, NOTICES
+from hearthpay.database.statements import Fragment, compose
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.languages.catalogue import day_in, hour_in, mark, money_in
 from hearthpay.mail.letter import letter
 from hearthpay.mail.mailer import Mail
@@ -38,36 +39,79 @@ STILL_NEWS: Final = timedelta(days=7)
 MUTED_BY: Final = mark("You can turn this notice off in Hearthpay, under Settings, Notifications.")
 _SOMEBODY: Final = mark("Your employer")
 
-_PAYROLL: Final = (
+_PAYROLL: Final = compose(
     "SELECT p.id, p.organization_id, p.employer_id, p.sandbox, p.period_start, p.period_end, p.pay_date, p.net_pay, "
     "p.scheduled_send_at, h.first_name AS household_first, h.last_name AS household_last, "
-    f"EXISTS (SELECT FROM {AUTOPILOT_PERIODS} a WHERE a.payroll_id = p.id) AS of_autopilot "
-    f"FROM payrolls p JOIN {EMPLOYERS} h ON h.id = p.employer_id "
+    "EXISTS (SELECT FROM {autopilot_periods} a WHERE a.payroll_id = p.id) AS of_autopilot "
+    "FROM payrolls p JOIN {employers} h ON h.id = p.employer_id ",
+    autopilot_periods=AUTOPILOT_PERIODS,
+    employers=EMPLOYERS,
 )
+
+
+class PaydayPayroll(NamedTuple):
+    """A payroll that people are told of, and what its household is called."""
+
+    id: UUID
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    period_start: date
+    period_end: date
+    pay_date: date
+    net_pay: int
+    scheduled_send_at: datetime | None
+    household_first: str
+    household_last: str
+    of_autopilot: bool
+
+
 _PAYDAYS: Final = by_mode(
-    lambda mode: text(
-        f"{_PAYROLL} WHERE p.status = 'completed' AND {mode} AND p.pay_date BETWEEN :since AND :today "
-        f"AND NOT EXISTS (SELECT FROM {NOTICES} n WHERE n.payroll_id = p.id "
-        "AND n.kind IN ('notice.payday', 'notice.pay_stub')) ORDER BY p.pay_date, p.id LIMIT :limit"
+    lambda mode: query(
+        PaydayPayroll,
+        "{payroll} WHERE p.status = 'completed' AND {mode} AND p.pay_date BETWEEN :since AND :today "
+        "AND NOT EXISTS (SELECT FROM {notices} n WHERE n.payroll_id = p.id "
+        "AND n.kind IN ('notice.payday', 'notice.pay_stub')) ORDER BY p.pay_date, p.id LIMIT :limit",
+        payroll=_PAYROLL,
+        mode=mode,
+        notices=NOTICES,
     ),
-    "p.sandbox",
+    Fragment("p.sandbox"),
 )
+
+
 _DEBITS: Final = by_mode(
-    lambda mode: text(
-        f"{_PAYROLL} WHERE p.status = 'scheduled' AND p.direct_deposit AND {mode} "
+    lambda mode: query(
+        PaydayPayroll,
+        "{payroll} WHERE p.status = 'scheduled' AND p.direct_deposit AND {mode} "
         "AND p.due_at > :now AND p.due_at <= :until AND p.scheduled_send_at > :now "
         "AND p.created_at < p.scheduled_send_at - CAST(:ahead AS interval) "
-        f"AND NOT EXISTS (SELECT FROM {AUTOPILOT_PERIODS} a WHERE a.payroll_id = p.id) "
-        f"AND NOT EXISTS (SELECT FROM {NOTICES} n WHERE n.payroll_id = p.id AND n.kind = 'notice.debit_ahead') "
-        "ORDER BY p.scheduled_send_at, p.id LIMIT :limit"
+        "AND NOT EXISTS (SELECT FROM {autopilot_periods} a WHERE a.payroll_id = p.id) "
+        "AND NOT EXISTS (SELECT FROM {notices} n WHERE n.payroll_id = p.id AND n.kind = 'notice.debit_ahead') "
+        "ORDER BY p.scheduled_send_at, p.id LIMIT :limit",
+        payroll=_PAYROLL,
+        mode=mode,
+        autopilot_periods=AUTOPILOT_PERIODS,
+        notices=NOTICES,
     ),
-    "p.sandbox",
+    Fragment("p.sandbox"),
 )
-_PAID: Final = text(
+
+
+class _PaidRow(NamedTuple):
+    payroll_id: UUID
+    id: UUID
+    first_name: str
+    last_name: str
+
+
+_PAID: Final = query(
+    _PaidRow,
     "SELECT c.payroll_id, e.id, e.first_name, e.last_name "
-    f"FROM paychecks c JOIN {EMPLOYEES} e ON e.id = c.employee_id WHERE c.payroll_id = ANY(:payrolls) "
+    "FROM paychecks c JOIN {employees} e ON e.id = c.employee_id WHERE c.payroll_id = ANY(:payrolls) "
     "AND c.reverses IS NULL AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id) "
-    "ORDER BY c.payroll_id, c.position"
+    "ORDER BY c.payroll_id, c.position",
+    employees=EMPLOYEES,
 )
 
 
@@ -75,8 +119,8 @@ async def find_paydays(session: AsyncSession, now: datetime, limit: int) -> list
     """Return what is told of payrolls that are paid and whose day has come, a list for each payroll."""
     today = now.astimezone(BUSINESS_TIME).date()
     values = {"since": today - STILL_NEWS, "today": today, "limit": limit}
-    payrolls = (await session.execute(_PAYDAYS[at_a_clock(session)], values)).all()
-    paid = (await session.execute(_PAID, {"payrolls": [row.id for row in payrolls]})).all()
+    payrolls = await fetch_all(session, _PAYDAYS[at_a_clock(session)], values)
+    paid = await fetch_all(session, _PAID, {"payrolls": [row.id for row in payrolls]})
     households = await readers_of_households(session, {row.employer_id for row in payrolls})
     employees = await readers_of_employees(session, {row.id for row in paid})
     found = []
@@ -94,7 +138,7 @@ async def find_paydays(session: AsyncSession, now: datetime, limit: int) -> list
 async def find_debits_ahead(session: AsyncSession, now: datetime, limit: int) -> list[list[Notice]]:
     """Return what is told of debits that leave within AHEAD, a list for each payroll."""
     values = {"now": now, "until": now + AHEAD, "ahead": AHEAD, "limit": limit}
-    payrolls = (await session.execute(_DEBITS[at_a_clock(session)], values)).all()
+    payrolls = await fetch_all(session, _DEBITS[at_a_clock(session)], values)
     readers = await readers_of_households(session, {row.employer_id for row in payrolls})
     return [
         addressed(
@@ -106,9 +150,10 @@ async def find_debits_ahead(session: AsyncSession, now: datetime, limit: int) ->
     ]
 
 
-def debit_ahead_mail(to: NoticeReader, payroll: Any) -> Mail:
+def debit_ahead_mail(to: NoticeReader, payroll: PaydayPayroll) -> Mail:
     """That the household's account is debited soon, for how much and what for."""
     say, language = to.say, to.language
+    assert payroll.scheduled_send_at is not None, "it is scheduled"
     facts = {
         "sent": hour_in(language, payroll.scheduled_send_at),
         "amount": money_in(language, from_cents(payroll.net_pay)),
@@ -129,7 +174,7 @@ def debit_ahead_mail(to: NoticeReader, payroll: Any) -> Mail:
     return letter(to.address, language, subject, payroll.household_first, lines)
 
 
-def payday_mail(to: NoticeReader, payroll: Any, names: Sequence[tuple[str, str]]) -> Mail:
+def payday_mail(to: NoticeReader, payroll: PaydayPayroll, names: Sequence[tuple[str, str]]) -> Mail:
     """That a payroll is paid, to whom and how much."""
     say, language = to.say, to.language
     known = [name for name in (name_in_mail(*each) for each in names) if name]
@@ -149,7 +194,7 @@ def payday_mail(to: NoticeReader, payroll: Any, names: Sequence[tuple[str, str]]
     return letter(to.address, language, subject, payroll.household_first, lines, closing=(say(MUTED_BY),))
 
 
-def pay_stub_mail(to: NoticeReader, payroll: Any, first_name: str) -> Mail:
+def pay_stub_mail(to: NoticeReader, payroll: PaydayPayroll, first_name: str) -> Mail:
     """That an employee was paid and has a pay stub; how much, it does not say."""
     say, language = to.say, to.language
     household = name_in_mail(payroll.household_first, payroll.household_last) or say(_SOMEBODY)
@@ -164,7 +209,9 @@ def pay_stub_mail(to: NoticeReader, payroll: Any, first_name: str) -> Mail:
     return letter(to.address, language, subject, first_name, lines)
 
 
-def _to_household(payroll: Any, people: Sequence[Any], readers: Sequence[NoticeReader]) -> list[Notice]:
+def _to_household(
+    payroll: PaydayPayroll, people: Sequence[_PaidRow], readers: Sequence[NoticeReader]
+) -> list[Notice]:
     names = [(each.first_name, each.last_name) for each in people]
     topic: Topic = "payday"
     return addressed(
@@ -175,7 +222,7 @@ def _to_household(payroll: Any, people: Sequence[Any], readers: Sequence[NoticeR
     )
 
 
-def _to_employee(payroll: Any, employee: Any, reader: NoticeReader | None) -> Iterator[Notice]:
+def _to_employee(payroll: PaydayPayroll, employee: _PaidRow, reader: NoticeReader | None) -> Iterator[Notice]:
     yield from addressed(
         _notice(payroll, "pay_stub", "employee", employee.id),
         () if reader is None else (reader,),
@@ -184,7 +231,9 @@ def _to_employee(payroll: Any, employee: Any, reader: NoticeReader | None) -> It
     )
 
 
-def _notice(payroll: Any, kind: str, recipient: Recipient, employee_id: UUID | None = None) -> Notice:
+def _notice(
+    payroll: PaydayPayroll, kind: str, recipient: Recipient, employee_id: UUID | None = None
+) -> Notice:
     return Notice(
         f"{kind}:{payroll.id}:{employee_id or recipient}",
         kind,
@@ -198,7 +247,7 @@ def _notice(payroll: Any, kind: str, recipient: Recipient, employee_id: UUID | N
     )
 
 
-def _days(language: str, payroll: Any) -> dict[str, str]:
+def _days(language: str, payroll: PaydayPayroll) -> dict[str, str]:
     days: dict[str, date] = {
         "first": payroll.period_start,
         "last": payroll.period_end,

@@ -6,7 +6,7 @@ Every function works within one transaction with the settlement or the return th
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -42,6 +42,8 @@ from hearthpay.banking.settlement import RETURN_DAYS
 from hearthpay.clock import BUSINESS_TIME
 from hearthpay.database.audit import ActorKind
 from hearthpay.database.relations import BANK_ENTRIES
+from hearthpay.database.statements import statement
+from hearthpay.database.typed_rows import fetch_all, fetch_one, query
 from hearthpay.payroll.issues import failures
 from hearthpay.payroll.issues.failures import FailureKind, StoredFailure
 from hearthpay.payroll.ledger.posting import Posting
@@ -55,13 +57,33 @@ DEBIT_WAITS: Final = 5
 
 _log = structlog.get_logger("hearthpay.payroll")
 
-_STANDING: Final = text(
+
+class _StandingRow(NamedTuple):
+    id: UUID
+    payroll_id: UUID
+    net_pay: int
+    pay_date: datetime.date
+
+
+_STANDING: Final = query(
+    _StandingRow,
     "SELECT c.id, c.payroll_id, c.net_pay, p.pay_date FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
     "WHERE c.payroll_id = ANY(:payrolls) AND c.payment_method = 'direct_deposit' AND c.reverses IS NULL "
-    "AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id) ORDER BY c.id"
+    "AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id) ORDER BY c.id",
 )
-_LOCK: Final = text(
-    "SELECT id, status, tax_year, pay_date, failure FROM payrolls WHERE id = :id FOR NO KEY UPDATE"
+
+
+class _LockRow(NamedTuple):
+    id: UUID
+    status: PayrollStatus
+    tax_year: int
+    pay_date: datetime.date
+    failure: dict[str, Any] | None
+
+
+_LOCK: Final = query(
+    _LockRow,
+    "SELECT id, status, tax_year, pay_date, failure FROM payrolls WHERE id = :id FOR NO KEY UPDATE",
 )
 _DEPOSITS_TO_UNDO: Final = text(
     "SELECT id FROM paychecks c WHERE payroll_id = :id AND payment_method = 'direct_deposit' AND reverses IS NULL "
@@ -73,15 +95,17 @@ _ALL_ON_BANK: Final = text(
     "SELECT NOT EXISTS (SELECT FROM payroll_entries WHERE payroll_id = :id AND payment_method <> 'direct_deposit') "
     "AND NOT EXISTS (SELECT FROM paycheck_remedies WHERE payroll_id = :id AND action = 'pay_by_check')"
 )
-_COLLECTED: Final = text(
-    f"SELECT EXISTS (SELECT FROM {BANK_ENTRIES} bank_entries "
-    "WHERE payroll_id = :id AND kind = 'debit' AND status IN ('sent', 'settled'))"
+_COLLECTED: Final = statement(
+    "SELECT EXISTS (SELECT FROM {bank_entries} bank_entries "
+    "WHERE payroll_id = :id AND kind = 'debit' AND status IN ('sent', 'settled'))",
+    bank_entries=BANK_ENTRIES,
 )
 """What the household's bank has taken back is not there to be given back."""
 
-_UNCOLLECTED: Final = text(
-    f"SELECT DISTINCT payroll_id FROM {BANK_ENTRIES} e WHERE kind = 'debit' AND status = 'pending' "
-    "AND send_on <= :by AND (id = ANY(:held) OR sandbox) ORDER BY payroll_id"
+_UNCOLLECTED: Final = statement(
+    "SELECT DISTINCT payroll_id FROM {bank_entries} e WHERE kind = 'debit' AND status = 'pending' "
+    "AND send_on <= :by AND (id = ANY(:held) OR sandbox) ORDER BY payroll_id",
+    bank_entries=BANK_ENTRIES,
 )
 _COLLECTED_AFTER_ALL: Final = text(
     "UPDATE payrolls SET failure = NULL WHERE id = ANY(:ids) AND failure IS NOT NULL"
@@ -101,7 +125,7 @@ async def fund(
     moved = await move(session, payrolls, "pending_funding", "processing", Cause("system", now))
     await session.execute(_COLLECTED_AFTER_ALL, {"ids": moved})
     due, unpaid = [], set(moved)
-    for row in await session.execute(_STANDING, {"payrolls": moved}):
+    for row in await fetch_all(session, _STANDING, {"payrolls": moved}):
         if not row.net_pay:
             continue
         unpaid.discard(row.payroll_id)
@@ -152,7 +176,7 @@ async def _debit_returned(
     session: AsyncSession, entry: ReturnedEntry, day: datetime.date, now: datetime.datetime
 ) -> None:
     assert entry.payroll_id is not None
-    payroll = (await session.execute(_LOCK, {"id": entry.payroll_id})).one()
+    payroll = await fetch_one(session, _LOCK, {"id": entry.payroll_id})
     if payroll.status == "pending_funding" and _may_be_presented_again(entry, day, payroll.tax_year):
         again = Debit(entry.payroll_id, entry.amount, day, next_banking_day(day), entry.attempt + 1)
         if entry.payroll_id in await collect(session, now, [again]):
@@ -206,7 +230,7 @@ async def uncollected(session: AsyncSession, held: Sequence[UUID], cut_off: date
 
 async def expire(session: AsyncSession, payroll_id: UUID, now: datetime.datetime) -> bool:
     """Let a payroll fail whose debit still waits, for good; False where it does not wait any more."""
-    payroll = (await session.execute(_LOCK, {"id": payroll_id})).one()
+    payroll = await fetch_one(session, _LOCK, {"id": payroll_id})
     waiting = [debit.id for debit in await lock_debits(session, payroll_id) if debit.status == "pending"]
     if payroll.status != "pending_funding" or not waiting:
         return False
@@ -233,7 +257,7 @@ async def _credit_returned(
 ) -> None:
     assert entry.payroll_id is not None
     assert entry.paycheck_id is not None
-    payroll = (await session.execute(_LOCK, {"id": entry.payroll_id})).one()
+    payroll = await fetch_one(session, _LOCK, {"id": entry.payroll_id})
     undone = await reverse_paychecks(session, entry.payroll_id, now, only=[entry.paycheck_id])
     await refund_debit(session, entry.payroll_id, undone, day, now)
     earlier = employees_of(payroll.failure)
@@ -255,7 +279,7 @@ async def _refund_returned(
     """
     assert entry.payroll_id is not None
     assert entry.paycheck_id is not None
-    await session.execute(_LOCK, {"id": entry.payroll_id})
+    await fetch_one(session, _LOCK, {"id": entry.payroll_id})
     _log.error("a refund was returned", entry_id=str(entry.entry_id), code=entry.code)
     if await session.scalar(_COLLECTED, {"id": entry.payroll_id}):
         again = Refund(entry.paycheck_id, entry.amount, day, next_banking_day(day), entry.attempt + 1)
@@ -264,7 +288,7 @@ async def _refund_returned(
 
 async def _reversal_returned(session: AsyncSession, entry: ReturnedEntry) -> None:
     assert entry.payroll_id is not None
-    payroll = (await session.execute(_LOCK, {"id": entry.payroll_id})).one()
+    payroll = await fetch_one(session, _LOCK, {"id": entry.payroll_id})
     await _note(session, entry.payroll_id, not_taken_back(entry, payroll.status))
     _log.error("a reversal was returned", entry_id=str(entry.entry_id), code=entry.code)
 
@@ -277,7 +301,7 @@ async def undo_reversed(
     What was collected for them goes back to the household, and the payroll has failed for these employees.
     """
     for reversal in settled:
-        payroll = (await session.execute(_LOCK, {"id": reversal.payroll_id})).one()
+        payroll = await fetch_one(session, _LOCK, {"id": reversal.payroll_id})
         undone = await reverse_paychecks(session, reversal.payroll_id, now, only=[reversal.paycheck_id])
         await refund_debit(session, reversal.payroll_id, undone, day, now)
         earlier = employees_of(payroll.failure)

@@ -6,7 +6,7 @@ Each is one transaction; what was decided stays written beside the paycheck, whi
 
 import datetime
 from collections.abc import Callable, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 from uuid import UUID
 
 import structlog
@@ -25,6 +25,8 @@ from hearthpay.database.audit import ActorKind
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.relations import BANK_ACCOUNTS, BANK_ENTRIES
 from hearthpay.database.session import Database
+from hearthpay.database.statements import statement
+from hearthpay.database.typed_rows import fetch_all, fetch_optional, query
 from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audit
 from hearthpay.payroll.issues import failures
 from hearthpay.payroll.issues.available_actions import LONGEST_WAIT, remedies_for, with_available_actions
@@ -43,29 +45,60 @@ _DECIDE: Final = text(
     "action, until, decided_by_kind, decided_by, decided_at) SELECT :id, organization_id, employer_id, sandbox, "
     "payroll_id, id, employee_id, :action, :until, :kind, :by, :now FROM paychecks WHERE id = :paycheck"
 )
-_LATEST: Final = text(
-    "SELECT action, until FROM paycheck_remedies WHERE paycheck_id = :paycheck ORDER BY id DESC LIMIT 1"
+
+
+class _LatestRow(NamedTuple):
+    action: str
+    until: datetime.date | None
+
+
+_LATEST: Final = query(
+    _LatestRow,
+    "SELECT action, until FROM paycheck_remedies WHERE paycheck_id = :paycheck ORDER BY id DESC LIMIT 1",
 )
-_ACCOUNT: Final = text(
-    f"SELECT status FROM {BANK_ACCOUNTS} bank_accounts WHERE employee_id = :employee AND status <> 'replaced'"
+_ACCOUNT: Final = statement(
+    "SELECT status FROM {bank_accounts} bank_accounts WHERE employee_id = :employee AND status <> 'replaced'",
+    bank_accounts=BANK_ACCOUNTS,
 )
-_UNDER_WAY: Final = text(
-    f"SELECT EXISTS (SELECT FROM {BANK_ENTRIES} bank_entries WHERE payroll_id = :payroll AND kind = 'credit' "
-    "AND status IN ('pending', 'sent'))"
+_UNDER_WAY: Final = statement(
+    "SELECT EXISTS (SELECT FROM {bank_entries} bank_entries WHERE payroll_id = :payroll AND kind = 'credit' "
+    "AND status IN ('pending', 'sent'))",
+    bank_entries=BANK_ENTRIES,
 )
 _CLEAR_FAILURE: Final = text("UPDATE payrolls SET failure = NULL WHERE id = :id AND status <> 'failed'")
-_WAITED: Final = text(
+
+
+class _WaitedRow(NamedTuple):
+    payroll_id: UUID
+    paycheck_id: UUID
+
+
+_WAITED: Final = query(
+    _WaitedRow,
     "SELECT r.payroll_id, r.paycheck_id FROM paycheck_remedies r "
-    f"JOIN {BANK_ENTRIES} e ON e.paycheck_id = r.paycheck_id AND e.kind = 'credit' AND e.status = 'pending' "
+    "JOIN {bank_entries} e ON e.paycheck_id = r.paycheck_id AND e.kind = 'credit' AND e.status = 'pending' "
     "WHERE r.action = 'wait_for_account' AND r.until < :today AND NOT EXISTS (SELECT FROM paycheck_remedies later "
-    f"WHERE later.paycheck_id = r.paycheck_id AND later.id > r.id) AND NOT EXISTS (SELECT FROM {BANK_ACCOUNTS} a "
-    "WHERE a.employee_id = r.employee_id AND a.status IN ('verifying', 'active')) ORDER BY r.paycheck_id"
+    "WHERE later.paycheck_id = r.paycheck_id AND later.id > r.id) AND NOT EXISTS (SELECT FROM {bank_accounts} a "
+    "WHERE a.employee_id = r.employee_id AND a.status IN ('verifying', 'active')) ORDER BY r.paycheck_id",
+    bank_entries=BANK_ENTRIES,
+    bank_accounts=BANK_ACCOUNTS,
 )
 """A new account that the bank is being asked about is waited for beyond the day."""
 
-_CLAIM: Final = text(
+
+class _ClaimRow(NamedTuple):
+    id: UUID
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    status: str
+    failure: dict[str, Any] | None
+
+
+_CLAIM: Final = query(
+    _ClaimRow,
     "SELECT id, organization_id, employer_id, sandbox, status, failure FROM payrolls WHERE id = :id "
-    "FOR NO KEY UPDATE SKIP LOCKED"
+    "FOR NO KEY UPDATE SKIP LOCKED",
 )
 
 
@@ -104,7 +137,7 @@ async def apply_remedy(
         raise _impossible(
             payroll, employee_id, f"the payroll is {payroll.status}, and no deposit of it waits", ()
         )
-    latest = (await session.execute(_LATEST, {"paycheck": paycheck.id})).one_or_none()
+    latest = await fetch_optional(session, _LATEST, {"paycheck": paycheck.id})
     if latest is None or tuple(latest) != (action, until):
         credit = await lock_credit(session, paycheck.id)
         account = await session.scalar(_ACCOUNT, {"employee": employee_id})
@@ -141,7 +174,7 @@ async def end_waits(database: Database, clock: Clock, *, stopping: Callable[[], 
     `database` acts as the worker's role. Raises DatabaseUnavailable; one at fault holds no other back.
     """
     async with database.transaction(None) as session:
-        waited = (await session.execute(_WAITED, {"today": business_date(clock.now())})).all()
+        waited = await fetch_all(session, _WAITED, {"today": business_date(clock.now())})
     ended = 0
     for payroll_id, paycheck_id in waited:
         if stopping():
@@ -159,11 +192,11 @@ async def end_waits(database: Database, clock: Clock, *, stopping: Callable[[], 
 async def _end_wait(
     session: AsyncSession, payroll_id: UUID, paycheck_id: UUID, now: datetime.datetime
 ) -> bool:
-    payroll = (await session.execute(_CLAIM, {"id": payroll_id})).one_or_none()
+    payroll = await fetch_optional(session, _CLAIM, {"id": payroll_id})
     if payroll is None:  # somebody else is at it
         return False
     credit = await lock_credit(session, paycheck_id)
-    still = [row.paycheck_id for row in await session.execute(_WAITED, {"today": business_date(now)})]
+    still = [row.paycheck_id for row in await fetch_all(session, _WAITED, {"today": business_date(now)})]
     if credit is None or paycheck_id not in still:
         return False
     employee_id = await session.scalar(
@@ -293,7 +326,7 @@ async def _pay_by_check(
 
 async def _give_back(
     session: AsyncSession,
-    payroll: Any,
+    payroll: Payroll | _ClaimRow,
     paycheck_id: UUID,
     employee_id: UUID,
     credit: BankEntryState,

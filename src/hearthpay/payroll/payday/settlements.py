@@ -5,7 +5,8 @@ Each payment is one row beside the payroll, never changed. What is open is recko
 
 import datetime
 from dataclasses import dataclass
-from typing import Final
+from decimal import Decimal
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
@@ -17,15 +18,36 @@ from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.permissions import SETTLE_WAGES, allow
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.database.relations import BANK_ENTRIES
+from hearthpay.database.typed_rows import fetch_one, fetch_optional, query
 from hearthpay.taxes.money import from_cents
 
 LONGEST_TELLER: Final = 200
 """Characters of who told of the payment."""
 
-_LOCK: Final = text(
-    "SELECT id, organization_id, employer_id, sandbox, status FROM payrolls WHERE id = :id FOR NO KEY UPDATE"
+
+class _LockRow(NamedTuple):
+    id: UUID
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    status: str
+
+
+_LOCK: Final = query(
+    _LockRow,
+    "SELECT id, organization_id, employer_id, sandbox, status FROM payrolls WHERE id = :id FOR NO KEY UPDATE",
 )
-_BALANCE: Final = text(f"""
+
+
+class _BalanceRow(NamedTuple):
+    owed: Decimal
+    received: Decimal
+    returned_on: datetime.date | None
+
+
+_BALANCE: Final = query(
+    _BalanceRow,
+    """
     SELECT coalesce(sum(b.amount) FILTER (WHERE b.kind <> 'debit' AND b.status IN ('pending', 'sent', 'settled')), 0)
            + coalesce((SELECT sum(c.set_aside) FROM paychecks c
                         WHERE c.payroll_id = :id AND c.payment_method = 'direct_deposit' AND c.reverses IS NULL
@@ -35,8 +57,10 @@ _BALANCE: Final = text(f"""
            coalesce((SELECT sum(s.amount) FROM wage_settlements s WHERE s.payroll_id = :id), 0) AS received,
            max((b.updated_at AT TIME ZONE 'America/New_York')::date)
                FILTER (WHERE b.kind = 'debit' AND b.status = 'returned') AS returned_on
-      FROM {BANK_ENTRIES} b WHERE b.payroll_id = :id
-""")  # noqa: S608 - our own names
+      FROM {bank_entries} b WHERE b.payroll_id = :id
+""",
+    bank_entries=BANK_ENTRIES,
+)
 _INSERT: Final = text(
     "INSERT INTO wage_settlements (id, organization_id, employer_id, sandbox, payroll_id, amount, received_on, "
     "told_by, settled_by_kind, settled_by, settled_at) "
@@ -74,10 +98,10 @@ async def settle_wages(
     who told of it.
     """
     allow(actor, SETTLE_WAGES)
-    payroll = (await session.execute(_LOCK, {"id": payroll_id})).one_or_none()
+    payroll = await fetch_optional(session, _LOCK, {"id": payroll_id})
     if payroll is None:
         raise Refusal("not_found", "Payroll not found.")
-    balance = (await session.execute(_BALANCE, {"id": payroll_id})).one()
+    balance = await fetch_one(session, _BALANCE, {"id": payroll_id})
     owed = int(balance.owed) - int(balance.received)
     if (
         balance.returned_on is None

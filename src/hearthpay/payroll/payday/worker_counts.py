@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -10,8 +10,15 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
+from hearthpay.database.typed_rows import fetch_all, query
 
-_FIGURES: Final = text("SELECT name, figure FROM clockwork_figures(:now)")
+
+class _FiguresRow(NamedTuple):
+    name: str
+    figure: float
+
+
+_FIGURES: Final = query(_FiguresRow, "SELECT name, figure FROM clockwork_figures(:now)")
 _READ_WITHIN: Final = 2.0
 _ADD: Final = text(
     "INSERT INTO worker_counts AS w (name, total) SELECT r.name, r.number "
@@ -34,6 +41,6 @@ async def worker_figures(database: Database, clock: Clock) -> dict[str, float]:
     """
     try:
         async with asyncio.timeout(_READ_WITHIN), database.transaction(None) as session:
-            return {row.name: row.figure for row in await session.execute(_FIGURES, {"now": clock.now()})}
+            return {row.name: row.figure for row in await fetch_all(session, _FIGURES, {"now": clock.now()})}
     except (DatabaseUnavailable, TimeoutError):
         return {}

@@ -8,11 +8,10 @@ year, under its law and year to date, collects and pays it. All of it is one tra
 import datetime
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import structlog
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking.calendar import earliest_pay_date, next_banking_day, submission_day
@@ -29,11 +28,13 @@ from hearthpay.banking.readiness import account_blockers
 from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
+from hearthpay.database.typed_rows import fetch_optional, query
 from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audit
 from hearthpay.employers.assigned_rates import tax_terms
 from hearthpay.payroll.approval import debit_of
 from hearthpay.payroll.calculation import calculate_payroll
 from hearthpay.payroll.issues import failures
+from hearthpay.payroll.kinds import PayrollKind
 from hearthpay.payroll.ledger.histories import read_histories
 from hearthpay.payroll.ledger.payrolls import NewPayroll, insert_payroll
 from hearthpay.payroll.ledger.posting import post_paychecks, postings_of
@@ -48,10 +49,30 @@ from hearthpay.taxes import TaxInputError
 
 _log = structlog.get_logger("hearthpay.payroll")
 
-_LOCK: Final = text(
+
+class _LockRow(NamedTuple):
+    id: UUID
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    status: PayrollStatus
+    period_start: datetime.date
+    period_end: datetime.date
+    pay_date: datetime.date
+    pay_date_defaulted: bool
+    pay_frequency: str
+    notes: str | None
+    kind: PayrollKind
+    tax_year: int
+    failure: dict[str, Any] | None
+    approved_at: datetime.datetime
+
+
+_LOCK: Final = query(
+    _LockRow,
     "SELECT id, organization_id, employer_id, sandbox, status, period_start, period_end, pay_date, pay_date_defaulted, "
     "pay_frequency, notes, kind, tax_year, failure, "
-    "coalesce(approved_at, created_at) AS approved_at FROM payrolls WHERE id = :id FOR NO KEY UPDATE SKIP LOCKED"
+    "coalesce(approved_at, created_at) AS approved_at FROM payrolls WHERE id = :id FOR NO KEY UPDATE SKIP LOCKED",
 )
 
 
@@ -96,7 +117,7 @@ async def carry_over(
 
 
 async def _make_anew(session: AsyncSession, payroll_id: UUID, year: int, now: datetime.datetime) -> bool:
-    old = (await session.execute(_LOCK, {"id": payroll_id})).one_or_none()
+    old = await fetch_optional(session, _LOCK, {"id": payroll_id})
     if old is None:  # somebody else is at it
         return False
     held = await lock_left_over(session, payroll_id, year)
@@ -126,7 +147,7 @@ async def _make_anew(session: AsyncSession, payroll_id: UUID, year: int, now: da
 
 
 async def _pay_in_the_new_year(
-    session: AsyncSession, old: Any, held: Sequence[HeldCredit], now: datetime.datetime
+    session: AsyncSession, old: _LockRow, held: Sequence[HeldCredit], now: datetime.datetime
 ) -> UUID | None:
     """Write the payroll that pays the same work in the new year, and collect its amount; return its id.
 

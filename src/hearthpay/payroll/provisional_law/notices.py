@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import structlog
 from sqlalchemy import text
@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.clock import Clock
 from hearthpay.database.session import Database
+from hearthpay.database.typed_rows import fetch_one, query
 from hearthpay.languages.catalogue import Say, mark, month_in
 from hearthpay.mail.letter import letter
 from hearthpay.mail.mailer import Mail
@@ -28,12 +29,20 @@ LIST_COMMAND: Final = "hearthpay rules"
 
 _KEPT: Final = timedelta(days=400)
 _MY_TURN: Final = text("SELECT pg_try_advisory_xact_lock(hashtextextended('hearthpay.awaited_rules', 0))")
-_NOTE: Final = text(
+
+
+class _NoteRow(NamedTuple):
+    to_tell: bool
+    to_log: bool
+
+
+_NOTE: Final = query(
+    _NoteRow,
     "INSERT INTO awaited_rules AS a (key, since, seen_at, told_at, logged_at) VALUES (:key, :now, :now, :now, :now) "
     "ON CONFLICT (key) DO UPDATE SET seen_at = :now, "
     "told_at = CASE WHEN a.told_at <= :told_before THEN :now ELSE a.told_at END, "
     "logged_at = CASE WHEN a.logged_at <= :logged_before OR a.told_at <= :told_before THEN :now ELSE a.logged_at END "
-    "RETURNING told_at = :now AS to_tell, logged_at = :now AS to_log"
+    "RETURNING told_at = :now AS to_tell, logged_at = :now AS to_log",
 )
 _FORGET: Final = text("DELETE FROM awaited_rules WHERE seen_at < :before")
 _log = structlog.get_logger("hearthpay.payroll")
@@ -59,7 +68,7 @@ async def notify_of_provisional_rules(
             "told_before": now - TELL_AGAIN,
             "logged_before": now - LOG_AGAIN,
         }
-        row = (await session.execute(_NOTE, noted)).one()
+        row = await fetch_one(session, _NOTE, noted)
         await session.execute(_FORGET, {"before": now - _KEPT})
         notices = await _notices(session, notifications, awaited, now) if row.to_tell else []
         for notice in notices:

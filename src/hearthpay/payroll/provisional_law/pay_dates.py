@@ -9,11 +9,11 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.database.typed_rows import Query, fetch_all, query
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.finality import Finality
 from hearthpay.taxes.rulebook import rulebook_of
@@ -24,9 +24,19 @@ LOOK_AHEAD: Final = timedelta(days=45)
 
 _DECEMBER: Final = 12
 
-_AHEAD: Final = text("SELECT kind, tax_year, states, pieces FROM pay_dates_ahead(:today, :through, :goes_on)")
-_AHEAD_OF_ALL: Final = text(
-    "SELECT kind, tax_year, states, pieces FROM pay_dates_ahead_of_all(:today, :through, :goes_on)"
+
+class _AheadRow(NamedTuple):
+    kind: Literal["enrollment", "payroll"]
+    tax_year: int
+    states: list[str]
+    pieces: int
+
+
+_AHEAD: Final = query(
+    _AheadRow, "SELECT kind, tax_year, states, pieces FROM pay_dates_ahead(:today, :through, :goes_on)"
+)
+_AHEAD_OF_ALL: Final = query(
+    _AheadRow, "SELECT kind, tax_year, states, pieces FROM pay_dates_ahead_of_all(:today, :through, :goes_on)"
 )
 
 Status = Literal["held", "provisional"]
@@ -118,8 +128,8 @@ async def read_provisional_rules_for_operator(session: AsyncSession, today: date
     return find_provisional(await _read(session, _AHEAD_OF_ALL, today), today)
 
 
-async def _read(session: AsyncSession, statement: Any, today: date) -> list[ProvisionalPayDates]:
-    rows = await session.execute(statement, window(today))
+async def _read(session: AsyncSession, query: Query[_AheadRow], today: date) -> list[ProvisionalPayDates]:
+    rows = await fetch_all(session, query, window(today))
     return [ProvisionalPayDates(row.kind, row.tax_year, tuple(row.states), row.pieces) for row in rows]
 
 

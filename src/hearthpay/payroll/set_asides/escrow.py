@@ -8,10 +8,10 @@ import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Row, text
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
@@ -21,6 +21,8 @@ from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.banking.entries import Payout, dates_from, pay_escrow
 from hearthpay.clock import Clock
 from hearthpay.database.relations import BANK_ENTRIES, EMPLOYEES
+from hearthpay.database.statements import Fragment, compose, statement
+from hearthpay.database.typed_rows import Query, fetch_all, fetch_one, query
 from hearthpay.database.types import from_cents, to_cents
 from hearthpay.employees.links import allow_own
 from hearthpay.employees.models import Employee
@@ -30,16 +32,39 @@ from hearthpay.payroll.set_asides.rules import SetAsideRule
 PAYMENT_METHODS: Final = ("direct_deposit", "check", "cash")
 LONGEST_NOTE: Final = 500
 
-_ACCOUNTS: Final = text(
+
+class _AccountsRow(NamedTuple):
+    employee_id: UUID
+    rule_rate: Decimal | None
+    rule_amount: int | None
+    balance: int
+    held: int
+
+
+_ACCOUNTS: Final = query(
+    _AccountsRow,
     "SELECT employee_id, rule_rate, rule_amount, balance, held FROM escrow_accounts "
-    "WHERE employee_id = ANY(:employees)"
+    "WHERE employee_id = ANY(:employees)",
 )
-_OF_HOUSEHOLD: Final = text(
+
+
+class _OfHouseholdRow(NamedTuple):
+    employee_id: UUID
+    name: str
+    rule_rate: Decimal | None
+    rule_amount: int | None
+    balance: int
+    held: int
+
+
+_OF_HOUSEHOLD: Final = query(
+    _OfHouseholdRow,
     "SELECT a.employee_id, e.first_name || ' ' || e.last_name AS name, a.rule_rate, a.rule_amount, a.balance, a.held "
-    f"FROM escrow_accounts a JOIN {EMPLOYEES} e ON e.id = a.employee_id WHERE a.employer_id = :employer "
+    "FROM escrow_accounts a JOIN {employees} e ON e.id = a.employee_id WHERE a.employer_id = :employer "
     "AND (a.balance <> 0 OR a.held <> 0 OR a.rule_rate IS NOT NULL OR a.rule_amount IS NOT NULL "
     "OR EXISTS (SELECT FROM escrow_movements m WHERE m.employee_id = a.employee_id)) "
-    "ORDER BY e.last_name, e.first_name, e.id"
+    "ORDER BY e.last_name, e.first_name, e.id",
+    employees=EMPLOYEES,
 )
 _SET_RULE: Final = text(
     "INSERT INTO escrow_accounts (organization_id, employer_id, sandbox, employee_id, rule_rate, rule_amount) "
@@ -48,8 +73,7 @@ _SET_RULE: Final = text(
 )
 # Movements take their ids from the database's own clock: accounts are locked by the upsert, so that an employee's
 # movements are numbered in the order of their balances, whichever machine's transaction they belong to.
-_MOVE: Final = """
-    WITH accounts AS (
+_MOVE: Final = Fragment("""accounts AS (
         INSERT INTO escrow_accounts AS a (organization_id, employer_id, sandbox, employee_id, balance, held)
         SELECT organization_id, employer_id, sandbox, employee_id, sum(amount)::bigint,
                coalesce(sum(amount) FILTER (WHERE payment_method = 'direct_deposit'), 0)::bigint
@@ -68,45 +92,53 @@ _MOVE: Final = """
             WINDOW employee AS (PARTITION BY employee_id),
                    so_far AS (PARTITION BY employee_id ORDER BY source_id)
              ORDER BY employee_id, source_id) m
-    RETURNING id, balance
-"""
+    RETURNING id, balance""")
 
 
-def _move(moved: str) -> str:
-    return f"WITH moved AS MATERIALIZED ({moved}), {_MOVE.strip().removeprefix('WITH ')}"
+class _MovedRow(NamedTuple):
+    id: UUID
+    balance: int
+
+
+def _move(moved: Fragment) -> Query[_MovedRow]:
+    return query(_MovedRow, "WITH moved AS MATERIALIZED ({moved}), {move}", moved=moved, move=_MOVE)
 
 
 # A catch-up payroll moves no money, whatever method it names: what it set aside the household keeps.
-_PAYCHECK_COLUMNS: Final = (
+_PAYCHECK_COLUMNS: Final = Fragment(
     "c.id AS source_id, c.organization_id, c.employer_id, c.sandbox, c.employee_id, c.id AS paycheck_id, "
     "CASE WHEN c.payment_method = 'direct_deposit' AND NOT p.direct_deposit THEN 'check' ELSE c.payment_method END "
     "AS payment_method, c.set_aside AS amount, CAST(NULL AS text) AS note"
 )
-_DEPOSIT: Final = text(
-    _move(
-        f"SELECT {_PAYCHECK_COLUMNS}, 'deposit' AS kind FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
-        "WHERE c.id = ANY(:paychecks) AND c.reverses IS NULL AND c.set_aside <> 0"
+_DEPOSIT: Final = _move(
+    compose(
+        "SELECT {paycheck_columns}, 'deposit' AS kind FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
+        "WHERE c.id = ANY(:paychecks) AND c.reverses IS NULL AND c.set_aside <> 0",
+        paycheck_columns=_PAYCHECK_COLUMNS,
     )
 )
-_REVERSE: Final = text(
-    _move(
-        f"SELECT {_PAYCHECK_COLUMNS}, 'reversal' AS kind FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
-        "WHERE c.reverses = ANY(:paychecks) AND c.set_aside <> 0"
+_REVERSE: Final = _move(
+    compose(
+        "SELECT {paycheck_columns}, 'reversal' AS kind FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
+        "WHERE c.reverses = ANY(:paychecks) AND c.set_aside <> 0",
+        paycheck_columns=_PAYCHECK_COLUMNS,
     )
 )
-_PAY_OUT: Final = text(
-    _move(
+_PAY_OUT: Final = _move(
+    compose(
         "SELECT id AS source_id, organization_id, employer_id, sandbox, id AS employee_id, "
         "CAST(NULL AS uuid) AS paycheck_id, 'payout' AS kind, CAST(:method AS text) AS payment_method, "
-        f"-CAST(:amount AS bigint) AS amount, CAST(:note AS text) AS note FROM {EMPLOYEES} e WHERE id = :employee"
+        "-CAST(:amount AS bigint) AS amount, CAST(:note AS text) AS note FROM {employees} e WHERE id = :employee",
+        employees=EMPLOYEES,
     )
 )
-_RETURN_PAYOUTS: Final = text(
-    _move(
+_RETURN_PAYOUTS: Final = _move(
+    compose(
         "SELECT b.id AS source_id, b.organization_id, b.employer_id, b.sandbox, b.employee_id, "
         "CAST(NULL AS uuid) AS paycheck_id, 'payout_returned' AS kind, 'direct_deposit' AS payment_method, b.amount, "
-        f"b.return_code AS note FROM {BANK_ENTRIES} b "
-        "WHERE b.id = ANY(:entries) AND b.kind = 'payout' AND b.status = 'returned'"
+        "b.return_code AS note FROM {bank_entries} b "
+        "WHERE b.id = ANY(:entries) AND b.kind = 'payout' AND b.status = 'returned'",
+        bank_entries=BANK_ENTRIES,
     )
 )
 _NOT_COLLECTED: Final = text(
@@ -116,10 +148,26 @@ _NOT_COLLECTED: Final = text(
 )
 """What has been deposited and may still bounce: the household's debit has not settled."""
 
-_LOCK: Final = text(f"SELECT 1 FROM {EMPLOYEES} e WHERE id = :employee FOR NO KEY UPDATE")
-_MOVEMENTS: Final = text(
+_LOCK: Final = statement(
+    "SELECT 1 FROM {employees} e WHERE id = :employee FOR NO KEY UPDATE", employees=EMPLOYEES
+)
+
+
+class _MovementsRow(NamedTuple):
+    id: UUID
+    kind: str
+    payment_method: str
+    amount: int
+    balance: int
+    paycheck_id: UUID | None
+    note: str | None
+    created_at: datetime.datetime
+
+
+_MOVEMENTS: Final = query(
+    _MovementsRow,
     "SELECT id, kind, payment_method, amount, balance, paycheck_id, note, created_at FROM escrow_movements "
-    "WHERE employee_id = :employee ORDER BY id DESC LIMIT :limit"
+    "WHERE employee_id = :employee ORDER BY id DESC LIMIT :limit",
 )
 
 
@@ -158,11 +206,11 @@ async def read_rules_and_balances(
     session: AsyncSession, employee_ids: Sequence[UUID]
 ) -> dict[UUID, EscrowAccount]:
     """Return the accounts of those employees that have one."""
-    rows = await session.execute(_ACCOUNTS, {"employees": list(employee_ids)})
+    rows = await fetch_all(session, _ACCOUNTS, {"employees": list(employee_ids)})
     return {row.employee_id: _account_of(row) for row in rows}
 
 
-def _account_of(row: Row[Any]) -> EscrowAccount:
+def _account_of(row: _AccountsRow | _OfHouseholdRow) -> EscrowAccount:
     ruled = row.rule_rate is not None or row.rule_amount is not None
     rule = SetAsideRule(row.rule_rate, row.rule_amount) if ruled else None
     return EscrowAccount(rule=rule, balance=row.balance, held=row.held)
@@ -178,7 +226,7 @@ async def accounts_of_household(
 ) -> list[tuple[UUID, str, EscrowAccount]]:
     """Return who of the household has, or had, money set aside: employee, name, account. Raises what `allow` raises."""
     allow(actor, READ_PAYROLLS, employer.id)
-    rows = await session.execute(_OF_HOUSEHOLD, {"employer": employer.id})
+    rows = await fetch_all(session, _OF_HOUSEHOLD, {"employer": employer.id})
     return [(row.employee_id, row.name, _account_of(row)) for row in rows]
 
 
@@ -186,7 +234,7 @@ async def list_movements(
     session: AsyncSession, employee_id: UUID, *, limit: int = 100
 ) -> list[EscrowMovement]:
     """Return the employee's latest movements, newest first."""
-    rows = await session.execute(_MOVEMENTS, {"employee": employee_id, "limit": limit})
+    rows = await fetch_all(session, _MOVEMENTS, {"employee": employee_id, "limit": limit})
     return [EscrowMovement(*row) for row in rows]
 
 
@@ -251,7 +299,7 @@ async def deposit(session: AsyncSession, now: datetime.datetime, paycheck_ids: S
     To be called once, right after they are written and in the same transaction, for any number of employees and
     tenants: one statement moves it all, and what it moves is what the paychecks say.
     """
-    await session.execute(_DEPOSIT, {"now": now, "paychecks": list(paycheck_ids)})
+    await fetch_all(session, _DEPOSIT, {"now": now, "paychecks": list(paycheck_ids)})
 
 
 async def reverse(session: AsyncSession, now: datetime.datetime, paycheck_ids: Sequence[UUID]) -> None:
@@ -259,12 +307,12 @@ async def reverse(session: AsyncSession, now: datetime.datetime, paycheck_ids: S
 
     The balance falls below zero where the money has been paid out in the meantime: then the employee owes it.
     """
-    await session.execute(_REVERSE, {"now": now, "paychecks": list(paycheck_ids)})
+    await fetch_all(session, _REVERSE, {"now": now, "paychecks": list(paycheck_ids)})
 
 
 async def return_payouts(session: AsyncSession, now: datetime.datetime, entry_ids: Sequence[UUID]) -> None:
     """Put the payouts that the bank has just returned back into their accounts; call once for each return."""
-    await session.execute(_RETURN_PAYOUTS, {"now": now, "entries": list(entry_ids)})
+    await fetch_all(session, _RETURN_PAYOUTS, {"now": now, "entries": list(entry_ids)})
 
 
 async def payout(
@@ -301,19 +349,18 @@ async def payout(
         available -= await session.scalar(_NOT_COLLECTED, {"employee": employee.id}) or 0
     if cents > available:
         raise _too_much(account, method, max(available, 0))
-    row = (
-        await session.execute(
-            _PAY_OUT,
-            {
-                "now": clock.now(),
-                "employee": employee.id,
-                "method": method,
-                "amount": cents,
-                "note": note,
-            },
-        )
-    ).one()
-    movement_id: UUID = row.id
+    row = await fetch_one(
+        session,
+        _PAY_OUT,
+        {
+            "now": clock.now(),
+            "employee": employee.id,
+            "method": method,
+            "amount": cents,
+            "note": note,
+        },
+    )
+    movement_id = row.id
     if method == "direct_deposit":
         await _send(session, clock, employee, movement_id, cents)
     await record_audit(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
@@ -20,6 +20,8 @@ from hearthpay.access.permissions import OWN_RECORD, READ_PAYROLLS, RUN_PAYROLL,
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
 from hearthpay.database.relations import EMPLOYEES
+from hearthpay.database.statements import Fragment
+from hearthpay.database.typed_rows import fetch_all, fetch_optional, query
 from hearthpay.employees.links import allow_own
 from hearthpay.employees.models import Employee
 from hearthpay.employees.service import lock_employee
@@ -28,26 +30,54 @@ from hearthpay.payroll.set_asides.rules import SetAsideRule
 
 RequestDecision = Literal["approved", "declined"]
 
-_COLUMNS: Final = (
+_COLUMNS: Final = Fragment(
     "r.id, r.employee_id, r.rate, r.amount, r.asked_at, e.first_name || ' ' || e.last_name AS name"
 )
-_PENDING: Final = text(
-    f"SELECT {_COLUMNS} FROM set_aside_requests r JOIN {EMPLOYEES} e ON e.id = r.employee_id "
-    "WHERE r.status = 'pending' ORDER BY r.id"
+
+
+class _PendingRow(NamedTuple):
+    id: UUID
+    employee_id: UUID
+    rate: Decimal | None
+    amount: int | None
+    asked_at: datetime
+    name: str
+
+
+_PENDING: Final = query(
+    _PendingRow,
+    "SELECT {columns} FROM set_aside_requests r JOIN {employees} e ON e.id = r.employee_id "
+    "WHERE r.status = 'pending' ORDER BY r.id",
+    columns=_COLUMNS,
+    employees=EMPLOYEES,
 )
-_PENDING_OF: Final = text(
-    f"SELECT {_COLUMNS} FROM set_aside_requests r JOIN {EMPLOYEES} e ON e.id = r.employee_id "
-    "WHERE r.status = 'pending' AND r.employee_id = :employee"
+
+
+_PENDING_OF: Final = query(
+    _PendingRow,
+    "SELECT {columns} FROM set_aside_requests r JOIN {employees} e ON e.id = r.employee_id "
+    "WHERE r.status = 'pending' AND r.employee_id = :employee",
+    columns=_COLUMNS,
+    employees=EMPLOYEES,
 )
 _WHOSE: Final = text("SELECT employee_id FROM set_aside_requests WHERE id = :id")
 _ASK: Final = text(
     "INSERT INTO set_aside_requests (id, organization_id, employer_id, sandbox, employee_id, rate, amount, asked_at) "
     "VALUES (:id, :organization, :employer, :sandbox, :employee, :rate, :amount, :now)"
 )
-_END: Final = text(
+
+
+class _EndRow(NamedTuple):
+    id: UUID
+    rate: Decimal | None
+    amount: int | None
+
+
+_END: Final = query(
+    _EndRow,
     "UPDATE set_aside_requests SET status = :status, ended_at = :now, decided_by = :by "
     "WHERE employee_id = :employee AND status = 'pending' AND (CAST(:id AS uuid) IS NULL OR id = :id) "
-    "RETURNING id, rate, amount"
+    "RETURNING id, rate, amount",
 )
 
 
@@ -78,8 +108,8 @@ async def request_set_aside(
     if standing is not None and standing.rule == rule:
         return False
     now = clock.now()
-    await session.execute(
-        _END, {"status": "withdrawn", "now": now, "by": None, "employee": employee.id, "id": None}
+    await fetch_all(
+        session, _END, {"status": "withdrawn", "now": now, "by": None, "employee": employee.id, "id": None}
     )
     request_id = uuid7()
     await session.execute(
@@ -111,7 +141,7 @@ async def withdraw_request(session: AsyncSession, actor: Actor, clock: Clock, em
     allow_own(actor, OWN_RECORD, employee_id)
     employee = await lock_employee(session, actor, employee_id)
     values = {"status": "withdrawn", "now": clock.now(), "by": None, "employee": employee.id, "id": None}
-    row = (await session.execute(_END, values)).one_or_none()
+    row = await fetch_optional(session, _END, values)
     if row is None:
         return False
     await _leave_trace(session, actor, employee, row.id, "withdraw")
@@ -120,14 +150,14 @@ async def withdraw_request(session: AsyncSession, actor: Actor, clock: Clock, em
 
 async def pending_request(session: AsyncSession, employee_id: UUID) -> PendingSetAsideRequest | None:
     """Return the employee's request that waits, if there is one."""
-    row = (await session.execute(_PENDING_OF, {"employee": employee_id})).one_or_none()
+    row = await fetch_optional(session, _PENDING_OF, {"employee": employee_id})
     return None if row is None else _request(row)
 
 
 async def pending_requests(session: AsyncSession, actor: Actor) -> Sequence[PendingSetAsideRequest]:
     """Return every request that waits for the actor's households. Raises what `allow` raises."""
     allow(actor, READ_PAYROLLS)
-    return [_request(row) for row in await session.execute(_PENDING)]
+    return [_request(row) for row in await fetch_all(session, _PENDING)]
 
 
 async def decide_request(
@@ -150,7 +180,7 @@ async def decide_request(
         "employee": employee.id,
         "id": request_id,
     }
-    row = (await session.execute(_END, values)).one_or_none()
+    row = await fetch_optional(session, _END, values)
     if row is None:
         raise _no_request()
     if decision == "approved":
@@ -174,14 +204,9 @@ async def _leave_trace(
     )
 
 
-def _request(row: object) -> PendingSetAsideRequest:
-    found = row._mapping  # type: ignore[attr-defined]
+def _request(row: _PendingRow) -> PendingSetAsideRequest:
     return PendingSetAsideRequest(
-        found["id"],
-        found["employee_id"],
-        found["name"],
-        _rule(found["rate"], found["amount"]),
-        found["asked_at"],
+        row.id, row.employee_id, row.name, _rule(row.rate, row.amount), row.asked_at
     )
 
 

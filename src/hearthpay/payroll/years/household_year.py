@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.relations import EMPLOYEES
+from hearthpay.database.statements import statement
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.employees.same_person import Record
 from hearthpay.employers.threshold_basis import AS_PAID, basis_of, threshold_bases
 from hearthpay.payroll.calculation import Due, Payment, paid_wages
@@ -41,21 +42,6 @@ from hearthpay.taxes.liability import (
 from hearthpay.taxes.rulebook import supported_years
 from hearthpay.taxes.year import ALL_DUE, LiableFrom, PaidWages
 
-_EMPLOYEES: Final = text(
-    f"SELECT id, person_id, work_state, relationship, end_date FROM {EMPLOYEES} e WHERE employer_id = :employer "
-    "ORDER BY id"
-)
-_EMPLOYER: Final = text(f"SELECT employer_id FROM {EMPLOYEES} e WHERE id = :employee")
-_LAST_YEAR: Final = text(
-    "SELECT c.employee_id, p.pay_date, l.code, l.subject_wages FROM paychecks c "
-    "JOIN payrolls p ON p.id = c.payroll_id JOIN paycheck_lines l ON l.paycheck_id = c.id "
-    "WHERE c.employee_id = ANY(:employees) AND c.tax_year = :tax_year AND l.subject_wages <> 0"
-)
-_PRIOR: Final = text(
-    "SELECT employee_id, tax_year, as_of, gross_pay, codes, subject_wages FROM prior_wages "
-    "WHERE employee_id = ANY(:employees) AND tax_year = ANY(:years) AND replaced_by IS NULL"
-)
-
 
 class _Employee(NamedTuple):
     """A record of the household."""
@@ -72,8 +58,50 @@ class _Employee(NamedTuple):
         return self.person_id or self.id
 
 
+_EMPLOYEES: Final = query(
+    _Employee,
+    "SELECT id, person_id, work_state, relationship, end_date FROM {employees} e WHERE employer_id = :employer "
+    "ORDER BY id",
+    employees=EMPLOYEES,
+)
+_EMPLOYER: Final = statement(
+    "SELECT employer_id FROM {employees} e WHERE id = :employee", employees=EMPLOYEES
+)
+
+
+class _LastYearRow(NamedTuple):
+    employee_id: UUID
+    pay_date: datetime.date
+    code: str
+    subject_wages: int
+
+
+_LAST_YEAR: Final = query(
+    _LastYearRow,
+    "SELECT c.employee_id, p.pay_date, l.code, l.subject_wages FROM paychecks c "
+    "JOIN payrolls p ON p.id = c.payroll_id JOIN paycheck_lines l ON l.paycheck_id = c.id "
+    "WHERE c.employee_id = ANY(:employees) AND c.tax_year = :tax_year AND l.subject_wages <> 0",
+)
+
+
+class _PriorRow(NamedTuple):
+    employee_id: UUID
+    tax_year: int
+    as_of: datetime.date
+    gross_pay: int
+    codes: list[str]
+    subject_wages: list[int]
+
+
+_PRIOR: Final = query(
+    _PriorRow,
+    "SELECT employee_id, tax_year, as_of, gross_pay, codes, subject_wages FROM prior_wages "
+    "WHERE employee_id = ANY(:employees) AND tax_year = ANY(:years) AND replaced_by IS NULL",
+)
+
+
 async def _employees_of(session: AsyncSession, employer_id: UUID) -> list[_Employee]:
-    return [_Employee(*row) for row in await session.execute(_EMPLOYEES, {"employer": employer_id})]
+    return await fetch_all(session, _EMPLOYEES, {"employer": employer_id})
 
 
 @dataclass(slots=True)
@@ -233,10 +261,10 @@ async def read_household_year(
     )
     ids = list(persons)
     which = {"employees": ids, "tax_year": tax_year - 1}
-    for row in await session.execute(_LAST_YEAR, which):
-        year.last_year.add(persons[row.employee_id], row.pay_date, {row.code: row.subject_wages})
+    for line in await fetch_all(session, _LAST_YEAR, which):
+        year.last_year.add(persons[line.employee_id], line.pay_date, {line.code: line.subject_wages})
     ties = {each.id: (each.work_state, each.relationship) for each in employees}
-    for row in await session.execute(_PRIOR, {"employees": ids, "years": [tax_year, tax_year - 1]}):
+    for row in await fetch_all(session, _PRIOR, {"employees": ids, "years": [tax_year, tax_year - 1]}):
         told = dict(zip(row.codes, row.subject_wages, strict=True))
         wages = wages_by_line(tax_year, *ties[row.employee_id], row.gross_pay, told)
         counted = year.prior if row.tax_year == tax_year else year.last_year

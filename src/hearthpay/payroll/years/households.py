@@ -5,21 +5,43 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.relations import ASSIGNED_RATES, EMPLOYEES, EMPLOYERS
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.payroll.ledger.years import History
 from hearthpay.payroll.orders import SettledOrder
 from hearthpay.payroll.years.household_year import HouseholdYear, read_household_year
 
-_TERMS: Final = text(
-    f"SELECT e.id, e.threshold_bases, r.tax_year, r.state, r.sui_rate FROM {EMPLOYERS} e "
-    f"LEFT JOIN {ASSIGNED_RATES} r ON r.employer_id = e.id WHERE e.id = ANY(:employers)"
+
+class _TermsRow(NamedTuple):
+    id: UUID
+    threshold_bases: dict[str, str]
+    tax_year: int | None
+    state: str | None
+    sui_rate: Decimal | None
+
+
+_TERMS: Final = query(
+    _TermsRow,
+    "SELECT e.id, e.threshold_bases, r.tax_year, r.state, r.sui_rate FROM {employers} e "
+    "LEFT JOIN {assigned_rates} r ON r.employer_id = e.id WHERE e.id = ANY(:employers)",
+    employers=EMPLOYERS,
+    assigned_rates=ASSIGNED_RATES,
 )
-_EMPLOYEES_TOGETHER: Final = text(
-    f"SELECT m.id, e.id AS employer_id FROM {EMPLOYERS} e JOIN {EMPLOYEES} m ON m.employer_id = e.id "
-    "WHERE e.id = ANY(:employers) AND e.threshold_bases <> '{}'"
+
+
+class _EmployeesTogetherRow(NamedTuple):
+    id: UUID
+    employer_id: UUID
+
+
+_EMPLOYEES_TOGETHER: Final = query(
+    _EmployeesTogetherRow,
+    "SELECT m.id, e.id AS employer_id FROM {employers} e JOIN {employees} m ON m.employer_id = e.id "
+    "WHERE e.id = ANY(:employers) AND e.threshold_bases <> '{}'",
+    employers=EMPLOYERS,
+    employees=EMPLOYEES,
 )
 
 
@@ -33,12 +55,12 @@ class TermsOfHouseholds(NamedTuple):
 async def terms_of_households(session: AsyncSession, employers: Sequence[UUID]) -> TermsOfHouseholds:
     """Return the terms of the households; the bases only of those that chose."""
     terms = TermsOfHouseholds({}, {})
-    for employer_id, bases, tax_year, state, rate in await session.execute(
-        _TERMS, {"employers": list(employers)}
+    for employer_id, bases, tax_year, state, rate in await fetch_all(
+        session, _TERMS, {"employers": list(employers)}
     ):
         if bases:
             terms.bases[employer_id] = bases
-        if state is not None:
+        if tax_year is not None and state is not None and rate is not None:
             terms.rates.setdefault((employer_id, tax_year), {})[state] = rate
     return terms
 
@@ -48,7 +70,7 @@ async def employees_together(session: AsyncSession, employers: Sequence[UUID]) -
 
     The years of all their employees hang together.
     """
-    rows = await session.execute(_EMPLOYEES_TOGETHER, {"employers": list(employers)})
+    rows = await fetch_all(session, _EMPLOYEES_TOGETHER, {"employers": list(employers)})
     return {row.id: row.employer_id for row in rows}
 
 

@@ -23,6 +23,7 @@ from uuid import UUID
 from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.employees.models import Employee
 from hearthpay.employers.assigned_rates import TaxTerms, tax_terms
 from hearthpay.payroll.calculation import calculate_payroll
@@ -49,9 +50,17 @@ _CONCERNED: Final = text(
     "AND p.rulebook_version <> :version AND (CAST(:employer AS uuid) IS NULL OR p.employer_id = :employer) "
     "AND EXISTS (SELECT FROM paychecks c WHERE c.payroll_id = p.id) ORDER BY 1"
 )
-_OUTDATED: Final = text(
+
+
+class _OutdatedRow(NamedTuple):
+    id: UUID
+    rulebook_version: str
+
+
+_OUTDATED: Final = query(
+    _OutdatedRow,
     "SELECT id, rulebook_version FROM payrolls "
-    "WHERE employer_id = :employer AND tax_year = :tax_year AND rulebook_version <> :version"
+    "WHERE employer_id = :employer AND tax_year = :tax_year AND rulebook_version <> :version",
 )
 
 
@@ -137,7 +146,7 @@ async def concerned_households(
 async def household_impact(session: AsyncSession, employer_id: UUID, tax_year: int) -> HouseholdImpact:
     """Return which paychecks of a household's year the rules in force change, in the order they were posted."""
     which = {"employer": employer_id, "tax_year": tax_year, "version": rulebook_of(tax_year).version}
-    outdated: dict[UUID, str] = {row[0]: row[1] for row in await session.execute(_OUTDATED, which)}
+    outdated = {row.id: row.rulebook_version for row in await fetch_all(session, _OUTDATED, which)}
     year = await _read(session, employer_id, tax_year)
     impact = HouseholdImpact(employer_id)
     for paychecks in _rounds(year):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -17,6 +17,7 @@ from hearthpay.access.permissions import CHANGE_EMPLOYEES, allow
 from hearthpay.access.refusal import invalid
 from hearthpay.clock import Clock
 from hearthpay.database.relations import EMPLOYEES
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.employees.service import find_employee, lock_everyone
 from hearthpay.employers.threshold_basis import threshold_bases
 from hearthpay.payroll.commands import EnterPriorWages
@@ -26,20 +27,57 @@ from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.prior_wages import PriorLine, Review, review_prior_wages
 from hearthpay.wire.money import Dollars
 
-_CURRENT: Final = text(
+
+class _CurrentRow(NamedTuple):
+    id: UUID
+    employer_id: UUID
+    employee_id: UUID
+    tax_year: int
+    source: str
+    as_of: date
+    gross_pay: int
+    net_pay: int
+    employee_taxes: int
+    employer_taxes: int
+    lines: list[dict[str, Any]]
+    warnings: list[object]
+    created_at: datetime
+
+
+_CURRENT: Final = query(
+    _CurrentRow,
     "SELECT id, employer_id, employee_id, tax_year, source, as_of, gross_pay, net_pay, employee_taxes, employer_taxes, "
     "lines, warnings, created_at FROM prior_wages WHERE employee_id = :employee AND replaced_by IS NULL "
-    "ORDER BY tax_year DESC, source"
+    "ORDER BY tax_year DESC, source",
 )
-_QUARTERS: Final = text(
-    "SELECT w.employee_id, e.work_state, w.tax_year, CAST(extract(quarter FROM w.as_of) AS int), "
-    f"CAST(sum(w.gross_pay) AS bigint) FROM prior_wages w JOIN {EMPLOYEES} e ON e.id = w.employee_id "
+
+
+_QUARTERS: Final = query(
+    QuarterPaid,
+    "SELECT w.employee_id, e.work_state, w.tax_year AS year, CAST(extract(quarter FROM w.as_of) AS int) AS quarter, "
+    "CAST(sum(w.gross_pay) AS bigint) AS cents FROM prior_wages w JOIN {employees} e ON e.id = w.employee_id "
     "WHERE w.employer_id = :employer AND w.tax_year BETWEEN :first AND :last AND w.replaced_by IS NULL "
-    "GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
+    "GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4",
+    employees=EMPLOYEES,
 )
-_OF_A_YEAR: Final = text(
+
+
+class _OfAYearRow(NamedTuple):
+    id: UUID
+    employee_id: UUID
+    source: str
+    as_of: date
+    gross_pay: int
+    lines: list[dict[str, Any]]
+    net_pay: int
+    employee_taxes: int
+    employer_taxes: int
+
+
+_OF_A_YEAR: Final = query(
+    _OfAYearRow,
     "SELECT id, employee_id, source, as_of, gross_pay, lines, net_pay, employee_taxes, employer_taxes FROM prior_wages "
-    "WHERE employer_id = :employer AND tax_year = :tax_year AND replaced_by IS NULL ORDER BY id"
+    "WHERE employer_id = :employer AND tax_year = :tax_year AND replaced_by IS NULL ORDER BY id",
 )
 _REPLACE: Final = text(
     "UPDATE prior_wages SET replaced_by = :id WHERE employee_id = :employee AND tax_year = :tax_year "
@@ -155,8 +193,8 @@ async def list_prior_wages(
 ) -> Sequence[PriorWagesItem]:
     """Return an employee's prior wages in force, the latest year first; raises `not_found`."""
     await find_employee(session, actor, employee_id)
-    found = await session.execute(_CURRENT, {"employee": employee_id})
-    return [_item(dict(row._mapping)) for row in found]
+    found = await fetch_all(session, _CURRENT, {"employee": employee_id})
+    return [_item(row._asdict()) for row in found]
 
 
 class PriorRecord(NamedTuple):
@@ -175,7 +213,7 @@ class PriorRecord(NamedTuple):
 
 async def read_prior_year(session: AsyncSession, employer_id: UUID, tax_year: int) -> list[PriorRecord]:
     """Return the prior wages in force of all records of a household in a tax year, in the order they were entered."""
-    rows = await session.execute(_OF_A_YEAR, {"employer": employer_id, "tax_year": tax_year})
+    rows = await fetch_all(session, _OF_A_YEAR, {"employer": employer_id, "tax_year": tax_year})
     return [
         PriorRecord(
             row.id,
@@ -247,4 +285,4 @@ async def read_prior_quarters(
     It counts there for thresholds too: nobody says in which quarters before it was paid.
     """
     requested = {"employer": employer_id, "first": first_year, "last": last_year}
-    return [QuarterPaid(*row) for row in await session.execute(_QUARTERS, requested)]
+    return await fetch_all(session, _QUARTERS, requested)

@@ -5,13 +5,14 @@ on. What was charged too little or too much is noted as owed, and the next paych
 after a void. Income tax is left as it was withheld: new tables count from then on, unless an agency asks for more.
 """
 
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.session import Database
+from hearthpay.database.statements import Fragment, statement
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audit
 from hearthpay.payroll.orders import read_payees
 from hearthpay.payroll.years.household_year import lock_household, measure_household
@@ -23,31 +24,51 @@ CHUNK: Final = 200
 SETTLED: Final = "employee.year_settled"
 """The action in the audit log, whose subject is the employee."""
 
-_IN_FORCE: Final = (
+_IN_FORCE: Final = Fragment(
     "JOIN unnest(CAST(:years AS smallint[]), CAST(:versions AS text[])) AS v (tax_year, version) "
     "ON v.tax_year = y.tax_year AND v.version <> y.rulebook_version"
 )
-_END: Final = (
-    "(SELECT y.rulebook_version FROM year_balances y WHERE y.tax_year = v.tax_year AND y.rulebook_version IS NOT NULL "
-    "ORDER BY y.rulebook_version {} LIMIT 1)"
+_VERSIONS: Final = Fragment(
+    "SELECT y.rulebook_version FROM year_balances y WHERE y.tax_year = v.tax_year AND y.rulebook_version IS NOT NULL "
+    "ORDER BY y.rulebook_version"
 )
-_ANY_OUTDATED: Final = text(
+_ANY_OUTDATED: Final = statement(
     "SELECT coalesce(bool_or(v.version <> first.version OR v.version <> last.version), false) "
     "FROM unnest(CAST(:years AS smallint[]), CAST(:versions AS text[])) AS v (tax_year, version) "
-    f"CROSS JOIN LATERAL {_END.format('ASC')} AS first (version) "
-    f"CROSS JOIN LATERAL {_END.format('DESC')} AS last (version)"
+    "CROSS JOIN LATERAL ({versions} ASC LIMIT 1) AS first (version) "
+    "CROSS JOIN LATERAL ({versions} DESC LIMIT 1) AS last (version)",
+    versions=_VERSIONS,
 )
 """Where the first and the last version of a year are that in force, all are: two looks into an index for each year."""
-_OUTDATED: Final = text(
-    f"SELECT DISTINCT y.employer_id, y.tax_year FROM year_balances y {_IN_FORCE} ORDER BY 1, 2 LIMIT :limit"
+
+
+class _OutdatedRow(NamedTuple):
+    employer_id: UUID
+    tax_year: int
+
+
+_OUTDATED: Final = query(
+    _OutdatedRow,
+    "SELECT DISTINCT y.employer_id, y.tax_year FROM year_balances y {in_force} ORDER BY 1, 2 LIMIT :limit",
+    in_force=_IN_FORCE,
 )
-_OF_HOUSEHOLD: Final = text(
-    f"SELECT y.employee_id FROM year_balances y {_IN_FORCE} "
-    "WHERE y.employer_id = :employer AND y.tax_year = :tax_year ORDER BY 1"
+_OF_HOUSEHOLD: Final = statement(
+    "SELECT y.employee_id FROM year_balances y {in_force} "
+    "WHERE y.employer_id = :employer AND y.tax_year = :tax_year ORDER BY 1",
+    in_force=_IN_FORCE,
 )
-_MEASURED: Final = text(
+
+
+class _MeasuredRow(NamedTuple):
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+
+
+_MEASURED: Final = query(
+    _MeasuredRow,
     "UPDATE year_balances SET rulebook_version = :version "
-    "WHERE employee_id = ANY(:employees) AND tax_year = :tax_year RETURNING organization_id, employer_id, sandbox"
+    "WHERE employee_id = ANY(:employees) AND tax_year = :tax_year RETURNING organization_id, employer_id, sandbox",
 )
 
 
@@ -60,7 +81,7 @@ async def settle_rule_changes(database: Database, *, limit: int = CHUNK) -> int:
     async with database.transaction(None) as session:
         if not await session.scalar(_ANY_OUTDATED, _in_force()):
             return 0
-        due = (await session.execute(_OUTDATED, _in_force() | {"limit": limit})).all()
+        due = await fetch_all(session, _OUTDATED, _in_force() | {"limit": limit})
     for employer_id, tax_year in due:
         async with database.transaction(None) as session:
             await _settle(session, employer_id, tax_year)
@@ -85,11 +106,11 @@ async def _settle(session: AsyncSession, employer_id: UUID, tax_year: int) -> No
     payees = await read_payees(session, outdated)
     changed = await measure_household(session, employer_id, tax_year, bases, payees.values())
     version = rulebook_of(tax_year).version
-    measured = await session.execute(
-        _MEASURED, {"version": version, "employees": outdated, "tax_year": tax_year}
+    measured = await fetch_all(
+        session, _MEASURED, {"version": version, "employees": outdated, "tax_year": tax_year}
     )
-    owner = measured.first()
-    assert owner is not None, "its employees are locked"
+    assert measured, "its employees are locked"
+    owner = measured[0]
     await record_worker_audit(
         session,
         SETTLED,

@@ -2,7 +2,7 @@
 
 import datetime
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
@@ -14,6 +14,7 @@ from hearthpay.access.permissions import CHANGE_HOUSEHOLD, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
 from hearthpay.database import audit
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.employers.commands import ChangeEmployer
 from hearthpay.employers.models import Employer
 from hearthpay.employers.schemas import EmployerDetail, address_of, employer_json
@@ -30,10 +31,19 @@ from hearthpay.taxes.money import from_cents
 from hearthpay.unchanged import UNCHANGED
 
 _YEARS: Final = text("SELECT DISTINCT tax_year FROM year_balances WHERE employer_id = :employer ORDER BY 1")
-_OPEN: Final = text(
+
+
+class _OpenRow(NamedTuple):
+    tax_year: int
+    code: str
+    cents: int
+
+
+_OPEN: Final = query(
+    _OpenRow,
     "SELECT y.tax_year, o.key AS code, sum(o.value::bigint)::bigint AS cents "
     "FROM year_balances y, jsonb_each_text(y.owed) AS o WHERE y.employer_id = :employer AND y.tax_year >= :since "
-    "GROUP BY 1, 2 HAVING sum(o.value::bigint) <> 0 ORDER BY 1, 2"
+    "GROUP BY 1, 2 HAVING sum(o.value::bigint) <> 0 ORDER BY 1, 2",
 )
 
 
@@ -164,7 +174,7 @@ async def _choose(
 async def _open_taxes(session: AsyncSession, employer_id: UUID, since: int) -> tuple[OpenTaxes, ...]:
     """Return what is open in the years since, owed before too much."""
     lines: dict[tuple[bool, int], list[tuple[str, int]]] = {}
-    for row in await session.execute(_OPEN, {"employer": employer_id, "since": since}):
+    for row in await fetch_all(session, _OPEN, {"employer": employer_id, "since": since}):
         lines.setdefault((row.cents > 0, row.tax_year), []).append((row.code, abs(row.cents)))
     return tuple(
         OpenTaxes(year, owed, tuple(found))

@@ -2,25 +2,44 @@
 
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import READ_MEMBERS, READ_PAYROLLS, allow
 from hearthpay.database.relations import EMPLOYERS, PAYROLLS
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.web.household.to_dos import ToDo, find_to_dos
 from hearthpay.web.visitor import Visitor
 
-_HOUSEHOLDS: Final = text(
-    f"SELECT id, first_name, last_name, state FROM {EMPLOYERS} h "
-    "WHERE organization_id = :organization_id AND sandbox = :sandbox ORDER BY last_name, first_name, id"
+
+class _HouseholdsRow(NamedTuple):
+    id: UUID
+    first_name: str
+    last_name: str
+    state: str
+
+
+_HOUSEHOLDS: Final = query(
+    _HouseholdsRow,
+    "SELECT id, first_name, last_name, state FROM {employers} h "
+    "WHERE organization_id = :organization_id AND sandbox = :sandbox ORDER BY last_name, first_name, id",
+    employers=EMPLOYERS,
 )
-_NEXT: Final = text(
-    f"SELECT employer_id, min(pay_date) AS pay_date FROM {PAYROLLS} p "
-    "WHERE status IN ('scheduled', 'firing', 'pending_funding', 'processing') AND pay_date >= :today GROUP BY 1"
+
+
+class _NextRow(NamedTuple):
+    employer_id: UUID
+    pay_date: date
+
+
+_NEXT: Final = query(
+    _NextRow,
+    "SELECT employer_id, min(pay_date) AS pay_date FROM {payrolls} p "
+    "WHERE status IN ('scheduled', 'firing', 'pending_funding', 'processing') AND pay_date >= :today GROUP BY 1",
+    payrolls=PAYROLLS,
 )
 
 
@@ -43,8 +62,8 @@ async def households_of(session: AsyncSession, visitor: Visitor) -> tuple[Househ
 async def households_as(session: AsyncSession, actor: Actor) -> tuple[HouseholdLine, ...]:
     """Return the households that a member sees as this actor: in the mode that it has."""
     allow(actor, READ_MEMBERS)
-    rows = await session.execute(
-        _HOUSEHOLDS, {"organization_id": actor.organization_id, "sandbox": actor.sandbox}
+    rows = await fetch_all(
+        session, _HOUSEHOLDS, {"organization_id": actor.organization_id, "sandbox": actor.sandbox}
     )
     return tuple(
         HouseholdLine(row.id, f"{row.first_name} {row.last_name}", row.state)
@@ -62,7 +81,9 @@ async def with_to_dos(
     waits: dict[UUID, list[ToDo]] = {line.id: [] for line in lines}
     for each in await find_to_dos(session, list(waits), clock.now(), clock.today()):
         waits[each.employer_id].append(each)
-    days = {row.employer_id: row.pay_date for row in await session.execute(_NEXT, {"today": clock.today()})}
+    days = {
+        row.employer_id: row.pay_date for row in await fetch_all(session, _NEXT, {"today": clock.today()})
+    }
     return tuple(replace(line, next_payday=days.get(line.id), waits=tuple(waits[line.id])) for line in lines)
 
 

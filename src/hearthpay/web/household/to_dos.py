@@ -6,10 +6,9 @@ One statement finds it for all households that are asked for, however many there
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.relations import (
@@ -23,6 +22,8 @@ from hearthpay.database.relations import (
     VAULT_ENDINGS,
     WAITING_ACCOUNTS,
 )
+from hearthpay.database.statements import Fragment
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.languages.catalogue import mark
 
 WaitingKind = Literal[
@@ -59,54 +60,76 @@ _ORDER: Final = tuple(SENTENCES)
 _FAILED_FOR: Final = 60
 """Days after its pay date for which a failed payroll is still told of."""
 
-_ASKED: Final = "= ANY(CAST(:households AS uuid[]))"
-_FIND: Final = text(
-    f"""
+_ASKED: Final = Fragment("= ANY(CAST(:households AS uuid[]))")
+
+
+class _FindRow(NamedTuple):
+    employer_id: UUID
+    kind: WaitingKind
+    name: str | None
+    day: date | None
+    payroll_id: UUID | None
+    employee_id: UUID | None
+
+
+_FIND: Final = query(
+    _FindRow,
+    """
     SELECT p.employer_id, 'money_stuck' AS kind, CAST(NULL AS text) AS name, p.pay_date AS day, p.id AS payroll_id,
            CAST(NULL AS uuid) AS employee_id
-      FROM {PAYROLLS} p
-     WHERE p.employer_id {_ASKED}
-       AND EXISTS (SELECT FROM {BANK_ENTRIES} e
+      FROM {payrolls} p
+     WHERE p.employer_id {asked}
+       AND EXISTS (SELECT FROM {bank_entries} e
                     WHERE e.payroll_id = p.id AND e.status = 'pending' AND e.held_reason IS NOT NULL)
     UNION ALL
     SELECT p.employer_id, 'payroll_failed', NULL, p.pay_date, p.id, NULL
-      FROM {PAYROLLS} p
-     WHERE p.employer_id {_ASKED} AND p.status = 'failed'
+      FROM {payrolls} p
+     WHERE p.employer_id {asked} AND p.status = 'failed'
        AND p.pay_date > CAST(:today AS date) - CAST(:failed_for AS int)
     UNION ALL
     SELECT p.employer_id, 'payroll_held', NULL, p.pay_date, p.id, NULL
-      FROM {AUTOPILOT_PERIODS} a JOIN {PAYROLLS} p ON p.id = a.payroll_id
-     WHERE p.employer_id {_ASKED} AND a.outcome = 'scheduled' AND a.held <> '{{}}' AND a.confirmed_at IS NULL
+      FROM {autopilot_periods} a JOIN {payrolls} p ON p.id = a.payroll_id
+     WHERE p.employer_id {asked} AND a.outcome = 'scheduled' AND a.held <> '{}' AND a.confirmed_at IS NULL
     UNION ALL
     SELECT b.employer_id, 'account_failed', NULL, NULL, NULL, NULL
-      FROM {BANK_ACCOUNTS} b
-     WHERE b.employer_id {_ASKED} AND b.employee_id IS NULL AND b.status = 'failed'
+      FROM {bank_accounts} b
+     WHERE b.employer_id {asked} AND b.employee_id IS NULL AND b.status = 'failed'
     UNION ALL
     SELECT w.employer_id, 'account_needs_word', w.first_name || ' ' || w.last_name, NULL, NULL, w.id
-      FROM {WAITING_ACCOUNTS} c JOIN {EMPLOYEES} w ON w.id = c.employee_id
-     WHERE w.employer_id {_ASKED}
+      FROM {waiting_accounts} c JOIN {employees} w ON w.id = c.employee_id
+     WHERE w.employer_id {asked}
     UNION ALL
     SELECT w.employer_id, 'pay_rate_missing', w.first_name || ' ' || w.last_name, NULL, NULL, w.id
-      FROM {EMPLOYEES} w
-     WHERE w.employer_id {_ASKED} AND w.status = 'active' AND coalesce(w.pay_rate_cents, w.salary_cents) IS NULL
+      FROM {employees} w
+     WHERE w.employer_id {asked} AND w.status = 'active' AND coalesce(w.pay_rate_cents, w.salary_cents) IS NULL
     UNION ALL
     SELECT w.employer_id, 'tax_info_missing', w.first_name || ' ' || w.last_name, NULL, NULL, w.id
-      FROM {EMPLOYEES} w
-     WHERE w.employer_id {_ASKED} AND w.status = 'active'
-       AND NOT EXISTS (SELECT FROM {VAULT_ENDINGS} v
+      FROM {employees} w
+     WHERE w.employer_id {asked} AND w.status = 'active'
+       AND NOT EXISTS (SELECT FROM {vault_endings} v
                         WHERE v.owner_kind = 'employee' AND v.owner_id = w.id AND v.kind IN ('ssn', 'itin'))
-       AND NOT EXISTS (SELECT FROM {INVITATIONS} i WHERE i.employee_id = w.id AND i.type = 'tax_info'
+       AND NOT EXISTS (SELECT FROM {invitations} i WHERE i.employee_id = w.id AND i.type = 'tax_info'
                           AND i.status = 'pending' AND i.expires_at > :now)
     UNION ALL
     SELECT w.employer_id, i.type || '_asked', w.first_name || ' ' || w.last_name,
            (i.created_at AT TIME ZONE 'America/New_York')::date, NULL, w.id
-      FROM {INVITATIONS} i JOIN {EMPLOYEES} w ON w.id = i.employee_id
-     WHERE w.employer_id {_ASKED} AND i.status = 'pending' AND i.expires_at > :now
+      FROM {invitations} i JOIN {employees} w ON w.id = i.employee_id
+     WHERE w.employer_id {asked} AND i.status = 'pending' AND i.expires_at > :now
     UNION ALL
     SELECT h.id, 'ein_missing', NULL, NULL, NULL, NULL
-      FROM {EMPLOYERS} h
-     WHERE h.id {_ASKED} AND h.ein_status = 'none' AND EXISTS (SELECT FROM {PAYROLLS} p WHERE p.employer_id = h.id)
-    """
+      FROM {employers} h
+     WHERE h.id {asked} AND h.ein_status = 'none' AND EXISTS (SELECT FROM {payrolls} p WHERE p.employer_id = h.id)
+    """,
+    payrolls=PAYROLLS,
+    asked=_ASKED,
+    bank_entries=BANK_ENTRIES,
+    autopilot_periods=AUTOPILOT_PERIODS,
+    bank_accounts=BANK_ACCOUNTS,
+    waiting_accounts=WAITING_ACCOUNTS,
+    employees=EMPLOYEES,
+    vault_endings=VAULT_ENDINGS,
+    invitations=INVITATIONS,
+    employers=EMPLOYERS,
 )
 
 
@@ -142,6 +165,6 @@ async def find_to_dos(
 ) -> list[ToDo]:
     """Return what waits in these households, the most urgent first."""
     asked = {"households": list(households), "now": now, "today": today, "failed_for": _FAILED_FOR}
-    rows = await session.execute(_FIND, asked)
+    rows = await fetch_all(session, _FIND, asked)
     found = [ToDo(*row) for row in rows]
     return sorted(found, key=lambda each: (_ORDER.index(each.kind), each.day or date.min, each.name or ""))

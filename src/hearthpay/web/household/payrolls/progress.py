@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Final, Literal
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking import calendar
 from hearthpay.database.relations import BANK_ENTRIES
+from hearthpay.database.statements import statement
 from hearthpay.languages.catalogue import Say, mark, moment_in
 from hearthpay.payroll.issues.advice import is_known, reason_of
 from hearthpay.payroll.ledger.rows import StoredPayroll
@@ -19,9 +19,10 @@ from hearthpay.web.presentation import day_text, money_text
 
 StepState = Literal["done", "now", "open"]
 
-_DEBIT: Final = text(
-    f"SELECT amount, coalesce(settle_on, send_on) AS leaves FROM {BANK_ENTRIES} e "
-    "WHERE payroll_id = :payroll AND kind = 'debit' ORDER BY attempt DESC, id DESC LIMIT 1"
+_DEBIT: Final = statement(
+    "SELECT amount, coalesce(settle_on, send_on) AS leaves FROM {bank_entries} e "
+    "WHERE payroll_id = :payroll AND kind = 'debit' ORDER BY attempt DESC, id DESC LIMIT 1",
+    bank_entries=BANK_ENTRIES,
 )
 _PASSED_BY: Final = ("firing", "draft")
 _APPROVED: Final = mark("Approved")
