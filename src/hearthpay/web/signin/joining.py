@@ -290,9 +290,7 @@ def _joining(visitor: Visitor, facts: dict[str, Any], problems: dict[str, str]) 
     return _form_page(visitor, "join.html", usual | facts, problems)
 
 
-def _form_page(
-    visitor: Visitor, template: str, facts: dict[str, Any], problems: dict[str, str]
-) -> Response:
+def _form_page(visitor: Visitor, template: str, facts: dict[str, Any], problems: dict[str, str]) -> Response:
     """Return a form; with problems, what was typed stands in it again, but no password."""
     form_values = {name: value for name, value in visitor.form.items() if name != "password"}
     return show(
