@@ -5,11 +5,19 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # One more than there are cores, at most four: much of the suite waits for processes and for the disk.
 WORKERS = $(shell $(PYTHON) -c "import os; print(min(4, (os.cpu_count() or 1) + 1))")
+# A worker takes one file after another, the longest first (LONGEST of tests/conftest.py); each has a database of its own.
 SUITE = -m "not long" -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+# $(call beside,CHECKS,TESTS): checks take one processor for half a minute and tests often wait, so both run at once.
+# What the checks say comes last; either of them fails the whole.
+define beside
+$(MAKE) --no-print-directory $(1) > $(VENV)/checks.log 2>&1 & checks=$$!; \
+$(2); tests=$$?; \
+wait $$checks; found=$$?; cat $(VENV)/checks.log; exit $$((tests | found))
+endef
 # Where it is set, each of the hundreds of processes of a test run would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo serve quick test coverage test-long screenshots bench bench-payday mutants compile clean-compile lint lock clean
+.PHONY: setup demo serve quick floors test coverage test-long screenshots bench bench-payday mutants compile clean-compile lint lock clean
 
 setup: $(STAMP)
 
@@ -39,13 +47,15 @@ lint: setup
 
 # What a change since the last commit touches directly, and the floors; `make test` proves.
 quick: setup
+	@$(call beside,floors,$(BIN)/python -m tools.quick)
+
+floors: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m tools.quick
 
-test: setup lint
-	$(BIN)/python -m pytest $(WATCHED) $(SUITE)
+test: setup
+	@$(call beside,lint,$(BIN)/python -m pytest $(WATCHED) $(SUITE))
 
 # The suite, watched: it fails as well where the coverage falls below its floor.
 coverage:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import shutil
 import tempfile
@@ -23,13 +24,16 @@ from hearthpay.database.session import Database
 from tests.database.poolers import forgetful_proxy, pgbouncer, through
 from tests.database.sealing import service_database
 from tests.held_connections import nobody_waits_holding_a_connection
+from tests.worlds.documents import documents_are_built_once
 from tests.worlds.installations import install
 from tests.worlds.places import choose_place, leave_place
-from tests.worlds.tables import EMPTYING
+from tests.worlds.tables import EMPTY, EMPTYING_FUNCTION
 
 POOLER_VARIABLE = "HEARTHPAY_TEST_POOLER"
 """`forgetful`, `session` or `transaction`: what stands between the service and its database in this run."""
 
+_COLLECTED_AFTER = (50_000, 20, 20)
+"""The collector's thresholds: its usual ones are for programs with a hundredth of these objects."""
 _PLACE = pytest.StashKey[Path]()
 
 # How long an example takes depends on what else the machine does.
@@ -78,6 +82,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(LONGEST)))
 
 
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over the product and the tests themselves, and look at what tests make seldom."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*_COLLECTED_AFTER)
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     if _PLACE in config.stash:
         leave_place(config.stash[_PLACE])
@@ -87,6 +98,13 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def connections_are_not_held() -> Iterator[None]:
     """In no test does anybody wait for another server within a transaction."""
     with nobody_waits_holding_a_connection():
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def documents_are_kept() -> Iterator[None]:
+    """Applications with the same endpoints share their OpenAPI document."""
+    with documents_are_built_once():
         yield
 
 
@@ -113,6 +131,7 @@ def server() -> Iterator[EmbeddedServer]:
 def owner_connection(server: EmbeddedServer) -> Iterator[psycopg.Connection]:
     """A plain connection of the schema's owner, who sees every row; each statement is its own transaction."""
     with psycopg.connect(plain_url(server.owner_url()), autocommit=True) as connection:
+        connection.execute(EMPTYING_FUNCTION)
         yield connection
 
 
@@ -123,7 +142,7 @@ async def empty_tables(owner_connection: psycopg.Connection) -> None:
     In a thread, so that the event loop runs meanwhile: what that test left running on it (noting when a key was used,
     sending a mail) may be in the middle of a transaction, and holds its locks until it gets on.
     """
-    await asyncio.to_thread(owner_connection.execute, EMPTYING)
+    await asyncio.to_thread(owner_connection.execute, EMPTY)
 
 
 @contextmanager

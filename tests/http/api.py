@@ -115,13 +115,22 @@ def new_key(owner_database: Database, clock: FixedClock, client: httpx.AsyncClie
 
 
 @pytest.fixture
-def new_account(owner_database: Database, clock: FixedClock, new_key: NewKey) -> NewAccount:
+def new_account(owner_database: Database, clock: FixedClock, client: httpx.AsyncClient) -> NewAccount:
+    """Issues a live and a test key for the organization of that name, which is created as `new_key` does."""
+
     async def create(name: str) -> Account:
-        live, test = await new_key(name), await new_key(name, mode="test")
         async with owner_database.transaction(None) as session:
             organization = await accounts.find_organization(session, name)
-        assert organization is not None
-        return Account(organization.id, live, test)
+            if organization is None:
+                organization = await accounts.create_organization(session, clock, name)
+                await accounts.lift_limits(session, organization, ROOM)
+            live, test = [
+                await accounts.create_key(session, clock, organization, mode=mode, scopes=SCOPES)
+                for mode in ("live", "test")
+            ]
+        return Account(
+            organization.id, Caller(client, live.text, live.id), Caller(client, test.text, test.id)
+        )
 
     return create
 

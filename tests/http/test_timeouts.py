@@ -23,7 +23,8 @@ from hearthpay.server import running
 from tests.conftest import plain_url
 from tests.http.api import MARIA, Account, data, refusal
 
-SHORT = Deadlines(head=0.4, body=0.4, answer=0.4, idle=1)
+# Short, and yet so long that a machine with other work to do tells one from the next.
+SHORT = Deadlines(head=0.8, body=1.6, answer=2.0, idle=2)
 LONG = 60.0
 HEALTHZ = b"GET /healthz HTTP/1.1\r\nHost: pay.example.com\r\n\r\n"
 
@@ -41,7 +42,7 @@ def add_slow_routes(app: FastAPI) -> None:
 
     async def drip() -> AsyncIterator[bytes]:
         for _ in range(4):
-            await asyncio.sleep(0.25)
+            await asyncio.sleep(0.3 * SHORT.answer)
             yield b"drop "
 
     async def dripping(_request: Request) -> StreamingResponse:

@@ -55,3 +55,10 @@ EMPTIED = tuple(reversed(_MADE))
 
 EMPTYING = "; ".join(f"DELETE FROM {table}" for table in EMPTIED)
 """The statements that leave no row of an earlier test."""
+
+EMPTYING_FUNCTION = (
+    f"CREATE FUNCTION pg_temp.empty_tables() RETURNS void LANGUAGE plpgsql AS $$ BEGIN {EMPTYING}; END $$"
+)
+"""A function of one connection that runs these statements and keeps their plans: each test begins with it."""
+
+EMPTY = "SELECT pg_temp.empty_tables()"

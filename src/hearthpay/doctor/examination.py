@@ -4,6 +4,7 @@ import datetime
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NamedTuple, cast
 from uuid import UUID
 
@@ -145,7 +146,12 @@ def _next_step(row: _OpenRow) -> str:
 
 
 def _statement(check: Check) -> TextClause:
-    query = check()
+    return _counted(check())
+
+
+@lru_cache(maxsize=256)
+def _counted(query: str) -> TextClause:
+    """Return the statement of a check's query; kept, since to parse it takes as long as to send it."""
     return text(
         f"WITH d (subject, id, what, recorded, expected) AS ({query}) "
         "SELECT *, count(*) OVER () AS found FROM d ORDER BY id, what LIMIT :most"

@@ -1,10 +1,11 @@
 """Laws that no single query can state: that every reference leads somewhere, and that the vault's numbers open."""
 
 from collections.abc import Awaitable, Callable
+from functools import lru_cache
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import text
+from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.typed_rows import fetch_all, query
@@ -100,7 +101,7 @@ async def references(session: AsyncSession, _ring: KeyRing | None) -> list[Diffe
         same = " AND ".join(
             f"t.{key} = s.{column}" for key, column in zip(each.keys, each.columns, strict=True)
         )
-        dangling = text(
+        dangling = _statement(
             # The names are the catalog's, quoted by it.
             f"SELECT s.{each.id} AS id, concat_ws(' ', {', '.join(f's.{name}' for name in each.columns)}) AS recorded "
             f"FROM {each.source} s WHERE {whole} AND NOT EXISTS (SELECT FROM {each.target} t WHERE {same})"
@@ -110,6 +111,12 @@ async def references(session: AsyncSession, _ring: KeyRing | None) -> list[Diffe
             for row in await session.execute(dangling)
         ]
     return found
+
+
+@lru_cache(maxsize=512)
+def _statement(query: str) -> TextClause:
+    """Return a query as a statement, which is parsed once."""
+    return text(query)
 
 
 async def vault_numbers(session: AsyncSession, ring: KeyRing | None) -> list[Difference]:
