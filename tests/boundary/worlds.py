@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
+from weakref import WeakKeyDictionary
 
 import httpx
 import psycopg
+from psycopg.pq import TransactionStatus
 
 from hearthpay.access.actor import Actor
 from hearthpay.database.session import Tenant
@@ -68,6 +70,9 @@ _HELD_DEPOSIT: Final = (
 
 Bucket = tuple[str, str]
 Fingerprint = Mapping[Bucket, tuple[tuple[str, int, str], ...]]
+
+_LAST_FINGERPRINT: WeakKeyDictionary[psycopg.Connection, tuple[str | None, Fingerprint]] = WeakKeyDictionary()
+"""The last fingerprint that a connection took, and the last transaction in it."""
 
 
 class Leak(AssertionError):  # noqa: N818 - the name says what was found
@@ -344,8 +349,30 @@ def _cursor_of(identity: str) -> str:
 def fingerprint(owner: psycopg.Connection) -> Fingerprint:
     """For each world, every table with the number of its rows and a checksum over all that stands in them.
 
-    When a key was last used changes with its use, and says nothing of a world.
+    When a key was last used changes with its use, and says nothing of a world. Where no transaction that writes has
+    ended since the last fingerprint, that one is returned again.
     """
+    written = _last_written(owner)
+    kept_at, kept = _LAST_FINGERPRINT.get(owner, (None, {}))
+    if written is None or written != kept_at:
+        kept = _fingerprint(owner)
+        _LAST_FINGERPRINT[owner] = written, kept
+    return kept
+
+
+def _last_written(owner: psycopg.Connection) -> str | None:
+    """One past the last transaction that wrote; None where an older one, or the connection's own, is under way."""
+    if owner.info.transaction_status is not TransactionStatus.IDLE:
+        return None
+    row = owner.execute(
+        "SELECT pg_snapshot_xmin(s)::text, pg_snapshot_xmax(s)::text FROM pg_current_snapshot() s"
+    ).fetchone()
+    assert row is not None
+    oldest, following = row
+    return following if oldest == following else None
+
+
+def _fingerprint(owner: psycopg.Connection) -> Fingerprint:
     parts = [
         f"SELECT '{table}' AS name, {_ORGANIZATION} AS organization, {_MODE} AS mode, r::text AS content "
         f"FROM (SELECT to_jsonb(t) - 'last_used_at' AS r FROM {table} t) AS rows"
