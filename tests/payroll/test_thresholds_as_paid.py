@@ -471,12 +471,19 @@ async def test_the_operators_choice_is_told_like_the_households(
     assert {row[1] for row in rows} == {organization[0]}
 
 
-async def test_the_open_taxes_of_another_household_are_not_told(account: Account):
-    for wages, withheld in ((600, "US-SS-EE 37.20"), (200, "US-SS-EE 12.40")):
+async def test_the_open_taxes_of_another_household_are_not_told(
+    account: Account, owner_database: Database, clock: FixedClock
+):
+    """Neither to the household nor to the operator, who sees the rows of all."""
+    for wages, withheld in ((600, 3720), (200, 1240)):
         family = await family_in(account, "TX", threshold_basis="assume_crossed")
         await family.run("2026-02-02", {await family.hire("Diaz"): wages})
         [told] = (await family.choose("as_paid"))["warnings"]
-        assert withheld in told
+        assert f"US-SS-EE {D(withheld) / 100}" in told
+        async with owner_database.transaction(None) as session:
+            choice = await choose_threshold_basis(session, clock, UUID(family.employer_id), "as_paid")
+        [open_taxes] = choice.open_taxes
+        assert dict(open_taxes.lines)["US-SS-EE"] == withheld
 
 
 async def test_the_operator_cannot_choose_for_a_household_that_is_not_there(

@@ -398,6 +398,14 @@ async def test_she_asks_to_set_aside_and_the_household_decides(
     assert (await maria.send(f"{decide}/approved", page="/settings/employees")).status_code == 303
     assert (await maria.send(f"{decide}/declined", page="/settings/employees")).status_code == 404
     assert owner_connection.execute("SELECT rule_rate FROM escrow_accounts").fetchone() == (Decimal("0.05"),)
+    trail = owner_connection.execute(
+        "SELECT action, actor_kind, subject_id, details->>'employee_id' FROM audit_log "
+        "WHERE action LIKE 'set_aside_request.%' ORDER BY at, id"
+    ).fetchall()
+    assert trail == [
+        ("set_aside_request.ask", "employee", request_id, rosas.employee["id"]),
+        ("set_aside_request.approve", "user", request_id, rosas.employee["id"]),
+    ]
     assert "agreed to what you asked" in _headline(owner_connection, ring, "Your record")[-1]["text"]
     assert (await browser.send(f"{path}/stop", page=path)).status_code == 303
     assert owner_connection.execute("SELECT rule_rate FROM escrow_accounts").fetchone() == (None,)
