@@ -11,10 +11,10 @@ from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.session import Database
-from hearthpay.doctor.checks import CHECKS, Check
+from hearthpay.doctor.checks import CHECKS, CHECKS_BY_ID, Check
 from hearthpay.doctor.closed_years import to_file
 from hearthpay.doctor.difference import Difference
-from hearthpay.doctor.proofs import PROOFS, Proof
+from hearthpay.doctor.proofs import PROOFS, PROOFS_BY_ID, Proof
 from hearthpay.doctor.year_checks import OPEN
 from hearthpay.security.key_ring import KeyRing
 
@@ -28,7 +28,10 @@ _SETTINGS: Final = {"statement_timeout": "0", "idle_in_transaction_session_timeo
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What one check found: how many differences, the first of them, and how long it took."""
+    """What one check found: how many differences, the first of them, and how long it took.
+
+    `name` is the law's id, which stays; `law` is what it says, for people, and may be reworded.
+    """
 
     name: str
     law: str
@@ -56,6 +59,9 @@ class OpenTax:
 
 OPEN_MATTERS: Final = "open_money"
 """The check whose differences are known open matters, money that somebody still owes: nothing in the books is wrong."""
+
+
+_IDS: Final = {law: each for each, law in (*CHECKS_BY_ID.items(), *PROOFS_BY_ID.items())}
 
 
 def count_wrong(results: Sequence[CheckResult]) -> int:
@@ -89,7 +95,7 @@ async def examine(
     """
     results = []
     for position, law in enumerate(laws):
-        progress(position, len(laws), law.__name__)
+        progress(position, len(laws), _IDS[law])
         started = time.monotonic()
         if law in PROOFS:
             differences = await law(session, ring)
@@ -98,7 +104,7 @@ async def examine(
             found, differences = await _query(session, now, cast("Check", law))
         results.append(
             CheckResult(
-                name=law.__name__,
+                name=_IDS[law],
                 law=(law.__doc__ or "").strip(),
                 found=found,
                 differences=tuple(differences[:MOST_TOLD]),
