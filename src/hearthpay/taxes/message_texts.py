@@ -93,6 +93,33 @@ MessageCode = Literal[
     "past_pay_ahead",
     "pay_date_needed",
     "not_a_pay_period",
+    "below_regular_rate",
+    "pay_above_overtime_rate",
+    "salary_above_overtime_rate",
+    "starts_after_last_day",
+    "starts_in_earlier_employment",
+    "starts_before_last_day",
+    "ends_before_first_day",
+    "policy_ends_before_start",
+    "not_printable",
+    "wait_day_needed",
+    "wait_day_out_of_range",
+    "refund_year_not_over",
+    "refund_wages_reach_threshold",
+    "refund_nothing_withheld",
+    "period_too_long",
+    "banks_closed_before_period",
+    "deposit_too_large",
+    "debit_too_large",
+    "hours_of_salaried",
+    "hours_of_hourly",
+    "more_hours_than_schedule",
+    "change_too_far",
+    "change_not_first_day",
+    "autopilot_not_eligible",
+    "autopilot_period_passed",
+    "autopilot_payroll_decided",
+    "payout_without_account",
     # What was written before messages had codes.
     "recorded",
 ]
@@ -243,6 +270,50 @@ ENGLISH: Final[Mapping[MessageCode, str]] = {
     "not_a_pay_period": (
         "a period from {start} to {end} has {days} days, which is no {frequency} period: income tax would take its pay "
         "for that of {noun}"
+    ),
+    "below_regular_rate": ("must not be below {least}"),
+    "pay_above_overtime_rate": ("must not be above the overtime_rate of {rate}; send both"),
+    "salary_above_overtime_rate": (
+        "comes to an hourly rate that must not be above the overtime_rate of {rate}; send both"
+    ),
+    "starts_after_last_day": ("must not be after the last day, {day}"),
+    "starts_in_earlier_employment": ("must be after the last day of the earlier employment, {day}"),
+    "starts_before_last_day": ("must be after the last day, {day}"),
+    "ends_before_first_day": ("must not be before the first day, {day}"),
+    "policy_ends_before_start": ("must not be before the first day"),
+    "not_printable": ("must have 1 to {longest} printable characters"),
+    "wait_day_needed": ("is needed: the last day to wait for another account"),
+    "wait_day_out_of_range": ("must be a day after today, {latest} at the latest"),
+    "refund_year_not_over": (
+        "The year {year} is not over for this employee: Social Security and Medicare can be repaid with a pay "
+        "date in December or later, or once the employment has ended."
+    ),
+    "refund_wages_reach_threshold": (
+        "The wages of {year}, {wages}, reach the threshold of {threshold}: Social Security and Medicare are due "
+        "on them."
+    ),
+    "refund_nothing_withheld": (
+        "No Social Security and Medicare of {year} were withheld by our paychecks: there is nothing to repay."
+    ),
+    "period_too_long": ("must be within {days} days of pay_period_start"),
+    "banks_closed_before_period": (
+        "is a day on which banks are closed; the banking day before it, {day}, is before pay_period_start"
+    ),
+    "deposit_too_large": ("must not come to a direct deposit of more than {most}"),
+    "debit_too_large": ("must not come to a bank debit of more than {most} together"),
+    "hours_of_salaried": ("must be 0: this employee is paid a salary"),
+    "hours_of_hourly": ("must be more than 0: this employee is paid by the hour"),
+    "more_hours_than_schedule": ("must not be more than the {hours} hours of the pay period"),
+    "change_too_far": ("must be within two years of today"),
+    "change_not_first_day": (
+        "must be the first day of a period, of the schedule so far and of the new one, about which nothing is "
+        "decided yet: {days}"
+    ),
+    "autopilot_not_eligible": ("Autopilot may not pay this employee: {reasons}."),
+    "autopilot_period_passed": ("The period of {day} is not the next one any more: nothing was skipped."),
+    "autopilot_payroll_decided": ("This payroll does not wait any more: it is {status}."),
+    "payout_without_account": (
+        "{name} has no active bank account to pay to. Connect one, or pay by hand what the household keeps."
     ),
     "recorded": _TEXT,
 }

@@ -12,13 +12,13 @@ from typing import Any, Final
 from hearthpay.access.refusal import Problem, Refusal
 from hearthpay.documents.papers.stub_paper import line_name
 from hearthpay.languages.catalogue import Say, mark
-from hearthpay.taxes.message_texts import ENGLISH
+from hearthpay.taxes.message_texts import ENGLISH, MessageCode
 from hearthpay.taxes.messages import DollarAmount, Joined, Message
 from hearthpay.taxes.rule_sentences import rule_sentences
-from hearthpay.web.framework import ON_FORMS
 from hearthpay.web.presentation import day_text
+from hearthpay.web.refusal_words import ON_FORMS, problem_on_page, refusal_on_page
 
-ON_PAGES: Final[Mapping[str, str]] = {
+ON_PAGES: Final[Mapping[MessageCode, str]] = {
     **ON_FORMS,
     "fica_below_threshold": mark(
         "Social Security and Medicare are withheld, but this year's wages are still below "
@@ -98,9 +98,6 @@ ON_PAGES: Final[Mapping[str, str]] = {
     "salary_without_overtime": mark(
         "A salary doesn't exempt a household employee from overtime. By {law}, hours over {limit} a week are paid in "
         "addition."
-    ),
-    "not_a_pay_period": mark(
-        "{days} days do not fit how often you pay: split the period, or change how often"
     ),
 }
 """Messages that a page says in other words than the API; the others it says in the API's."""
@@ -224,7 +221,9 @@ def gaps_of(sentence: str) -> frozenset[str]:
 
 def problem_text(say: Say, language: str, problem: Problem) -> str:
     """Return what is wrong with a field, in the reader's language."""
-    return say(problem.message) if problem.said is None else message_text(say, language, problem.said)
+    return (
+        say(problem_on_page(problem)) if problem.said is None else message_text(say, language, problem.said)
+    )
 
 
 def refusal_text(say: Say, language: str, refusal: Refusal) -> str:
@@ -234,7 +233,7 @@ def refusal_text(say: Say, language: str, refusal: Refusal) -> str:
         problems = refusal.details if isinstance(refusal.details, list) else []
         if problems:
             return problem_text(say, language, problems[0])
-        return say(refusal.message)
+        return say(refusal_on_page(refusal))
     details = dict(refusal.details) if isinstance(refusal.details, Mapping) else {}
     for period in ("pay_period", "next_run"):
         details |= _mapping(details.get(period))
