@@ -87,7 +87,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs", *reference_files()})
 """What answers without an API key."""
 
-INTERFACE_VERSION: Final = "1.6.0"
+INTERFACE_VERSION: Final = "1.7.0"
 """The version of the API as its clients see it; `docs/reference/api-changelog.md` says what each one brought."""
 
 _LOADED_WITHIN: Final = 3.0  # seconds; some times what it takes where nothing else is done

@@ -47,6 +47,7 @@ def test_calculate_prints_the_data_of_the_api():
         "threshold",
         "lines",
         "limitations",
+        "limitation_codes",
         "rulebook",
     }
 
@@ -115,6 +116,10 @@ def test_paycheck_tells_what_it_took_for_granted():
     limitations = exact(result.stdout)["limitations"]
     assert any("No county was chosen" in text for text in limitations)
     assert any("has 7 days, less than a month" in text for text in limitations)
+    codes = exact(result.stdout)["limitation_codes"]
+    assert [each["code"] for each in codes] == ["county_not_chosen", "period_shorter_than_frequency"]
+    assert codes[0]["params"]["id"] == "indiana_no_county"
+    assert codes[1]["params"]["days"] == 7
 
     settled = {**indiana, "localities": ["MARION-COUNTY"], "pay_frequency": "weekly"}
     result = hearthpay("paycheck", stdin=json.dumps(settled).encode())

@@ -51,7 +51,15 @@ async def test_what_calculate_answers(account: Account) -> None:
             "filing_status",
             "employer_taxes",
         ),
-        *("employee_taxes_estimate", "per_paycheck", "threshold", "lines", "limitations", "rulebook"),
+        *(
+            "employee_taxes_estimate",
+            "per_paycheck",
+            "threshold",
+            "lines",
+            "limitations",
+            "limitation_codes",
+            "rulebook",
+        ),
     }
     employer, employee = answer["employer_taxes"], answer["employee_taxes_estimate"]
     sums = ("social_security", "medicare", "futa", "state_unemployment", "other")
@@ -83,6 +91,26 @@ async def test_what_calculate_assumes_it_says(account: Account) -> None:
     told = " ".join(data(await account.live.post("/calculate", YEAR))["limitations"])
     assert "no wages earlier in the year" in told
     assert "new-employer unemployment rate" in told
+
+
+async def test_limitations_have_codes_in_the_same_order(account: Account) -> None:
+    """`limitation_codes` beside `limitations`: `{code, params}`; a sentence of a state's rules has an `id`."""
+    answers = [
+        data(await account.live.post("/calculate", {"state": "KY", "annual_wages": 35000})),
+        data(await account.live.get("/threshold", state="KY", annual_wages=35000)),
+        data(await account.live.get("/jurisdictions/KY")),
+    ]
+    for answer in answers:
+        for text, code in zip(answer["limitations"], answer["limitation_codes"], strict=True):
+            assert code.keys() == {"code", "params"}
+            assert code["params"].get("text", text) == text
+    assert [each["code"] for each in answers[0]["limitation_codes"]] == [
+        *("same_pay_assumed", "new_employer_rate_assumed", "withholding_assumed"),
+        *("city_not_chosen", "state_limitation"),
+    ]
+    assert [each["code"] for each in answers[1]["limitation_codes"]] == ["one_employee_assumed"]
+    (law,) = answers[2]["limitation_codes"]
+    assert (law["code"], law["params"]["id"]) == ("state_limitation", "kentucky_occupational_taxes")
 
 
 @pytest.mark.parametrize(
@@ -127,7 +155,16 @@ async def test_threshold_answers_for_three_years(account: Account) -> None:
         query = {"state": "ca", "annual_wages": threshold * 0.8, "tax_year": year}
         answer = data(await account.live.get("/threshold", **query))
         assert answer.keys() == {
-            *("tax_year", "state", "annual_wages", "federal", "state_threshold", "futa", "limitations")
+            *(
+                "tax_year",
+                "state",
+                "annual_wages",
+                "federal",
+                "state_threshold",
+                "futa",
+                "limitations",
+                "limitation_codes",
+            )
         }
         assert answer["federal"].keys() == {
             *("fica_threshold", "approaching_threshold", "status", "action_required", "explanation")

@@ -2,14 +2,15 @@
 
 import pytest
 
-from hearthpay.doctor.checks import CHECKS
+from hearthpay.doctor.checks import CHECKS, CHECKS_BY_ID
 from hearthpay.doctor.examination import CheckResult, examine
-from hearthpay.doctor.proofs import PROOFS
+from hearthpay.doctor.proofs import PROOFS, PROOFS_BY_ID
 from tests.doctor.books import Books
 from tests.doctor.damage import DAMAGE, NO_DAMAGE
 from tests.rights.damage import DAMAGE as DAMAGE_TO_RIGHTS
 
 LAWS = (*CHECKS, *PROOFS)
+IDS = (*CHECKS_BY_ID, *PROOFS_BY_ID)
 
 FROM_THE_LOG = {law for law in DAMAGE_TO_RIGHTS if law not in ("account_sessions", "attempts_ahead")}
 """Laws that hold what stands against what was noted of it, which may be what is damaged; or what nobody noted."""
@@ -60,7 +61,7 @@ async def test_sound_books_pass(books: Books):
     async with books.owner.transaction(None) as session:
         results = await examine(session, books.clock.now(), silent, ring=books.ring)
     assert [(result.name, result.differences) for result in results if result.found] == []
-    assert [result.name for result in results] == [law.__name__ for law in LAWS]
+    assert [result.name for result in results] == list(IDS)
     assert all(result.law.endswith(".") for result in results)
 
 
@@ -90,7 +91,7 @@ async def test_the_books_hold_everything_that_happens(books: Books):
 @pytest.mark.completeness
 def test_every_check_is_damaged():
     assert not DAMAGE.keys() & DAMAGE_TO_RIGHTS.keys()
-    names = [law.__name__ for law in LAWS]
+    names = list(IDS)
     assert list(DAMAGE) == [name for name in names if name in DAMAGE]
     assert DAMAGE.keys() | DAMAGE_TO_RIGHTS.keys() == set(names)
 

@@ -11,13 +11,14 @@ from jinja2 import Environment, nodes
 
 import hearthpay
 from hearthpay.banking.return_codes import return_codes
-from hearthpay.calculator.answers import ESTIMATE_NOTE, EXPLANATIONS, FUTA_NOTE, ONE_EMPLOYEE
+from hearthpay.calculator.answers import ESTIMATE_NOTE, EXPLANATIONS, FUTA_NOTE
 from hearthpay.duties.employment_rules import employment_rules
 from hearthpay.duties.household import FEDERAL
 from hearthpay.duties.rules import duties_of
-from hearthpay.taxes.calculator import ASSUMPTIONS
 from hearthpay.taxes.jurisdictions import STATES
-from hearthpay.taxes.messages import ENGLISH
+from hearthpay.taxes.message_texts import ENGLISH
+from hearthpay.taxes.rule_sentences import rule_sentences
+from hearthpay.taxes.thresholds import liability_thresholds
 from hearthpay.web.household.payrolls.messages import ON_PAGES
 
 _SOURCE = Path(hearthpay.__file__).parent
@@ -58,7 +59,7 @@ def of_banks() -> set[str]:
 
 def of_estimates() -> set[str]:
     """What estimates and threshold checks say of themselves, whatever the state."""
-    return {ESTIMATE_NOTE, *EXPLANATIONS.values(), FUTA_NOTE, ONE_EMPLOYEE, *ASSUMPTIONS}
+    return {ESTIMATE_NOTE, *EXPLANATIONS.values(), FUTA_NOTE}
 
 
 def of_failures() -> set[str]:
@@ -79,9 +80,15 @@ def of_duties() -> set[str]:
     return said | {hire.w4.what, *(duty.what for duty in hire.at_hire)}
 
 
+def of_rules() -> set[str]:
+    """What rule files say to people, and what thresholds are called."""
+    names = {each.name for state in STATES for each in liability_thresholds(state, 2026)}
+    return {*rule_sentences().values(), *names}
+
+
 def of_messages() -> set[str]:
     """What calculations say, where a page says it in the words of the API."""
-    return {
+    return of_rules() | {
         words
         for code, words in ENGLISH.items()
         if code not in (*ON_PAGES, "hours_rounded")

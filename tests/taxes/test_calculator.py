@@ -194,9 +194,11 @@ def test_the_home_states_tax_follows_the_filing_status(status):
 
 
 def test_assumptions_are_said():
-    limitations = " ".join(estimate_year("TX", Decimal(1), on=ON).limitations)
-    assert "no wages earlier in the year" in limitations
-    assert "new-employer unemployment rate" in limitations
+    estimate = estimate_year("TX", Decimal(1), on=ON)
+    assert [said.code for said in estimate.messages] == [
+        *("same_pay_assumed", "new_employer_rate_assumed", "withholding_assumed")
+    ]
+    assert estimate.limitations[0] == "Assumes no wages earlier in the year and the same pay every period."
 
 
 @pytest.mark.parametrize(
@@ -231,11 +233,18 @@ def test_bad_input_names_the_field(field, code, changes):
 
 
 @pytest.mark.parametrize(
-    ("state", "words"), [("IN", "No county was chosen"), ("MD", "highest rate"), ("OH", "No municipality")]
+    ("state", "code", "words"),
+    [
+        ("IN", "county_not_chosen", "No county was chosen"),
+        ("MD", "county_rate_assumed", "highest rate"),
+        ("OH", "municipality_not_chosen", "No municipality"),
+    ],
 )
-def test_an_estimate_says_which_local_tax_it_takes_for_granted(state, words):
+def test_an_estimate_says_which_local_tax_it_takes_for_granted(state, code, words):
     estimate = estimate_year(state, Decimal("40000"), on=datetime.date(2026, 6, 5))
-    assert any(words in text for text in estimate.limitations)
+    (said,) = [each for each in estimate.messages if each.code == code]
+    assert words in said.text
+    assert str(said.param("id")).startswith({"IN": "indiana", "MD": "maryland", "OH": "ohio"}[state])
 
 
 def test_an_estimate_of_a_state_without_local_taxes_says_nothing_of_them():

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hearthpay.languages.catalogue import say_in
+from hearthpay.taxes.message_texts import CODES, ENGLISH
 from hearthpay.taxes.messages import (
-    CODES,
-    ENGLISH,
     DollarAmount,
     Joined,
     Message,

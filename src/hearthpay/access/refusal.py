@@ -64,22 +64,25 @@ class Refusal(Exception):  # noqa: N818 - the name says what happens to the call
 
     `details` is a list of `Problem` for `validation_error`, a mapping for every other code. `example`
     replaces the endpoint's own example (a request to send again, for `confirmation_required`). `conflict`: it is
-    refused only while something else is under way.
+    refused only while something else is under way. A sentence that names something is a `Message`, kept as `said`:
+    pages say it in their reader's language.
     """
 
     def __init__(
         self,
         code: RefusalCode,
-        message: str,
+        message: str | Message,
         *,
         details: Mapping[str, object] | Sequence[Problem] | None = None,
         example: object = None,
         headers: Mapping[str, str] | None = None,
         conflict: bool = False,
     ) -> None:
-        super().__init__(message)
+        text = message if isinstance(message, str) else message.text
+        super().__init__(text)
         self.code = code
-        self.message = message
+        self.message = text
+        self.said = None if isinstance(message, str) else message
         self.details = details
         self.example = example
         self.headers = headers

@@ -29,6 +29,7 @@ from hearthpay.autopilot.views import EnrollmentView, views_of
 from hearthpay.clock import Clock
 from hearthpay.employers.service import resolve_employer
 from hearthpay.payroll.scheduling import NotPlanned
+from hearthpay.taxes.messages import message
 
 
 async def change_enrollment(
@@ -43,7 +44,7 @@ async def change_enrollment(
     allow(actor, ENROLL_AUTOPILOT, requested.employer_id)
     now = clock.now()
     if requested.from_period - clock.today() > FURTHEST_CHANGE:
-        raise invalid("from_period", "must be within two years of today")
+        raise invalid("from_period", message("change_too_far"))
     employer = await resolve_employer(session, actor, requested.employer_id, hold=True)
     employee = await employee_of(session, employer.id, requested.employee_id)
     enrollment = await require_live(session, employee.id)
@@ -105,8 +106,10 @@ def _changed(
         ]
         raise invalid(
             "from_period",
-            "must be the first day of a period, of the schedule so far and of the new one, about which nothing is "
-            f"decided yet: {', '.join(days) or 'there is none within two years; end Autopilot and enroll anew'}",
+            message(
+                "change_not_first_day",
+                days=", ".join(days) or "there is none within two years; end Autopilot and enroll anew",
+            ),
         )
     if not same and any(version.from_period > nearest for version in versions):
         raise Refusal(

@@ -17,6 +17,7 @@ from hearthpay.clock import Clock
 from hearthpay.employers.service import resolve_employer
 from hearthpay.payroll.scheduling import try_at_once
 from hearthpay.payroll.voiding import void_unsent
+from hearthpay.taxes.messages import message
 
 _LET_GO: Final = "Let go: Autopilot held it because its amount was out of the ordinary"
 """What the books say of why the payroll was voided."""
@@ -106,6 +107,6 @@ async def _held(session: AsyncSession, actor: Actor, payroll_id: UUID) -> Decide
 def _no_longer_pending(payroll_id: UUID, status: str) -> Refusal:
     return Refusal(
         "invalid_state",
-        f"This payroll does not wait any more: it is {status}.",
+        message("autopilot_payroll_decided", status=status),
         details={"payroll_id": payroll_id, "status": status},
     )

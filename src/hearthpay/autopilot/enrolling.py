@@ -17,7 +17,7 @@ from hearthpay.autopilot.estimates import estimate, planned
 from hearthpay.autopilot.models import Enrollment
 from hearthpay.autopilot.records import audit, employee_of, lock_live, note, queue_task, stand_before
 from hearthpay.autopilot.refusals import enrolled_already, not_eligible
-from hearthpay.autopilot.schedule import AutopilotPeriod, Schedule, Stage, first_still_sent
+from hearthpay.autopilot.schedule import AutopilotPeriod, PayDayError, Schedule, Stage, first_still_sent
 from hearthpay.autopilot.versions import new_version, refuse_hours, refuse_other_pay
 from hearthpay.autopilot.views import EnrollmentView, views_of
 from hearthpay.clock import Clock
@@ -146,6 +146,7 @@ def _schedule(terms: EnrolledTerms, clock: Clock) -> Schedule:
         raise invalid("anchor_period_start", "Choose a date within a year of today.")
     try:
         return Schedule(terms.frequency, terms.anchor, terms.pay_days_after)
+    except PayDayError as error:
+        raise invalid("pay_days_after", f"is no schedule: {error}") from None
     except ValueError as error:
-        field = "pay_days_after" if "pay_days_after" in str(error) else "anchor_period_start"
-        raise invalid(field, f"is no schedule: {error}") from None
+        raise invalid("anchor_period_start", f"is no schedule: {error}") from None

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from hearthpay.access.refusal import Refusal
 from hearthpay.autopilot.eligibility import Reason
+from hearthpay.taxes.messages import message
 
 
 def not_enrolled(employee_id: UUID) -> Refusal:
@@ -29,6 +30,6 @@ def not_eligible(reasons: Sequence[Reason]) -> Refusal:
     """Return what is said where Autopilot may not pay, with the reasons."""
     return Refusal(
         "invalid_state",
-        f"Autopilot may not pay this employee: {', '.join(reasons)}.",
+        message("autopilot_not_eligible", reasons=", ".join(reasons)),
         details={"eligible": False, "reasons": list(reasons)},
     )

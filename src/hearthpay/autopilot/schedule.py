@@ -44,6 +44,10 @@ class AutopilotPeriod(NamedTuple):
         return self.send_at - GENERATE_AHEAD
 
 
+class PayDayError(ValueError):
+    """A pay day before the end of its period, or too long after it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Schedule:
     """How often is paid, from which day on, and how many calendar days after a period's last day.
@@ -59,7 +63,7 @@ class Schedule:
 
     def __post_init__(self) -> None:
         if not 0 <= self.pay_days_after <= LATEST_PAY_DAY:
-            raise ValueError(f"pay_days_after must be between 0 and {LATEST_PAY_DAY}")
+            raise PayDayError(f"pay_days_after must be between 0 and {LATEST_PAY_DAY}")
         if not self.begins_on(self.anchor):
             raise ValueError(f"no {self.frequency} period begins on {self.anchor}")
 

@@ -15,6 +15,7 @@ from hearthpay.autopilot.schedule import first_still_sent, is_skipped, periods_o
 from hearthpay.autopilot.views import Managed, views_of
 from hearthpay.clock import Clock
 from hearthpay.payroll.voiding import void_unsent
+from hearthpay.taxes.messages import message
 
 
 async def skip(
@@ -127,6 +128,6 @@ async def _next_as_seen(
 def _another(seen: datetime.date, following: datetime.date | None) -> Refusal:
     return Refusal(
         "invalid_state",
-        f"The period of {seen} is not the next one any more: nothing was skipped.",
+        message("autopilot_period_passed", day=seen),
         details={"period_start": seen, "next": following},
     )

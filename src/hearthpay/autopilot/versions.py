@@ -10,6 +10,7 @@ from hearthpay.access.refusal import invalid
 from hearthpay.autopilot.commands import EnrolledTerms
 from hearthpay.autopilot.models import Enrollment, EnrollmentVersion
 from hearthpay.autopilot.schedule import AutopilotPeriod
+from hearthpay.taxes.messages import message
 
 
 def new_version(
@@ -50,13 +51,13 @@ def new_version(
 def refuse_other_pay(hours: Decimal, *, salaried: bool) -> None:
     """Raise `validation_error` for hours of somebody paid a salary, and for none of somebody paid by the hour."""
     if salaried and hours:
-        raise invalid("standard_hours", "must be 0: this employee is paid a salary")
+        raise invalid("standard_hours", message("hours_of_salaried"))
     if not salaried and not hours:
-        raise invalid("standard_hours", "must be more than 0: this employee is paid by the hour")
+        raise invalid("standard_hours", message("hours_of_hourly"))
 
 
 def refuse_hours(hours: Decimal, period: AutopilotPeriod) -> None:
     """Raise `validation_error` for more hours than the period has."""
     there_are = ((period.end - period.start).days + 1) * 24
     if hours > there_are:
-        raise invalid("standard_hours", f"must not be more than the {there_are} hours of the pay period")
+        raise invalid("standard_hours", message("more_hours_than_schedule", hours=there_are))

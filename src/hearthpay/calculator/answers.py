@@ -5,9 +5,11 @@ from decimal import Decimal
 from typing import Any, Final
 
 from hearthpay.taxes import AnnualEstimate, ThresholdCheck
+from hearthpay.taxes.messages import message, texts
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.vocabulary import ThresholdStatus
+from hearthpay.wire.messages import codes_of
 
 ESTIMATE_NOTE = "An estimate: income tax depends on the employee's own Form W-4 and state certificate."
 EXPLANATIONS: Final[Mapping[ThresholdStatus, str]] = {
@@ -26,10 +28,8 @@ FUTA_NOTE: Final = (
     "FUTA is due on each worker's cash wages up to its wage base once all household workers "
     "together are paid {quarterly} or more in any calendar quarter of this year or the one before."
 )
-ONE_EMPLOYEE: Final = (
-    "Assumes one employee whose wages are spread evenly over the year; "
-    "quarterly thresholds count all workers."
-)
+ONE_EMPLOYEE: Final = message("one_employee_assumed")
+"""What every threshold check takes for granted."""
 
 
 def estimate_data(estimate: AnnualEstimate, money: Callable[[int], object] = from_cents) -> dict[str, Any]:
@@ -104,6 +104,7 @@ def estimate_data(estimate: AnnualEstimate, money: Callable[[int], object] = fro
         },
         "lines": lines,
         "limitations": list(estimate.limitations),
+        "limitation_codes": codes_of(estimate.messages),
         "rulebook": {"version": estimate.rulebook_version, "tax_year": estimate.tax_year},
     }
     if estimate.provisional:
@@ -142,5 +143,6 @@ def threshold_data(check: ThresholdCheck) -> dict[str, Any]:
             "quarterly_threshold": check.futa_quarterly_threshold,
             "note": FUTA_NOTE.format(quarterly=f"{check.futa_quarterly_threshold:,}"),
         },
-        "limitations": [ONE_EMPLOYEE, *check.limitations],
+        "limitations": list(texts((ONE_EMPLOYEE, *check.messages))),
+        "limitation_codes": codes_of((ONE_EMPLOYEE, *check.messages)),
     }

@@ -9,6 +9,7 @@ from pydantic import Field
 from hearthpay.employees.commands import PayFrequency
 from hearthpay.taxes.vocabulary import FilingStatus, ThresholdStatus
 from hearthpay.wire.fields import RequestModel, StateCode
+from hearthpay.wire.messages import MessageItem
 from hearthpay.wire.money import Amount, Dollars, Percent, Rate
 
 AnnualWages = Annotated[Decimal, Amount(maximum=Decimal(999_999))]
@@ -139,6 +140,9 @@ class CalculationResult:
     threshold: CalculationThreshold
     lines: list[CalculationLine]
     limitations: list[str]
+    limitation_codes: list[MessageItem]
+    """The limitations again, in the same order, by code: for programs."""
+
     rulebook: RulebookName
     provisional: list[str] = field(default_factory=list)
     """Codes of lines whose figures of the year aren't published yet; absent where all are."""
@@ -185,3 +189,5 @@ class ThresholdResult:
     state_threshold: StateThreshold
     futa: FutaThreshold
     limitations: list[str]
+    limitation_codes: list[MessageItem]
+    """The limitations again, in the same order, by code: for programs."""

@@ -4,6 +4,7 @@ Heavy imports stand inside the commands that need them, so that ``hearthpay calc
 """
 
 import asyncio
+import datetime
 import json
 import os
 import sys
@@ -119,9 +120,11 @@ def _json(value: object, *, pretty: bool) -> bytes:
     ).encode()
 
 
-def _encode(value: object) -> float:
+def _encode(value: object) -> float | str:
     if isinstance(value, Decimal):
         return float(value)
+    if isinstance(value, datetime.date):
+        return value.isoformat()
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 

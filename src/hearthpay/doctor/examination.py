@@ -13,10 +13,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.session import Database
 from hearthpay.database.typed_rows import Query, fetch_all
-from hearthpay.doctor.checks import CHECKS, Check
+from hearthpay.doctor.checks import CHECKS, CHECKS_BY_ID, Check
 from hearthpay.doctor.closed_years import to_file
 from hearthpay.doctor.difference import Difference
-from hearthpay.doctor.proofs import PROOFS, Proof
+from hearthpay.doctor.proofs import PROOFS, PROOFS_BY_ID, Proof
 from hearthpay.doctor.year_checks import OPEN
 from hearthpay.security.key_ring import KeyRing
 
@@ -30,7 +30,10 @@ _SETTINGS: Final = {"statement_timeout": "0", "idle_in_transaction_session_timeo
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What one check found: how many differences, the first of them, and how long it took."""
+    """What one check found: how many differences, the first of them, and how long it took.
+
+    `name` is the law's id, which stays; `law` is what it says, for people, and may be reworded.
+    """
 
     name: str
     law: str
@@ -72,6 +75,9 @@ OPEN_MATTERS: Final = "open_money"
 """The check whose differences are known open matters, money that somebody still owes: nothing in the books is wrong."""
 
 
+_IDS: Final = {law: each for each, law in (*CHECKS_BY_ID.items(), *PROOFS_BY_ID.items())}
+
+
 def count_wrong(results: Sequence[CheckResult]) -> int:
     """Return how many figures are wrong; what is open is not."""
     return sum(result.found for result in results if result.name != OPEN_MATTERS)
@@ -103,7 +109,7 @@ async def examine(
     """
     results = []
     for position, law in enumerate(laws):
-        progress(position, len(laws), law.__name__)
+        progress(position, len(laws), _IDS[law])
         started = time.monotonic()
         if law in PROOFS:
             differences = await law(session, ring)
@@ -112,7 +118,7 @@ async def examine(
             found, differences = await _query(session, now, cast("Check", law))
         results.append(
             CheckResult(
-                name=law.__name__,
+                name=_IDS[law],
                 law=(law.__doc__ or "").strip(),
                 found=found,
                 differences=tuple(differences[:MOST_TOLD]),

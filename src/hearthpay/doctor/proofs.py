@@ -1,6 +1,6 @@
 """Laws that no single query can state: that every reference leads somewhere, and that the vault's numbers open."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -148,12 +148,15 @@ async def vault_numbers(session: AsyncSession, ring: KeyRing | None) -> list[Dif
     return found
 
 
-PROOFS: Final[tuple[Proof, ...]] = (
-    references,
-    vault_numbers,
-    document_contents,
-    package_papers,
-    autopilot_pay_days,
-    autopilot_ahead,
-)
-"""Every such law, in the order in which they are proved."""
+PROOFS_BY_ID: Final[Mapping[str, Proof]] = {
+    "references": references,
+    "vault_numbers": vault_numbers,
+    "document_contents": document_contents,
+    "package_papers": package_papers,
+    "autopilot_pay_days": autopilot_pay_days,
+    "autopilot_ahead": autopilot_ahead,
+}
+"""Every such law by its id, in the order in which they are proved."""
+
+PROOFS: Final[tuple[Proof, ...]] = tuple(PROOFS_BY_ID.values())
+"""Every such law, in that order."""

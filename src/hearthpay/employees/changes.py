@@ -19,6 +19,7 @@ from hearthpay.employees.payable import (
     refuse_other_pay_type,
 )
 from hearthpay.employees.salaries import PaidBy, PayTerms, Salary, regular_rate
+from hearthpay.taxes.messages import message
 from hearthpay.unchanged import changes_of
 
 _STORED_AS_SENT: Final = frozenset(
@@ -60,12 +61,12 @@ def settings_after(
     refuse_future_birth(requested.get("birth_year"), clock)
     start_date = requested.get("start_date")
     if start_date is not None and employee.end_date is not None and start_date > employee.end_date:
-        raise invalid("start_date", f"must not be after the last day, {employee.end_date}")
+        raise invalid("start_date", message("starts_after_last_day", day=employee.end_date))
     earlier = employee.earlier_employments
-    if start_date is not None and earlier and start_date <= date.fromisoformat(earlier[-1]["end_date"]):
-        raise invalid(
-            "start_date", f"must be after the last day of the earlier employment, {earlier[-1]['end_date']}"
-        )
+    if start_date is not None and earlier:
+        left = date.fromisoformat(earlier[-1]["end_date"])
+        if start_date <= left:
+            raise invalid("start_date", message("starts_in_earlier_employment", day=left))
     if "working_days" in told:
         requested["working_days"] = None if told["working_days"] is None else list(told["working_days"])
     requested |= _pay(employee, told)
@@ -184,8 +185,11 @@ def _overtime_rate(employee: Employee, changes: Mapping[str, Any], terms: PayTer
     if rate is None or employee.overtime_rate is None or follows:
         return overtime_rate_of(rate, None)
     if employee.overtime_rate < rate:
-        field, what = ("pay_rate", "") if hourly else ("salary", "comes to an hourly rate that ")
         raise invalid(
-            field, f"{what}must not be above the overtime_rate of {employee.overtime_rate}; send both"
+            "pay_rate" if hourly else "salary",
+            message(
+                "pay_above_overtime_rate" if hourly else "salary_above_overtime_rate",
+                rate=str(employee.overtime_rate),
+            ),
         )
     return employee.overtime_rate

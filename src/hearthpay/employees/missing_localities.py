@@ -14,6 +14,7 @@ from hearthpay.employees.models import Employee
 from hearthpay.taxes import PaycheckInput, TaxInputError, rulebook_for
 from hearthpay.taxes.assumptions import assumptions_of
 from hearthpay.taxes.local import LocalTax
+from hearthpay.taxes.messages import Message
 from hearthpay.taxes.place_names import plain_name
 
 _UNCHOSEN: Final = frozenset(
@@ -29,6 +30,7 @@ class UnchosenPlace:
 
     code: str
     message: str
+    said: Message
     suggested: tuple[str, ...]
     """Names of local taxes of the cities in question; empty where no address tells."""
 
@@ -62,7 +64,7 @@ def unchosen_place(record: Employee, cities: Sequence[str | None], on: datetime.
             named = taxes.named(county_of(record.work_state, city) or city)
             if isinstance(named, LocalTax):
                 suggested[named.name] = None
-    return UnchosenPlace(found[0].code, found[0].message, tuple(suggested))
+    return UnchosenPlace(*found[0], tuple(suggested))
 
 
 def county_of(state: str, city: str) -> str | None:

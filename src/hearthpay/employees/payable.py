@@ -15,6 +15,7 @@ from hearthpay.taxes import PaycheckInput, TaxInputError, calculate_paycheck, ru
 from hearthpay.taxes.assumptions import assumptions_of
 from hearthpay.taxes.certificates import FEDERAL_TAX_TOLD
 from hearthpay.taxes.labor_law import salary_overtime
+from hearthpay.taxes.messages import message
 
 OVERTIME_FACTOR: Final = Decimal("1.5")
 
@@ -39,7 +40,7 @@ def overtime_rate_of(
     if overtime_rate is None:
         return default_overtime_rate(regular)
     if overtime_rate < regular:
-        raise invalid("overtime_rate", f"must not be below {least}")
+        raise invalid("overtime_rate", message("below_regular_rate", least=least))
     return overtime_rate
 
 

@@ -36,6 +36,7 @@ from hearthpay.employees.same_person import former_namesakes, namesake_warning
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import reached_employers, resolve_employer
 from hearthpay.people.former_addresses import note_former_address
+from hearthpay.taxes.messages import message
 from hearthpay.unchanged import UNCHANGED, changes_of
 from hearthpay.wire.paging import PageRequest, page_of
 
@@ -242,7 +243,7 @@ async def terminate_employee(
         noted = employee.end_date if employee.status == "terminated" else None
         end_date = noted or clock.today()
     if end_date < employee.start_date:
-        raise invalid("end_date", f"must not be before the first day, {employee.start_date}")
+        raise invalid("end_date", message("ends_before_first_day", day=employee.start_date))
     before = _assign(employee, {"status": "terminated", "end_date": end_date})
     if before:
         await _store(session, actor, clock, employee, "employee.terminate", before)
@@ -277,7 +278,7 @@ async def reinstate_employee(
     requested: dict[str, object] = {"status": "active", "end_date": None}
     if start_date is not None:
         if start_date <= employee.end_date:
-            raise invalid("start_date", f"must be after the last day, {employee.end_date}")
+            raise invalid("start_date", message("starts_before_last_day", day=employee.end_date))
         ended = {"start_date": employee.start_date.isoformat(), "end_date": employee.end_date.isoformat()}
         requested |= {
             "start_date": start_date,

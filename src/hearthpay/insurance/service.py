@@ -184,8 +184,8 @@ def _check(told: PolicyDetails) -> None:
     for field in ("carrier", "policy_number"):
         text = getattr(told, field)
         if text is not None and not (0 < len(text) <= _LONGEST and text.isprintable()):
-            raise invalid(field, f"must have 1 to {_LONGEST} printable characters")
+            raise invalid(field, message("not_printable", longest=_LONGEST))
     if told.carrier is not None and told.starts_on is None:
         raise invalid("starts_on", message("required"))
     if told.starts_on is not None and told.ends_on is not None and told.ends_on < told.starts_on:
-        raise invalid("ends_on", "must not be before the first day")
+        raise invalid("ends_on", message("policy_ends_before_start"))

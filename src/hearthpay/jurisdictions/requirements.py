@@ -22,10 +22,12 @@ from hearthpay.taxes import rulebook_for
 from hearthpay.taxes.certificates import CertificateField
 from hearthpay.taxes.known_law import counts_by_jurisdiction, known_lines
 from hearthpay.taxes.local import CertificatePlace, LocalTax
+from hearthpay.taxes.messages import parameters, texts
 from hearthpay.taxes.money import from_cents, rate_of
 from hearthpay.taxes.rulebook import rulebook_of
 from hearthpay.taxes.state import StateIncomeTax, StateRules
 from hearthpay.taxes.vocabulary import FinalityStatus
+from hearthpay.wire.messages import MessageItem
 
 _ABBREVIATION: Final = 3
 """A code this short is an abbreviation, and its first alias the name."""
@@ -51,7 +53,8 @@ def jurisdiction_on(state: str, day: datetime.date) -> Jurisdiction:
             *(_locality(tax) for tax in rules.local_taxes if tax.in_force(day)),
             *(_place(place) for place in rules.local_taxes.places),
         ],
-        limitations=list(rules.limitations),
+        limitations=list(texts(rules.limitations)),
+        limitation_codes=[MessageItem(each.code, parameters(each)) for each in rules.limitations],
     )
 
 

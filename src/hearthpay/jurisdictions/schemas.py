@@ -8,6 +8,7 @@ from pydantic import Field
 
 from hearthpay.taxes.vocabulary import Confidence, FinalityStatus, LocalHouseholdRule
 from hearthpay.wire.fields import RequestModel
+from hearthpay.wire.messages import MessageItem
 from hearthpay.wire.money import Dollars, Rate
 
 EntryKind = Literal["choice", "count", "money", "flag", "text"]
@@ -113,6 +114,8 @@ class Jurisdiction:
     reciprocity: list[ReciprocalState]
     localities: list[LocalityItem]
     limitations: list[str]
+    limitation_codes: list[MessageItem]
+    """The limitations again, in the same order, by code: for programs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ that translators' tools read; a test holds that none is missing. Money and dates
 language expect them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from functools import cache
@@ -21,6 +21,32 @@ from hearthpay.clock import BUSINESS_TIME
 
 Say = Callable[..., str]
 """Takes a sentence and what belongs into its gaps, by name; returns it in a language."""
+
+
+class Sentence(str):
+    """A sentence in English that is still said in another language: it knows its words and what stands in their gaps.
+
+    A language that lacks the words says `otherwise` instead of them.
+    """
+
+    words: str
+    gaps: Mapping[str, object]
+    otherwise: str | None
+
+    def __new__(
+        cls, words: str, gaps: Mapping[str, object] | None = None, *, otherwise: str | None = None
+    ) -> "Sentence":
+        """Return the words with their gaps filled in."""
+        made = super().__new__(cls, _filled("en", words, gaps or {}))
+        made.words, made.gaps, made.otherwise = words, gaps or {}, otherwise
+        return made
+
+
+def _filled(language: str, words: str, gaps: Mapping[str, object]) -> str:
+    day = short_day_in if language == "en" else day_in
+    shown = {name: day(language, gap) if isinstance(gap, date) else gap for name, gap in gaps.items()}
+    return words.format(**shown) if shown else words
+
 
 _LOCALES: Final = {"en": Locale.parse("en_US"), "es": Locale.parse("es_US")}
 
@@ -54,6 +80,11 @@ def say_in(language: str) -> Say:
     known = sentences(language)
 
     def say(sentence: str, **gaps: object) -> str:
+        if isinstance(sentence, Sentence):
+            words = known.get(sentence.words)
+            if words is None and language != "en" and sentence.otherwise is not None:
+                return known.get(sentence.otherwise, sentence.otherwise)
+            return _filled(language, words or sentence.words, sentence.gaps)
         text = known.get(sentence, sentence)
         return text.format(**gaps) if gaps else text
 

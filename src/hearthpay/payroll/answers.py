@@ -21,7 +21,7 @@ from hearthpay.payroll.lifecycle import HAS_PAY_STUBS
 from hearthpay.payroll.models import Payroll
 from hearthpay.payroll.orders import SalaryShare
 from hearthpay.payroll.orders.pay_dates import PayDates
-from hearthpay.taxes.messages import parameters, texts, to_json
+from hearthpay.taxes.messages import coded, texts, to_json
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.reciprocity import reciprocity_certificate
 from hearthpay.wire.answer import render
@@ -267,7 +267,7 @@ def _paycheck(paycheck: PaycheckRow, tax_year: int) -> dict[str, Any]:
         "total_cost": from_cents(paycheck.total_cost),
         "ytd": {name: from_cents(amount) for name, amount in paycheck.ytd._asdict().items()},
         "warnings": list(texts(paycheck.warnings)),
-        "warning_codes": [{"code": each.code, "params": parameters(each)} for each in paycheck.warnings],
+        "warning_codes": list(map(coded, paycheck.warnings)),
     }
     if paycheck.carried:
         data["carried"] = [

@@ -14,6 +14,7 @@ from hearthpay.banking.readiness import Blocker, employee_blockers
 from hearthpay.payroll.commands import Confirmations, Corrections
 from hearthpay.payroll.ledger.rows import PayrollRecord
 from hearthpay.payroll.orders import SettledOrder
+from hearthpay.taxes.messages import DollarAmount, message
 from hearthpay.taxes.money import from_cents
 
 LARGE_TOTAL: Final = 500_000
@@ -70,12 +71,12 @@ def refuse_beyond_the_bank(record: PayrollRecord) -> None:
     """Raise `validation_error` where a direct deposit, or the debit for all of them, does not fit a bank entry."""
     if not record.through_the_bank:
         return
-    most = f"{from_cents(LARGEST_DEBIT):,}"
+    most = DollarAmount(LARGEST_DEBIT)
     for position, paycheck in enumerate(record.paychecks):
         if paycheck.payment_method == "direct_deposit" and paycheck.net_pay > LARGEST_DEBIT:
-            raise invalid(f"employees[{position}]", f"must not come to a direct deposit of more than {most}")
+            raise invalid(f"employees[{position}]", message("deposit_too_large", most=most))
     if debit_of(record) > LARGEST_DEBIT:
-        raise invalid("employees", f"must not come to a bank debit of more than {most} together")
+        raise invalid("employees", message("debit_too_large", most=most))
 
 
 def debit_of(record: PayrollRecord) -> int:

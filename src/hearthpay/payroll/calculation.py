@@ -393,7 +393,8 @@ def _odd_period(order: SettledOrder) -> Message | None:
     try:
         odd = check_period(order.dates.period_start, order.dates.period_end, order.pay_frequency)
     except TaxInputError as error:
-        return message("period_does_not_fit", text=error.message)
+        period = () if error.said is None else error.said.params
+        return Message("period_does_not_fit", (("text", error.message), *period))
     return None if odd is None else odd.said
 
 

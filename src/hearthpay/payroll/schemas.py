@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import ROUND_HALF_EVEN, Decimal
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 from uuid import UUID
 
 from pydantic import Field, WithJsonSchema
@@ -26,6 +26,7 @@ from hearthpay.payroll.ledger.preview_tokens import LONGEST, SHAPE
 from hearthpay.payroll.ledger.rows import Action, RemedyAction
 from hearthpay.payroll.lifecycle import PayrollStatus
 from hearthpay.wire.fields import Day, Identifier, RequestModel, Text
+from hearthpay.wire.messages import MessageItem
 from hearthpay.wire.money import Amount, Dollars, Money, Rate
 from hearthpay.wire.paging import Page
 
@@ -347,15 +348,6 @@ class RemedyItem:
 
     decided_by: ActorKind
     decided_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class MessageItem:
-    """A message by its code, for programs: a code never changes its meaning, its words may."""
-
-    code: str
-    params: dict[str, Any]
-    """What the message names: amounts in dollars, days as 2026-11-24, parts of it as messages."""
 
 
 @dataclass(frozen=True, slots=True)

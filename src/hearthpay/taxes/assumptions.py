@@ -4,11 +4,12 @@ Nothing here is part of the calculation: `calculate_paycheck` never asks, and wh
 """
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from hearthpay.taxes.certificates import FederalCertificate
 from hearthpay.taxes.local import LocalTax, LocalTaxes, MonthlyFee, NotOwed, Unchosen, is_first_payday
-from hearthpay.taxes.messages import Message, of_text
+from hearthpay.taxes.message_texts import MessageCode
+from hearthpay.taxes.messages import DollarAmount, Message, message, of_rule
 from hearthpay.taxes.money import from_cents, to_cents
 from hearthpay.taxes.paycheck import PaycheckInput, is_withheld
 from hearthpay.taxes.rulebook import rulebook_for
@@ -20,11 +21,13 @@ class Assumption(NamedTuple):
 
     code: str
     message: str
+    said: Message
+    """The assumption with its parameters, to say it in another language."""
 
-    @property
-    def said(self) -> Message:
-        """The assumption as a message."""
-        return of_text(self.code, self.message)
+
+def assumption(said: Message) -> Assumption:
+    """Return a message as an assumption."""
+    return Assumption(said.code, said.text, said)
 
 
 def assumptions_of(paycheck_input: PaycheckInput, *, city: str | None = None) -> tuple[Assumption, ...]:
@@ -55,7 +58,7 @@ def assumptions_of(paycheck_input: PaycheckInput, *, city: str | None = None) ->
             # Under an agreement the state's line is that of the state of residence.
             and not (home is not None and unchosen.goes_with == "state_line")
         ):
-            found.append(Assumption(unchosen.code, unchosen.message))
+            found.append(assumption(of_rule(cast("MessageCode", unchosen.code), unchosen.message)))
     if home is not None:
         found += _at_home(request, home)
     if request.localities and taxes.by_month:
@@ -108,13 +111,13 @@ def _at_home(request: PaycheckInput, home: StateRules) -> Iterator[Assumption]:
         if not _matters(unchosen, home, request.federal, request.residence):
             continue
         if unchosen.goes_with == "state_line" and not _settled(unchosen, request.residence, (), taxes):
-            yield Assumption(unchosen.code, unchosen.message)
+            yield assumption(of_rule(cast("MessageCode", unchosen.code), unchosen.message))
         elif unchosen.goes_with == "state_tax":
-            yield Assumption(
-                "home_locality_not_withheld",
+            text = (
                 f"Income tax is withheld for {home.name}, where the employee lives, but not that of a county or city "
-                f"there: the employee settles it with the return.",
+                f"there: the employee settles it with the return."
             )
+            yield assumption(message("home_locality_not_withheld", text=text, state=home.name))
 
 
 def _about_city(request: PaycheckInput, rules: StateRules, city: str) -> Iterator[Assumption]:
@@ -122,15 +125,29 @@ def _about_city(request: PaycheckInput, rules: StateRules, city: str) -> Iterato
     taxes = rules.local_taxes
     found = taxes.named(city)
     if isinstance(found, NotOwed):
-        yield Assumption("city_tax_not_owed", f"{city}: no {found.name} is owed. {found.reason}")
+        reason = of_rule("city_tax_not_owed", found.reason, "reason", city=city, tax=found.name)
+        yield assumption(
+            Message(
+                reason.code, (("text", f"{city}: no {found.name} is owed. {found.reason}"), *reason.params)
+            )
+        )
     elif isinstance(found, LocalTax):
         certificate = rules.income_tax.form.read(request.state) if rules.income_tax is not None else {}
         _, chosen = taxes.choose(request.localities, certificate, request.pay_date)
         if found.household == "voluntary" and found.locality not in {tax.locality for tax in chosen}:
-            yield Assumption(
-                "city_tax_voluntary",
+            text = (
                 f"{city}: the {found.name} ({found.method.describe()}) is not withheld, for a household need not; "
-                f"the employee settles it with the city. The locality {found.locality} withholds it.",
+                f"the employee settles it with the city. The locality {found.locality} withholds it."
+            )
+            yield assumption(
+                message(
+                    "city_tax_voluntary",
+                    text=text,
+                    city=city,
+                    line=found.code,
+                    tax=found.name,
+                    locality=found.locality,
+                )
             )
     elif found is None and any(
         unchosen.cities == "some"
@@ -138,11 +155,11 @@ def _about_city(request: PaycheckInput, rules: StateRules, city: str) -> Iterato
         and _matters(unchosen, rules, request.federal, request.state)
         for unchosen in taxes.unchosen
     ):
-        yield Assumption(
-            "city_tax_unknown",
+        text = (
             f"{city} is none of the places in {rules.name} whose payroll tax is known here: nothing is withheld for "
-            f"it. Whether it has one, its tax office says.",
+            f"it. Whether it has one, its tax office says."
         )
+        yield assumption(message("city_tax_unknown", text=text, city=city, state=rules.name))
 
 
 def _of_the_month(request: PaycheckInput, taxes: LocalTaxes) -> Iterator[Assumption]:
@@ -156,14 +173,20 @@ def _of_the_month(request: PaycheckInput, taxes: LocalTaxes) -> Iterator[Assumpt
             continue
         if is_first_payday(request.pay_date, request.pay_frequency):
             if wages < tax.method.minimum:
-                yield Assumption(
-                    "month_taken_from_first_payday",
+                text = (
                     f"{tax.name}: it is owed for a month with wages of {from_cents(tax.method.minimum):,} or more, and "
-                    f"the pay of this first payday stands for the month's. Check a month of uneven work.",
+                    f"the pay of this first payday stands for the month's. Check a month of uneven work."
                 )
+                yield _about_month("month_taken_from_first_payday", text, tax, tax.method)
         elif not request.ytd_tax.get(tax.code):
-            yield Assumption(
-                "month_without_first_payday",
+            text = (
                 f"{tax.name}: it is taken on a month's first payday, and this is a later one. Where work began in the "
-                f"month and its wages reach {from_cents(tax.method.minimum):,}, the month's tax is still owed.",
+                f"month and its wages reach {from_cents(tax.method.minimum):,}, the month's tax is still owed."
             )
+            yield _about_month("month_without_first_payday", text, tax, tax.method)
+
+
+def _about_month(code: MessageCode, text: str, tax: LocalTax, fee: MonthlyFee) -> Assumption:
+    # Of employee and household alike, so that it is told once.
+    place = tax.locality.replace("-", " ").title()
+    return assumption(message(code, text=text, place=place, amount=DollarAmount(fee.minimum)))

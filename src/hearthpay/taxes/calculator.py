@@ -10,6 +10,7 @@ from hearthpay.taxes.certificates import FederalCertificate
 from hearthpay.taxes.contribution import Contribution
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.federal import STATUSES
+from hearthpay.taxes.messages import Message, message, texts
 from hearthpay.taxes.money import from_cents, rate_of, to_cents
 from hearthpay.taxes.paycheck import (
     PAY_FREQUENCIES,
@@ -27,10 +28,11 @@ from hearthpay.taxes.vocabulary import FilingStatus, Payer
 MAX_ANNUAL_WAGES = Decimal(999_999)
 
 ASSUMPTIONS = (
-    "Assumes no wages earlier in the year and the same pay every period.",
-    "Assumes the new-employer unemployment rate; your own notice may set another.",
-    "Assumes that income tax is withheld, which for household work is by agreement in most states.",
+    message("same_pay_assumed"),
+    message("new_employer_rate_assumed"),
+    message("withholding_assumed"),
 )
+"""What every estimate takes for granted."""
 
 
 _CERTIFICATES = {
@@ -65,7 +67,9 @@ class AnnualEstimate(NamedTuple):
     gross_per_paycheck_cents: int
     lines: tuple[AnnualLine, ...]
     threshold: ThresholdCheck
-    limitations: tuple[str, ...]
+    messages: tuple[Message, ...]
+    """What the estimate takes for granted or leaves open, by code."""
+
     rulebook_version: str
     residence_state: str | None
     reciprocity: ReciprocityRule | None
@@ -76,6 +80,11 @@ class AnnualEstimate(NamedTuple):
 
     reciprocity_certificate: str | None
     """The certificate of the agreement between the two states, applied or not; None where there is none."""
+
+    @property
+    def limitations(self) -> tuple[str, ...]:
+        """What the estimate takes for granted or leaves open, in English."""
+        return texts(self.messages)
 
     def annual_by_category(self, payer: Payer) -> dict[str, int]:
         """Return the year's sums of a payer's lines in cents, by category."""
@@ -140,7 +149,7 @@ def estimate_year(
         state=certificate,
     )
     paycheck, agreement = calculate_paycheck(request), rules.reciprocity.get(home.state)
-    assumed = [assumption.message for assumption in assumptions_of(request)]
+    assumed = [assumption.said for assumption in assumptions_of(request)]
     return AnnualEstimate(
         tax_year=rulebook.tax_year,
         state=rules.state,
@@ -152,7 +161,7 @@ def estimate_year(
         gross_per_paycheck_cents=gross,
         lines=_lines_of_the_year(paycheck, rules.contributions_by_code(on), annual, periods),
         threshold=threshold,
-        limitations=(*ASSUMPTIONS, *assumed, *paycheck.limitations, *threshold.limitations),
+        messages=(*ASSUMPTIONS, *assumed, *paycheck.messages, *threshold.messages),
         rulebook_version=rulebook.version,
         residence_state=residence_state.upper() if residence_state else None,
         reciprocity=paycheck.reciprocity,

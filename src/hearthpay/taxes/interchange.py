@@ -10,7 +10,7 @@ from hearthpay.taxes.assumptions import Assumption, assumptions_of
 from hearthpay.taxes.certificates import FederalCertificate, Pre2020Certificate
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.federal import PRE_2020_STATUSES
-from hearthpay.taxes.messages import message
+from hearthpay.taxes.messages import coded, message, texts
 from hearthpay.taxes.pay_periods import check_period
 from hearthpay.taxes.paycheck import EmployerProfile, LineExplanation, Paycheck, PaycheckInput
 
@@ -255,6 +255,7 @@ def write_paycheck(paycheck: Paycheck, assumptions: tuple[Assumption, ...] = ())
 
     What was taken for granted stands among its limitations.
     """
+    told = (*paycheck.messages, *(each.said for each in assumptions))
     data: dict[str, object] = {
         "gross_pay": paycheck.gross_pay,
         "lines": [
@@ -275,7 +276,8 @@ def write_paycheck(paycheck: Paycheck, assumptions: tuple[Assumption, ...] = ())
         "net_pay": paycheck.net_pay,
         "total_cost": paycheck.total_cost,
         "rulebook": {"version": paycheck.rulebook.version, "tax_year": paycheck.rulebook.tax_year},
-        "limitations": [*paycheck.limitations, *(assumption.message for assumption in assumptions)],
+        "limitations": list(texts(told)),
+        "limitation_codes": list(map(coded, told)),
     }
     if paycheck.provisional:
         data["provisional"] = list(paycheck.provisional)

@@ -4,7 +4,7 @@ import datetime
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from hearthpay.taxes.assumptions import Assumption
+from hearthpay.taxes.assumptions import Assumption, assumption
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.messages import message
 
@@ -64,19 +64,20 @@ def check_period(
         )
     if length.shortest <= days <= length.longest:
         return None
+    period: dict[str, object] = {"start": start, "end": end, "days": days, "frequency": frequency}
     if days < length.shortest:
-        return Assumption(
-            "period_shorter_than_frequency",
+        text = (
             f"The period from {start} to {end} has {_days(days)}, less than {_one(length.noun)}, and its pay is taken "
             f"for that of {_one(length.noun)} ({frequency}): income tax is lower than by a frequency that fits. Right "
-            f"for the first or last period of an employment; otherwise change pay_frequency.",
+            f"for the first or last period of an employment; otherwise change pay_frequency."
         )
-    return Assumption(
-        "period_longer_than_frequency",
+        return assumption(message("period_shorter_than_frequency", text=text, **period))
+    text = (
         f"The period from {start} to {end} has {_days(days)}, more than {_one(length.noun)}, and its pay is taken for "
         f"that of {_one(length.noun)} ({frequency}): income tax is higher than by a frequency that fits. Change "
-        f"pay_frequency or split the period.",
+        f"pay_frequency or split the period."
     )
+    return assumption(message("period_longer_than_frequency", text=text, **period))
 
 
 def regular_days(frequency: str) -> int:

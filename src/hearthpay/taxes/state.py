@@ -25,6 +25,7 @@ from hearthpay.taxes.finality import Finality, read_finality
 from hearthpay.taxes.heading import Heading
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.local import LocalTaxes
+from hearthpay.taxes.messages import Message, of_rule
 from hearthpay.taxes.place_names import plain_name
 from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.thresholds import known_liabilities
@@ -134,7 +135,7 @@ class StateRules:
     contributions: tuple[Contribution, ...]
     reciprocity: Mapping[str, ReciprocityRule]
     local_taxes: LocalTaxes
-    limitations: tuple[str, ...]
+    limitations: tuple[Message, ...]
     finality: Mapping[str, Finality]
     """What lines rest on, federal and local ones included, whose figures of the year are not published; by code."""
 
@@ -403,7 +404,7 @@ def read_state(
         contributions=contributions,
         reciprocity=reciprocity,
         local_taxes=local_taxes,
-        limitations=table.texts("limitations"),
+        limitations=tuple(of_rule("state_limitation", each) for each in table.texts("limitations")),
         finality=finality,
         unsettled=frozenset(code for code, each in finality.items() if each.status != "carried"),
         known_codes=frozenset(

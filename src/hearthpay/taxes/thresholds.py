@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, cast
 
 from hearthpay.taxes.errors import TaxInputError
+from hearthpay.taxes.messages import Message, message, of_rule, texts
 from hearthpay.taxes.money import from_cents, to_cents
 from hearthpay.taxes.rule_file import RuleTable, read_toml
 from hearthpay.taxes.trace import Source
@@ -62,7 +63,16 @@ class ThresholdCheck(NamedTuple):
     """The unemployment threshold of the state."""
 
     suta_status: ThresholdStatus
-    limitations: tuple[str, ...]
+    messages: tuple[Message, ...]
+    """What the check leaves open, by code."""
+
+    state_message: Message
+    """The explanation by code: at which wages the state asks for what."""
+
+    @property
+    def limitations(self) -> tuple[str, ...]:
+        """What the check leaves open, in English."""
+        return texts(self.messages)
 
 
 class _Thresholds(NamedTuple):
@@ -204,10 +214,12 @@ def _table(code: str, tax_year: int) -> _Table:
     suta = next(row for row in own if row.liability == "sui")
     lowest = min(own, key=lambda row: row.cents)
     percent = thresholds.approaching_percent
-    starts = "; ".join(
-        f"{row.name} from {from_cents(row.cents):,.0f} dollars in a calendar quarter" for row in own
+    starts = tuple(
+        message("part_threshold_in_quarter", name=row.name, amount=f"{from_cents(row.cents):,.0f}")
+        for row in own
     )
     name = thresholds.names[code]
+    explained = message("state_thresholds", state=name, thresholds=starts)
     check = ThresholdCheck(
         tax_year=tax_year,
         state=code,
@@ -219,9 +231,14 @@ def _table(code: str, tax_year: int) -> _Table:
         futa_quarterly_threshold=from_cents(futa.cents),
         state_threshold_quarterly=from_cents(lowest.cents),
         state_status="below",
-        state_explanation=f"{name} counts cash wages to all household workers together: {starts}.",
+        state_explanation=explained.text,
         suta_threshold_quarterly=from_cents(suta.cents),
         suta_status="below",
-        limitations=tuple(f"{row.name}: {row.rule}" for row in rows if row.confidence == "low"),
+        messages=tuple(
+            of_rule("threshold_not_verified", row.rule, "rule", name=row.name)
+            for row in rows
+            if row.confidence == "low"
+        ),
+        state_message=explained,
     )
     return _Table(fica.cents, lowest.annualized_cents, suta.annualized_cents, percent, check)

@@ -19,7 +19,7 @@ from hearthpay.employees.models import Employee
 from hearthpay.languages.catalogue import mark
 from hearthpay.people.identity import read_name
 from hearthpay.taxes import TaxInputError
-from hearthpay.web.framework import problem_on_page
+from hearthpay.web.refusal_words import problem_on_page
 
 _NOT_TODAY: Final = mark("Enter today's date.")
 

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from hearthpay.access.permissions import Permission, allow
-from hearthpay.access.refusal import Problem, Refusal
+from hearthpay.access.refusal import Refusal
 from hearthpay.clock import household_time
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.http.database_failures import database_failure_of, sqlstate_of
@@ -28,11 +28,11 @@ from hearthpay.http.statuses import status_of
 from hearthpay.languages.catalogue import mark, moment_in, preferred
 from hearthpay.people.dependencies import people_context_of
 from hearthpay.security.key_ring import KeyRingError
-from hearthpay.taxes.messages import parameters
 from hearthpay.web.forms import read_form
 from hearthpay.web.navigation import NavigationItem
 from hearthpay.web.pages import page
 from hearthpay.web.pending_form import forget_form, store_pending_form
+from hearthpay.web.refusal_words import problem_on_page, refusal_on_page
 from hearthpay.web.visitor import (
     Visitor,
     keeps_cookies,
@@ -91,17 +91,6 @@ _HEADINGS: Final[Mapping[int, str]] = {
 _DID_NOT_WORK: Final = mark("That did not work")
 _STYLE: Final = files("hearthpay.web").joinpath("static/app.css").read_bytes()
 _SCRIPT: Final = files("hearthpay.web").joinpath("static/passkeys.js").read_bytes()
-_BY_CODE: Final[Mapping[str, str]] = {
-    "scope_required": mark("You don't have permission. Ask an owner to change your role."),
-    "subscription_required": mark("Your plan doesn't include this. Ask your administrator to upgrade it."),
-    "plan_limit_reached": mark(
-        "Your plan doesn't allow more of these. Your administrator can change the plan."
-    ),
-    "clock_advancing": mark(
-        "The clock of this test household is moving forward. Nothing was saved. Try again when it has arrived."
-    ),
-}
-"""What is said on a page in place of words that are meant for programs."""
 _NEW_LINKS: Final[Mapping[str, tuple[str, str]]] = {
     "sign-up": ("/sign-up", mark("Ask for a new link")),
     "reset": ("/reset", mark("Ask for a new link")),
@@ -212,24 +201,6 @@ def go(path: str) -> Response:
     return RedirectResponse(path, 303, {"Cache-Control": "no-store"})
 
 
-REQUIRED: Final = mark("Fill in this field.")
-SECRET_NUMBER: Final = mark("This looks like a Social Security or bank account number. Don't enter it here.")
-ON_FORMS: Final = {
-    "required": REQUIRED,
-    "secret_number": SECRET_NUMBER,
-    "out_of_range": mark("Enter a number from {minimum} to {maximum}."),
-    "too_many_decimals": mark("Use at most {places} decimals."),
-}
-"""What forms say beside a field, by the code of what is wrong, with its parameters."""
-
-
-def problem_on_page(problem: Problem) -> str:
-    """Return what is wrong with a field as a page says it: a sentence of the catalogues."""
-    if problem.said is None or problem.said.code not in ON_FORMS:
-        return problem.message
-    return ON_FORMS[problem.said.code].format(**parameters(problem.said))
-
-
 def problems_of(error: Refusal) -> dict[str, str]:
     """Return what is wrong, by field; raises the error itself where it is about no field."""
     if error.code != "validation_error" or not isinstance(error.details, list):
@@ -324,7 +295,7 @@ def _refused(visitor: Visitor, error: Refusal) -> Response:
     response = message(
         visitor,
         title,
-        visitor.say(_BY_CODE.get(error.code, error.message)),
+        visitor.say(refusal_on_page(error)),
         status=status_of(error),
         way_on=way_on,
         request_id=request_id_of(visitor.request),
@@ -368,7 +339,9 @@ def failure_page(request: Request, error: Refusal) -> Response:
     Nothing is read for it but the request's headers, so that it can be shown whatever is broken.
     """
     visitor = _nobody(request)
-    otherwise = (_DID_NOT_WORK, error.message) if status_of(error) < 500 else (_HEADINGS[500], _UNFORESEEN)
+    otherwise = (
+        (_DID_NOT_WORK, refusal_on_page(error)) if status_of(error) < 500 else (_HEADINGS[500], _UNFORESEEN)
+    )
     response = message(
         visitor,
         visitor.say(_HEADINGS.get(status_of(error), otherwise[0])),

@@ -14,7 +14,7 @@ from hearthpay.employers.commands import PostalAddress
 from hearthpay.employers.schemas import Address
 from hearthpay.languages.catalogue import mark
 from hearthpay.security.vault_numbers import InvalidNumberError, NumberKind, SecretNumber, parse_number
-from hearthpay.web.framework import REQUIRED, SECRET_NUMBER, problem_on_page
+from hearthpay.web.refusal_words import REQUIRED, SECRET_NUMBER, problem_on_page
 from hearthpay.wire.problems import problems_of
 
 Problems = Mapping[str, str]

@@ -54,6 +54,7 @@ CALCULATE: Final = AgentTool(
             "threshold": OBJECT,
             "lines": LIST,
             "limitations": LIST,
+            "limitation_codes": LIST,
             "rulebook": OBJECT,
         },
         "tax_year",

@@ -87,7 +87,7 @@ def settle_pay_dates(
     if end < start:
         raise invalid("pay_period_end", message("period_ends_before_start"))
     if (end - start).days >= LONGEST_PERIOD_DAYS:
-        raise invalid("pay_period_end", f"must be within {LONGEST_PERIOD_DAYS} days of pay_period_start")
+        raise invalid("pay_period_end", message("period_too_long", days=LONGEST_PERIOD_DAYS))
     if pay_date is not None and pay_date < start:
         raise invalid("pay_date", message("paid_before_period"))
     if way == "direct_deposit":
@@ -118,7 +118,7 @@ def _for_direct_deposit(
     if arrives < start:
         raise invalid(
             "pay_date",
-            f"is a day on which banks are closed; the banking day before it, {arrives}, is before pay_period_start",
+            message("banks_closed_before_period", day=arrives),
         )
     return PayDates(
         start,

@@ -36,6 +36,7 @@ from hearthpay.payroll.lifecycle import Cause, PayrollStatus, move
 from hearthpay.payroll.models import EntryRow, FoundPaycheck, Payroll
 from hearthpay.payroll.payday.outcomes import employees_of, fail, refund_debit, refund_up_to
 from hearthpay.payroll.years.reversal import reverse_paychecks
+from hearthpay.taxes.messages import message
 from hearthpay.taxes.money import from_cents
 
 _log = structlog.get_logger("hearthpay.payroll")
@@ -273,10 +274,10 @@ def _check_day(
             raise invalid("until", "goes with wait_for_account alone")
         return
     if until is None:
-        raise invalid("until", "is needed: the last day to wait for another account")
+        raise invalid("until", message("wait_day_needed"))
     latest = min(today + LONGEST_WAIT, datetime.date(tax_year, 12, 31))
     if not today < until <= latest:
-        raise invalid("until", f"must be a day after today, {latest.isoformat()} at the latest")
+        raise invalid("until", message("wait_day_out_of_range", latest=latest))
 
 
 async def _decide(

@@ -28,6 +28,7 @@ from hearthpay.employees.links import allow_own
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.payroll.set_asides.rules import SetAsideRule
+from hearthpay.taxes.messages import message
 
 PAYMENT_METHODS: Final = ("direct_deposit", "check", "cash")
 LONGEST_NOTE: Final = 500
@@ -381,8 +382,7 @@ async def _send(session: AsyncSession, clock: Clock, employee: Employee, movemen
     if movement not in sent:
         raise Refusal(
             "direct_deposit_unavailable",
-            f"{employee.name} has no active bank account to pay to. Connect one, or pay by hand what the household "
-            "keeps.",
+            message("payout_without_account", name=employee.name),
             details={"employee_id": employee.id},
         )
 

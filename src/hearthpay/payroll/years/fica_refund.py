@@ -76,8 +76,7 @@ def refuse_not_due(
     ):
         raise Refusal(
             "invalid_state",
-            f"The year {tax_year} is not over for this employee: Social Security and Medicare can be repaid with a "
-            "pay date in December or later, or once the employment has ended.",
+            message("refund_year_not_over", year=tax_year),
             details=about,
         )
     threshold = liability_thresholds(employee.work_state, tax_year)[0].cents
@@ -85,14 +84,18 @@ def refuse_not_due(
     if wages >= threshold:
         raise Refusal(
             "invalid_state",
-            f"The wages of {tax_year}, {from_cents(wages):,}, reach the threshold of {from_cents(threshold):,}: Social "
-            "Security and Medicare are due on them.",
+            message(
+                "refund_wages_reach_threshold",
+                year=tax_year,
+                wages=DollarAmount(wages),
+                threshold=DollarAmount(threshold),
+            ),
             details=about | {"wages": from_cents(wages), "threshold": from_cents(threshold)},
         )
     if not any(_charged(history, tax_year)):
         raise Refusal(
             "invalid_state",
-            f"No Social Security and Medicare of {tax_year} were withheld by our paychecks: there is nothing to repay.",
+            message("refund_nothing_withheld", year=tax_year),
             details=about,
         )
     return Repayable(wages, threshold)

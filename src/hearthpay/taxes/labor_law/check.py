@@ -82,7 +82,7 @@ def salary_overtime(
         {"usual_weekly_hours": weekly_hours, "hours_without_overtime": Decimal(rule.weekly_hours)},
         salary_law().sources,
         rule.confidence,
-        message("salary_without_overtime", text=text, law=_by(rule.law), limit=rule.weekly_hours),
+        message("salary_without_overtime", text=text, law=_law_of(rule.law), limit=rule.weekly_hours),
     )
 
 
@@ -120,7 +120,7 @@ def _below_minimum(paid: HoursWorked) -> Iterator[LaborWarning]:
     verb = "an hour, below" if paid.salaried else "an hour is below"
     text = (
         f"{whose_rate} {from_cents(rate):,} {verb} the minimum wage on {paid.pay_date}: "
-        f"{from_cents(minimum.cents):,} by {_whose(minimum, paid)}, since {minimum.effective_from}."
+        f"{from_cents(minimum.cents):,} by {_whose(minimum, paid).text}, since {minimum.effective_from}."
     )
     earlier = _minimum(paid, paid.period_start)
     if earlier.cents <= rate:
@@ -148,11 +148,11 @@ def _below_minimum(paid: HoursWorked) -> Iterator[LaborWarning]:
     )
 
 
-def _whose(minimum: MinimumWage, paid: HoursWorked) -> str:
+def _whose(minimum: MinimumWage, paid: HoursWorked) -> Message:
     state = STATES[paid.work_state]
     if minimum.law in (FEDERAL_LAW, state):
-        return _by(minimum.law)
-    return f"{_by(minimum.law)} ({state}), where the work is done there"
+        return _law_of(minimum.law)
+    return message("part_local_law_of", place=minimum.law, state=state)
 
 
 def _regular_beyond_room(paid: HoursWorked) -> Iterator[LaborWarning]:
@@ -176,7 +176,7 @@ def _regular_beyond_room(paid: HoursWorked) -> Iterator[LaborWarning]:
     beyond = paid.regular_hours - room
     said = {
         "hours": paid.regular_hours,
-        "law": _by(rule.law),
+        "law": _law_of(rule.law),
         "limit": rule.daily_hours if daily else rule.weekly_hours,
         "room": room,
         "rest": beyond,
@@ -259,13 +259,17 @@ def _overtime_rate(paid: HoursWorked) -> Iterator[LaborWarning]:
             rate=DollarAmount(rate),
             times=times,
             least=DollarAmount(least),
-            law=_by(rule.law),
+            law=_law_of(rule.law),
         ),
     )
 
 
+def _law_of(law: str) -> Message:
+    return message("part_federal_law") if law == FEDERAL_LAW else message("part_law_of", place=law)
+
+
 def _by(law: str) -> str:
-    return law if law == FEDERAL_LAW else f"the law of {law}"
+    return _law_of(law).text
 
 
 def _doubt(confidence: Confidence, law: str) -> str:

@@ -7,7 +7,7 @@ from hearthpay.taxes.contribution import RELATIONSHIPS
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.finality import Finality, unpublished_programs
 from hearthpay.taxes.jurisdictions import STATES
-from hearthpay.taxes.messages import message, of_text
+from hearthpay.taxes.messages import message
 from hearthpay.taxes.money import to_cents
 from hearthpay.taxes.paycheck.contributions import Contributions
 from hearthpay.taxes.paycheck.federal_income_tax import add_federal_income_tax
@@ -56,7 +56,7 @@ def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Payc
     if lines.arrears:
         settle_arrears(lines, gross)
     if rules.limitations:
-        lines.limitations.extend(of_text("state_limitation", each) for each in rules.limitations)
+        lines.limitations.extend(rules.limitations)
     provisional: tuple[str, ...] = ()
     unknown: tuple[Finality, ...] = ()
     if rules.unsettled or not rulebook.is_final:

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from hearthpay.taxes.contribution import Contribution
 from hearthpay.taxes.errors import TaxInputError
-from hearthpay.taxes.messages import message
+from hearthpay.taxes.messages import of_rule
 from hearthpay.taxes.money import HALF_RATE, RATE_SCALE, scaled_rate, to_cents
 from hearthpay.taxes.paycheck.lines import Lines
 from hearthpay.taxes.paycheck.request import PaycheckInput
@@ -85,10 +85,11 @@ class Contributions:
             self._fica_lines.append((line.code, rate))
         if line.confidence == "low" and amount:
             lines.limitations.append(
-                message(
+                of_rule(
                     "figure_not_verified",
+                    line.note or "the figure could not be fully verified.",
+                    "note",
                     line=line.code,
-                    note=line.note or "the figure could not be fully verified.",
                 )
             )
         if lines.explanations is not None:

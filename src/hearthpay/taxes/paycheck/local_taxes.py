@@ -2,7 +2,7 @@
 
 from hearthpay.taxes.certificates import StateCertificate
 from hearthpay.taxes.local import LocalPay, LocalTax
-from hearthpay.taxes.messages import message
+from hearthpay.taxes.messages import of_rule
 from hearthpay.taxes.paycheck.lines import Lines
 from hearthpay.taxes.paycheck.request import PaycheckInput
 from hearthpay.taxes.withholding import PeriodPay
@@ -34,10 +34,11 @@ def add_local_taxes(
         lines.add(tax.heading, pay.wages, taxable, None, amount)
         if tax.confidence == "low":
             lines.limitations.append(
-                message(
+                of_rule(
                     "figures_not_verified",
+                    tax.note or "the figures could not be fully verified.",
+                    "note",
                     line=tax.code,
-                    note=tax.note or "the figures could not be fully verified.",
                 )
             )
         if trace is not None:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from hearthpay.access.refusal import Refusal
 from hearthpay.languages.catalogue import mark
-from hearthpay.web.framework import problem_on_page
+from hearthpay.web.refusal_words import above_the_form, problem_on_page, refusal_on_page
 from hearthpay.wire.problems import problems_of as problems_of_model
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -153,8 +153,8 @@ def problems_in(error: Refusal, form: Mapping[str, str]) -> dict[str, str]:
             if name in form:
                 found[name] = problem_on_page(each)
             else:
-                found.setdefault(ROOT, f"{each.field}: {each.message}")
+                found.setdefault(ROOT, above_the_form(each))
         return found
     if error.code in _ON_THE_PAGE:
-        return {ROOT: error.message}
+        return {ROOT: refusal_on_page(error)}
     raise error

@@ -5,15 +5,20 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 from decimal import Decimal
+from functools import cache
+from string import Formatter
 from typing import Any, Final
 
 from hearthpay.access.refusal import Problem, Refusal
+from hearthpay.documents.papers.stub_paper import line_name
 from hearthpay.languages.catalogue import Say, mark
-from hearthpay.taxes.messages import ENGLISH, DollarAmount, Joined, Message
-from hearthpay.web.framework import ON_FORMS
+from hearthpay.taxes.message_texts import ENGLISH, MessageCode
+from hearthpay.taxes.messages import DollarAmount, Joined, Message
+from hearthpay.taxes.rule_sentences import rule_sentences
 from hearthpay.web.presentation import day_text
+from hearthpay.web.refusal_words import ON_FORMS, problem_on_page, refusal_on_page
 
-ON_PAGES: Final[Mapping[str, str]] = {
+ON_PAGES: Final[Mapping[MessageCode, str]] = {
     **ON_FORMS,
     "fica_below_threshold": mark(
         "Social Security and Medicare are withheld, but this year's wages are still below "
@@ -59,8 +64,40 @@ ON_PAGES: Final[Mapping[str, str]] = {
     "paid_before_period": mark("Choose a day on or after the first day of the period."),
     "pay_date_needed": mark("Choose a pay date. The earliest, {day}, is before the period."),
     "past_pay_ahead": mark("Past pay can't have a future date."),
-    "not_a_pay_period": mark(
-        "{days} days do not fit how often you pay: split the period, or change how often"
+    "city_tax_not_owed": mark("{city}: you owe no local payroll tax. {reason}"),
+    "city_tax_voluntary": mark(
+        "{city}: the {tax} is not withheld, because a household doesn't have to. Your employee pays it to the city. To "
+        "withhold it, choose {locality} on the employee's page."
+    ),
+    "city_tax_unknown": mark(
+        "We don't know a payroll tax of {city} in {state}, so nothing is withheld for it. Ask its tax agency."
+    ),
+    "home_locality_not_withheld": mark(
+        "Income tax is withheld for {state}, where the employee lives, but not for a county or city there. Your "
+        "employee pays that with the tax return."
+    ),
+    "month_taken_from_first_payday": mark(
+        "The monthly tax of {place} is owed if the month's wages are ${amount} or more. We go by the pay of the first "
+        "payday. Check a month of uneven work."
+    ),
+    "month_without_first_payday": mark(
+        "The monthly tax of {place} is withheld on the month's first payday, and this is a later one. If work began "
+        "this month and wages reach ${amount}, the tax is still owed."
+    ),
+    "period_shorter_than_frequency": mark(
+        "The pay period from {start} to {end} is shorter than your pay schedule, so less income tax is withheld. "
+        "That's right for the first or last period of a job. Otherwise, change the pay schedule."
+    ),
+    "period_longer_than_frequency": mark(
+        "The pay period from {start} to {end} is longer than your pay schedule, so more income tax is withheld. Split "
+        "the period or change the pay schedule."
+    ),
+    "period_does_not_fit": mark(
+        "The pay period from {start} to {end} doesn't fit your pay schedule. Split it or change the schedule."
+    ),
+    "salary_without_overtime": mark(
+        "A salary doesn't exempt a household employee from overtime. By {law}, hours over {limit} a week are paid in "
+        "addition."
     ),
 }
 """Messages that a page says in other words than the API; the others it says in the API's."""
@@ -69,6 +106,15 @@ _ROUNDED: Final = {
     "regular_hours": mark("{asked} regular hours were rounded to {paid}."),
     "overtime_hours": mark("{asked} overtime hours were rounded to {paid}."),
 }
+
+PERIODS: Final = (mark("year"), mark("quarter"))
+"""What the period of a threshold is called."""
+
+_WORDS: Final = frozenset({"name", "period"})
+"""Parameters that are terms of the catalogues."""
+
+_OF_RULES: Final = frozenset({"text", "note", "rule", "reason"})
+"""Parameters that are a sentence of a rule file, where the message names its id."""
 
 _REFUSED: Final[Mapping[str, str]] = {
     "employee_not_started": mark("Somebody had not started yet: the first day of work was {start_date}."),
@@ -147,15 +193,34 @@ STEPS: Final = frozenset(
 
 def message_text(say: Say, language: str, said: Message) -> str:
     """Return a message in the reader's language. What an earlier version stored without a code is shown as it is."""
-    sentence = ON_PAGES.get(said.code) or ENGLISH[said.code]
+    params = dict(said.params)
+    sentence = ON_PAGES.get(said.code, "")
     if said.code == "hours_rounded":
-        sentence = _ROUNDED[str(said.param("field"))]
-    return say(sentence, **{name: _value(say, language, value) for name, value in said.params})
+        sentence = _ROUNDED[str(params["field"])]
+    if not sentence or not gaps_of(sentence) <= params.keys():
+        # What an earlier version stored has fewer parameters.
+        sentence = ENGLISH[said.code]
+    shown = {name: _value(say, language, value) for name, value in params.items()}
+    shown |= {name: say(str(params[name])) for name in _WORDS & params.keys()}
+    if "tax" in params and "line" in params:
+        shown["tax"] = line_name(str(params["line"]), str(params["tax"]), language)
+    of_rules = rule_sentences().get(str(params.get("id")))
+    if of_rules is not None:
+        shown |= dict.fromkeys(_OF_RULES & params.keys(), say(of_rules))
+    return say(sentence, **shown)
+
+
+@cache
+def gaps_of(sentence: str) -> frozenset[str]:
+    """Return the names of a sentence's gaps."""
+    return frozenset(name for _, name, _, _ in Formatter().parse(sentence) if name)
 
 
 def problem_text(say: Say, language: str, problem: Problem) -> str:
     """Return what is wrong with a field, in the reader's language."""
-    return say(problem.message) if problem.said is None else message_text(say, language, problem.said)
+    return (
+        say(problem_on_page(problem)) if problem.said is None else message_text(say, language, problem.said)
+    )
 
 
 def refusal_text(say: Say, language: str, refusal: Refusal) -> str:
@@ -165,7 +230,7 @@ def refusal_text(say: Say, language: str, refusal: Refusal) -> str:
         problems = refusal.details if isinstance(refusal.details, list) else []
         if problems:
             return problem_text(say, language, problems[0])
-        return say(refusal.message)
+        return say(refusal_on_page(refusal))
     details = dict(refusal.details) if isinstance(refusal.details, Mapping) else {}
     for period in ("pay_period", "next_run"):
         details |= _mapping(details.get(period))

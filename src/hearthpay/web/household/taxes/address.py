@@ -10,9 +10,10 @@ from hearthpay.access.permissions import CHANGE_HOUSEHOLD
 from hearthpay.access.refusal import Refusal
 from hearthpay.employers.schemas import EmployerChanges
 from hearthpay.payroll.years.threshold_choice import change_employer
-from hearthpay.web.framework import problem_on_page, problems_of
+from hearthpay.web.framework import problems_of
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.form_values import field_errors, year_in
+from hearthpay.web.refusal_words import problem_on_page
 from hearthpay.wire.problems import problems_of as problems_found
 
 router: Final = APIRouter(include_in_schema=False)

@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from hearthpay.access.permissions import CALCULATE
 from hearthpay.access.refusal import from_tax_engine
-from hearthpay.calculator.answers import EXPLANATIONS, FUTA_NOTE, estimate_data, threshold_data
+from hearthpay.calculator.answers import EXPLANATIONS, FUTA_NOTE, ONE_EMPLOYEE, estimate_data, threshold_data
 from hearthpay.calculator.schemas import Calculation
 from hearthpay.documents.papers.stub_paper import line_name
 from hearthpay.languages.catalogue import mark
@@ -23,6 +23,7 @@ from hearthpay.taxes.thresholds import supported_threshold_years
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.employees.words import FILING_STATUSES, FREQUENCIES
 from hearthpay.web.household.form_parsing import ROOT, Entries, problems_in
+from hearthpay.web.household.payrolls.messages import message_text
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -74,7 +75,8 @@ def _answered(at: HouseholdContext, asked: Calculation, problems: dict[str, str]
     wanted = at.visitor.request.query_params.get("year", "")
     year = next((each for each in years if str(each) == wanted), today.year)
     try:
-        estimate = estimate_data(estimate_year(on=today, **asked.model_dump()))
+        estimated = estimate_year(on=today, **asked.model_dump())
+        estimate = estimate_data(estimated)
         check = check_thresholds(asked.state, asked.annual_wages, year)
     except TaxInputError as error:
         own = {_CERTIFICATE: {_CERTIFICATE: _NO_AGREEMENT}, "tax_year": {ROOT: _NO_LAW}}
@@ -85,6 +87,11 @@ def _answered(at: HouseholdContext, asked: Calculation, problems: dict[str, str]
     wages = estimate["annual_wages"]
     return {
         "estimate": estimate,
+        "limitations": [message_text(at.say, language, each) for each in estimated.messages],
+        "threshold_limitations": [
+            message_text(at.say, language, each) for each in (ONE_EMPLOYEE, *check.messages)
+        ],
+        "state_explanation": message_text(at.say, language, check.state_message),
         "lines": [(line_name(each["code"], each["name"], language), each) for each in estimate["lines"]],
         "net_of_year": wages - estimate["employee_taxes_estimate"]["total"],
         "cost_of_year": wages + estimate["employer_taxes"]["total"],

@@ -47,9 +47,9 @@ from hearthpay.http.disconnects import until_disconnected
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.ledger.quarters import read_prior_gross, read_quarters
 from hearthpay.taxes.jurisdictions import STATES
-from hearthpay.web.framework import problem_on_page
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.form_values import field_errors, id_in, year_field, year_in, years_of
+from hearthpay.web.refusal_words import problem_on_page
 from hearthpay.wire.paging import Page
 from hearthpay.wire.problems import problems_of
 

@@ -1,0 +1,154 @@
+"""What a page says of a refusal, and beside a field: sentences of the catalogues, by the code of what is wrong.
+
+What has no words of its own in the reader's language is said by the code of the refusal: no page shows English to
+somebody who reads another language.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from hearthpay.access.refusal import Problem, Refusal, RefusalCode
+from hearthpay.languages.catalogue import Sentence, mark
+from hearthpay.taxes.message_texts import ENGLISH, MessageCode
+from hearthpay.taxes.messages import Message
+
+REQUIRED: Final = mark("Fill in this field.")
+SECRET_NUMBER: Final = mark("This looks like a Social Security or bank account number. Don't enter it here.")
+REVIEW: Final = mark("Review what you entered here.")
+
+ON_FORMS: Final[Mapping[MessageCode, str]] = {
+    "required": REQUIRED,
+    "secret_number": SECRET_NUMBER,
+    "out_of_range": mark("Enter a number from {minimum} to {maximum}."),
+    "too_many_decimals": mark("Use at most {places} decimals."),
+    "below_regular_rate": mark("Enter at least the regular hourly rate."),
+    "pay_above_overtime_rate": mark("This is more than the overtime rate of ${rate}. Change both."),
+    "salary_above_overtime_rate": mark(
+        "By the hour, this is more than the overtime rate of ${rate}. Change both."
+    ),
+    "starts_after_last_day": mark("Enter a date on or before the last day, {day}."),
+    "starts_in_earlier_employment": mark("Enter a date after the last day of the earlier job, {day}."),
+    "starts_before_last_day": mark("Enter a date after the last day, {day}."),
+    "ends_before_first_day": mark("Enter a date on or after the first day, {day}."),
+    "policy_ends_before_start": mark("Enter a date on or after the first day."),
+    "not_printable": mark("Enter 1 to {longest} characters."),
+    "wait_day_needed": mark("Choose the last day for another account."),
+    "wait_day_out_of_range": mark("Choose a day after today, and no later than {latest}."),
+    "refund_year_not_over": mark(
+        "You can refund FICA of {year} from December on, or once the job has ended."
+    ),
+    "refund_wages_reach_threshold": mark(
+        "Wages of {year} are ${wages} and reach the threshold of ${threshold}. Social Security and Medicare are due."
+    ),
+    "refund_nothing_withheld": mark(
+        "No Social Security and Medicare of {year} were withheld here. There is nothing to refund."
+    ),
+    "period_too_long": mark("Choose a period of at most {days} days."),
+    "banks_closed_before_period": mark(
+        "Banks are closed that day. The business day before it, {day}, is before the pay period."
+    ),
+    "deposit_too_large": mark("A direct deposit can be at most ${most}."),
+    "debit_too_large": mark("The bank debit can be at most ${most} in total."),
+    "hours_of_salaried": mark("Enter 0. This employee is paid a salary."),
+    "hours_of_hourly": mark("Enter hours. This employee is paid by the hour."),
+    "more_hours_than_schedule": mark("Enter at most {hours} hours. The pay period has no more."),
+    "change_too_far": mark("Choose a date within two years of today."),
+    "change_not_first_day": mark("Choose the first day of a pay period that isn't decided yet."),
+    "autopilot_not_eligible": mark(
+        "Autopilot can't pay this employee yet. See the reasons on the Autopilot page."
+    ),
+    "autopilot_period_passed": mark("The period of {day} is no longer the next one. Nothing was skipped."),
+    "autopilot_payroll_decided": mark("This payroll isn't on hold anymore."),
+    "payout_without_account": mark(
+        "{name} has no active bank account to pay to. Connect one, or pay it by hand."
+    ),
+    "not_a_pay_period": mark(
+        "{days} days do not fit how often you pay: split the period, or change how often"
+    ),
+}
+"""What forms say beside a field, and pages of a refusal, by the code of what is wrong, with its parameters."""
+
+BY_CODE: Final[Mapping[RefusalCode, str]] = {
+    "scope_required": mark("You don't have permission. Ask an owner to change your role."),
+    "subscription_required": mark("Your plan doesn't include this. Ask your administrator to upgrade it."),
+    "plan_limit_reached": mark(
+        "Your plan doesn't allow more of these. Your administrator can change the plan."
+    ),
+    "clock_advancing": mark(
+        "The clock of this test household is moving forward. Nothing was saved. Try again when it has arrived."
+    ),
+}
+"""What is said on a page in place of words that are meant for programs."""
+
+_NOT_POSSIBLE: Final = mark("This isn't possible now. Reload the page to see what has changed.")
+_NOT_FOUND: Final = mark("We couldn't find that.")
+_NOT_DONE: Final = mark("That didn't work. Nothing was saved.")
+
+OTHERWISE: Final[Mapping[RefusalCode, str]] = {
+    "validation_error": REVIEW,
+    "invalid_state": _NOT_POSSIBLE,
+    "confirmation_required": mark("Confirm this first. Nothing was saved."),
+    "amounts_changed": mark("The amounts have changed. Review them again."),
+    "duplicate_employee": mark("You already have an active employee with this name."),
+    "employee_not_started": mark("The employee had not started yet in this pay period."),
+    "employee_incomplete": mark("Something is missing on the employee's page. Add it first."),
+    "employee_not_in_household": _NOT_FOUND,
+    "not_found": _NOT_FOUND,
+    "household_forbidden": _NOT_FOUND,
+    "gone": mark("This link has expired. Ask for a new one."),
+    "invitation_too_soon": mark("We sent an invitation less than 24 hours ago. Try again tomorrow."),
+    "direct_deposit_unavailable": mark(
+        "Direct deposit can't be used here yet: an account is missing or still being verified."
+    ),
+    "document_not_available": mark("This document isn't available yet."),
+    "unsupported_tax_year": mark("We don't have the tax rules of this year."),
+    "unsupported_jurisdiction": mark("We don't have tax rules for this place yet."),
+    "rate_limited": mark("Too many attempts. Wait a moment and try again."),
+    "service_unavailable": mark("This doesn't work right now. Try again in a moment."),
+    "tax_year_not_final": mark("Some tax figures of this year aren't published yet."),
+    "authentication_required": mark("Sign in again."),
+}
+"""What a reader of another language is told where a refusal has no words there; any other gets `not done`."""
+
+
+def problem_on_page(problem: Problem) -> str:
+    """Return what is wrong with a field as a page says it: a sentence of the catalogues."""
+    if problem.said is None:
+        return problem.message if isinstance(problem.message, Sentence) else _plain(problem.message, REVIEW)
+    return _sentence(problem.said, REVIEW)
+
+
+def refusal_on_page(refusal: Refusal) -> str:
+    """Return what a page says of a refusal: a sentence of the catalogues."""
+    known = BY_CODE.get(refusal.code)
+    if known is not None:
+        return known
+    otherwise = OTHERWISE.get(refusal.code, _NOT_DONE)
+    return _plain(refusal.message, otherwise) if refusal.said is None else _sentence(refusal.said, otherwise)
+
+
+def _sentence(said: Message, otherwise: str) -> Sentence:
+    words = ON_FORMS.get(said.code)
+    if words is None:
+        parts = any(isinstance(value, tuple) for _, value in said.params)
+        return (
+            _plain(said.text, otherwise)
+            if parts
+            else Sentence(ENGLISH[said.code], dict(said.params), otherwise=otherwise)
+        )
+    return Sentence(words, dict(said.params), otherwise=otherwise)
+
+
+def _plain(words: str, otherwise: str) -> Sentence:
+    return Sentence(words, otherwise=otherwise)
+
+
+def above_the_form(problem: Problem) -> str:
+    """Return what is wrong with a field that a form does not have; of a path only its last name is said."""
+    said = problem_on_page(problem)
+    name = problem.field.rpartition("].")[2]
+    if not isinstance(said, Sentence) or problem.said is not None or "[" in name:
+        return said
+    return Sentence(f"{name}: {said.words}", otherwise=said.otherwise)
