@@ -20,8 +20,7 @@ from hearthpay.employees.own_notices import NoticeRecipient
 from hearthpay.http.envelope import request_id_of
 from hearthpay.http.household_times import refuse_while_advancing
 from hearthpay.languages.catalogue import short_day_in
-from hearthpay.web.framework import show
-from hearthpay.web.settings.account import id_in_path
+from hearthpay.web.framework import id_in_path, show
 from hearthpay.web.visitor import Visitor
 
 

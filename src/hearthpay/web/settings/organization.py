@@ -31,8 +31,7 @@ from hearthpay.languages.catalogue import mark
 from hearthpay.mail.bounces import bounced
 from hearthpay.people import members
 from hearthpay.people.mails import person_mail
-from hearthpay.web.framework import go, page_of, problems_of, show
-from hearthpay.web.settings.account import id_in_path
+from hearthpay.web.framework import go, id_in_path, page_of, problems_of, show
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)

@@ -23,12 +23,12 @@ from hearthpay.payroll.issues.payment_status import PaymentIssue, PayrollPayment
 from hearthpay.payroll.issues.wording import action_text, happened_text, outcome_text, reason_text
 from hearthpay.payroll.ledger.rows import StoredPayroll
 from hearthpay.payroll.service import get_payroll
+from hearthpay.web.framework import id_in_path
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.payrolls.explanation import laws_of
 from hearthpay.web.household.payrolls.messages import message_text
 from hearthpay.web.household.payrolls.preview_changes import exact
 from hearthpay.web.household.payrolls.progress import latest_debit, timeline_of
-from hearthpay.web.settings.account import id_in_path
 
 router: Final = APIRouter(include_in_schema=False)
 
