@@ -20,7 +20,7 @@ from rich.table import Table
 from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import SCOPES
 from hearthpay.accounts import service as accounts
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.banking.accounts import AccountDetails, connect_household_account
 from hearthpay.banking.calendar import earliest_pay_date
 from hearthpay.clock import Clock, FixedClock, SystemClock
@@ -172,7 +172,10 @@ async def _show(console: Console, opened: OpenedDatabase, today: Clock) -> None:
         organization = await accounts.create_organization(session, clock, "Demo agency")
         key = await accounts.create_key(session, clock, organization, mode="test", scopes=SCOPES)
     ring = KeyRing((EncryptionKey.generate(),))
-    async with running(create_app(opened.database, clock, ring=ring), "127.0.0.1", 0) as (address, _):
+    async with running(create_app(opened.database, clock, AppSettings(ring=ring)), "127.0.0.1", 0) as (
+        address,
+        _,
+    ):
         console.print(f"The API answers at [bold]{address}[/]; a test key reaches sandbox households only.\n")
         api = Api(address, key.text)
         await _calculator(console, api)
