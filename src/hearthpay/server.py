@@ -6,7 +6,6 @@ import gc
 import os
 import signal
 import socket
-import sys
 from collections.abc import AsyncIterator, Generator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -29,12 +28,14 @@ from hearthpay.http.connection_limits import (
     connection_limits,
     queue_within,
     raise_descriptor_limit,
+    room_within,
 )
 from hearthpay.http.deadlines import Deadlines
 from hearthpay.http.fair_share import share_of
 from hearthpay.http.hosts import place_of_address
 from hearthpay.http.metrics import TOKEN_VARIABLE, metrics_of
 from hearthpay.http.rate_limit import rate_limits
+from hearthpay.http.uvicorn_internals import UVICORNS_OWN, http_protocol, plain_http_of
 from hearthpay.mail.limits import MailLimitsError, mail_limits
 from hearthpay.mail.mail_folder import MailFolder
 from hearthpay.mail.mailer import SERVER_VARIABLE, MailSettingsError, load_mailer
@@ -78,15 +79,6 @@ def listen(host: str, port: int, backlog: int = 2_048) -> socket.socket:
     return listener
 
 
-def _connections(deadlines: Deadlines, limiter: ConnectionLimiter) -> type[asyncio.Protocol] | str:
-    """Return what speaks HTTP: with deadlines and a door, save on Windows, where the parser does not exist."""
-    if sys.platform == "win32":
-        return "auto"
-    from hearthpay.http.connection import timed_by
-
-    return timed_by(deadlines, limiter)
-
-
 @asynccontextmanager
 async def running(
     app: FastAPI,
@@ -118,9 +110,11 @@ async def serving(
     limiter = ConnectionLimiter(
         connections, descriptors=descriptors, read_within=deadlines.reading, metrics=metrics_of(app)
     )
+    protocol = http_protocol(deadlines, limiter, plain=connections.plain)
     config = uvicorn.Config(
         app,
-        http=_connections(deadlines, limiter),
+        http=protocol,
+        limit_concurrency=room_within(connections, descriptors) + 1 if protocol == UVICORNS_OWN else None,
         ws="none",
         backlog=queue_within(descriptors),
         forwarded_allow_ips=[str(network) for network in connections.proxies],
@@ -210,7 +204,7 @@ class WebSettings:
                     sign_up_open=sign_up_open_of(environment),
                     operator=environment.get(OPERATOR_VARIABLE, "").strip() or None,
                 ),
-                connection_limits(environment),
+                replace(connection_limits(environment), plain=plain_http_of(environment)),
             )
         except (ValueError, MailSettingsError, MailLimitsError) as error:
             raise WebSettingsError(str(error)) from None
