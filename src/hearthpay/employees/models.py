@@ -95,6 +95,27 @@ class Employee(Base):
         return ("pay_rate",) if self.pay_rate is None else ()
 
 
+class PayChange(Base):
+    """A change of somebody's hourly rate or salary; the database writes it with the change."""
+
+    __tablename__ = "pay_changes"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID]
+    employer_id: Mapped[UUID]
+    sandbox: Mapped[bool]
+    employee_id: Mapped[UUID]
+    changed_at: Mapped[datetime]
+    former_pay_type: Mapped[str]
+    former_pay_rate: Mapped[Decimal | None] = mapped_column("former_pay_rate_cents")
+    former_salary: Mapped[Decimal | None] = mapped_column("former_salary_cents")
+    former_salary_per: Mapped[str | None]
+    pay_type: Mapped[str]
+    pay_rate: Mapped[Decimal | None] = mapped_column("pay_rate_cents")
+    salary: Mapped[Decimal | None] = mapped_column("salary_cents")
+    salary_per: Mapped[str | None]
+
+
 class Invitation(Base):
     """A link by which an employee enters one kind of number; the token itself is nowhere but in the link."""
 
