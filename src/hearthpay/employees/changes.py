@@ -1,8 +1,8 @@
 """What an employee's settings become when some of them are sent anew."""
 
+import datetime
 from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import date
 from decimal import Decimal
 from typing import Any, Final
 
@@ -62,7 +62,11 @@ def settings_after(
     if start_date is not None and employee.end_date is not None and start_date > employee.end_date:
         raise invalid("start_date", f"must not be after the last day, {employee.end_date}")
     earlier = employee.earlier_employments
-    if start_date is not None and earlier and start_date <= date.fromisoformat(earlier[-1]["end_date"]):
+    if (
+        start_date is not None
+        and earlier
+        and start_date <= datetime.date.fromisoformat(earlier[-1]["end_date"])
+    ):
         raise invalid(
             "start_date", f"must be after the last day of the earlier employment, {earlier[-1]['end_date']}"
         )

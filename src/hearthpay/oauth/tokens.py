@@ -1,10 +1,10 @@
 """Codes and refresh tokens, changed for tokens: each once. What comes a second time was stolen, and ends the grant."""
 
 import base64
+import datetime
 import hashlib
 import hmac
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final, Literal
 from uuid import UUID
 
@@ -63,7 +63,7 @@ class AgentAccess:
 
 async def exchange_code(
     session: AsyncSession,
-    now: datetime,
+    now: datetime.datetime,
     *,
     client_id: str,
     code: str,
@@ -91,7 +91,7 @@ async def exchange_code(
 
 async def exchange_refresh(
     session: AsyncSession,
-    now: datetime,
+    now: datetime.datetime,
     *,
     client_id: str,
     refresh: str,
@@ -116,7 +116,7 @@ async def exchange_refresh(
 
 
 async def revoke(
-    session: AsyncSession, now: datetime, *, client_id: str, token: str, origin: RequestOrigin
+    session: AsyncSession, now: datetime.datetime, *, client_id: str, token: str, origin: RequestOrigin
 ) -> None:
     """End the grant of a token, access or refresh, if it is this program's (RFC 7009); else do nothing."""
     shown = read_secret("access", token) or read_secret("refresh", token)
@@ -128,7 +128,7 @@ async def revoke(
 
 
 async def find_access(
-    session: AsyncSession, now: datetime, presented: str, request_id: str
+    session: AsyncSession, now: datetime.datetime, presented: str, request_id: str
 ) -> AgentAccess | None:
     """Return who comes with this access token; None where it opens nothing any more.
 
@@ -165,14 +165,14 @@ def _role(role: Role, tools: list[str]) -> Role:
 
 async def _exchange(
     session: AsyncSession,
-    now: datetime,
+    now: datetime.datetime,
     kind: Literal["code", "refresh"],
     shown: AgentSecret,
     client_id: str,
     origin: RequestOrigin,
 ) -> IssuedTokens | None:
     access, refresh = new_secret("access"), new_secret("refresh")
-    values: dict[str, str | bytes | datetime | UUID] = {
+    values: dict[str, str | bytes | datetime.datetime | UUID] = {
         "shown": shown.hash,
         "client": client_id,
         "now": now,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Final, NamedTuple
 
 from sqlalchemy import text
@@ -20,7 +20,7 @@ class Vital(NamedTuple):
     """One number, in cents where it is money, and since or at when it is so; None where that has no moment."""
 
     figure: int
-    moment: datetime | None
+    moment: datetime.datetime | None
 
 
 async def vitals(people_context: PeopleContext, who: SignedIn) -> Mapping[str, Vital]:

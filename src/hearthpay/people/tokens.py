@@ -3,8 +3,8 @@
 The database keeps hashes. Using one up is one statement, so of two who come with the same token one is let in.
 """
 
+import datetime
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Final, Literal
 from uuid import UUID
 
@@ -18,13 +18,13 @@ from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_
 
 TokenKind = Literal["sign_up", "reset", "new_email", "first_owner", "challenge", "employee_account"]
 
-LASTS: Final[dict[TokenKind, timedelta]] = {
-    "sign_up": timedelta(hours=24),
-    "reset": timedelta(hours=1),
-    "new_email": timedelta(hours=24),
-    "first_owner": timedelta(hours=24),
-    "challenge": timedelta(minutes=5),
-    "employee_account": timedelta(hours=24),
+LASTS: Final[dict[TokenKind, datetime.timedelta]] = {
+    "sign_up": datetime.timedelta(hours=24),
+    "reset": datetime.timedelta(hours=1),
+    "new_email": datetime.timedelta(hours=24),
+    "first_owner": datetime.timedelta(hours=24),
+    "challenge": datetime.timedelta(minutes=5),
+    "employee_account": datetime.timedelta(hours=24),
 }
 
 _FIND: Final = text("SELECT * FROM find_one_time_token(:token_hash)")
@@ -43,7 +43,7 @@ class TokenFacts:
 
 async def leave_token(
     session: AsyncSession,
-    now: datetime,
+    now: datetime.datetime,
     kind: TokenKind,
     *,
     email: str | None = None,
@@ -69,7 +69,9 @@ async def leave_token(
     return token
 
 
-async def look_at_token(session: AsyncSession, now: datetime, kind: TokenKind, presented: str) -> TokenFacts:
+async def look_at_token(
+    session: AsyncSession, now: datetime.datetime, kind: TokenKind, presented: str
+) -> TokenFacts:
     """Return what a token that still works is about. Raises `not_found`, and `gone` for one that is over."""
     token = parse_token(presented)
     row = None if token is None else (await session.execute(_FIND, {"token_hash": token.hash})).one_or_none()
@@ -81,7 +83,12 @@ async def look_at_token(session: AsyncSession, now: datetime, kind: TokenKind, p
 
 
 async def use_token(
-    session: AsyncSession, now: datetime, kind: TokenKind, presented: str, *, holder: bytes | None = None
+    session: AsyncSession,
+    now: datetime.datetime,
+    kind: TokenKind,
+    presented: str,
+    *,
+    holder: bytes | None = None,
 ) -> TokenFacts:
     """Use the token up and return what it is about.
 
@@ -95,7 +102,7 @@ async def use_token(
     return TokenFacts(row.email, row.person_id, row.organization_id)
 
 
-async def end_own_tokens(session: AsyncSession, now: datetime) -> None:
+async def end_own_tokens(session: AsyncSession, now: datetime.datetime) -> None:
     """Take back every link of the person whose transaction it is."""
     await session.execute(_END_OWN, {"now": now})
 

@@ -1,8 +1,8 @@
 """Prior wages: what another payroll paid an employee earlier in the year, entered once for each source."""
 
+import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -73,13 +73,13 @@ class PriorWagesItem:
     employee_id: UUID
     tax_year: int
     source: str
-    as_of: date
+    as_of: datetime.date
     gross_pay: Dollars
     net_pay: Dollars
     employee_taxes: Dollars
     employer_taxes: Dollars
     lines: list[PriorWagesLineItem]
-    created_at: datetime
+    created_at: datetime.datetime
     warnings: list[str] = field(default_factory=list)
 
 
@@ -165,7 +165,7 @@ class PriorRecord(NamedTuple):
     id: UUID
     employee_id: UUID
     source: str
-    as_of: date
+    as_of: datetime.date
     gross_pay: int
     lines: tuple[PriorLine, ...]
     net_pay: int

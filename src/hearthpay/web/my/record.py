@@ -1,9 +1,9 @@
 """Which record a page under `/my` is about: one of the visitor's own, found anew with each request."""
 
+import datetime
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -95,6 +95,6 @@ def hours(count: Decimal) -> str:
     return whole + (dot + part).rstrip("0").rstrip(".")
 
 
-def today_of(visitor: Visitor) -> date:
+def today_of(visitor: Visitor) -> datetime.date:
     """Return the day that it is where pay is reckoned."""
     return visitor.people_context.clock.today()

@@ -1,6 +1,6 @@
 """The organization: its members, and its API keys."""
 
-from datetime import date, datetime
+import datetime
 from typing import Final
 from uuid import UUID
 
@@ -309,10 +309,10 @@ def _new_key(visitor: Visitor) -> NewKey:
     )
 
 
-def _last_moment(day: str) -> datetime | None:
+def _last_moment(day: str) -> datetime.datetime | None:
     if not day:
         return None
     try:
-        return end_of_day(date.fromisoformat(day))
+        return end_of_day(datetime.date.fromisoformat(day))
     except (ValueError, OverflowError):
         raise invalid("expires_at", "Enter a date, like 11/20/2026.") from None
