@@ -26,7 +26,7 @@ from benchmarks.event_loop import new_event_loop
 from benchmarks.report import Aim, Row, print_table
 from hearthpay.access.actor import Actor
 from hearthpay.accounts import service as accounts
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.clock import SystemClock
 from hearthpay.database.session import Database
 from hearthpay.database.startup import Addresses, open_database
@@ -112,7 +112,7 @@ async def _visiting(payrolls: int, employees: int) -> AsyncIterator[BenchmarkVis
                 await accounts.lift_limits(session, organization, _ROOM)
                 email = "owner@example.com"
                 invited = await invite_by_operator(session, clock, organization.id, email, "owner")
-            app = create_app(opened.database, clock, public_url=_HOME, ring=ring)
+            app = create_app(opened.database, clock, AppSettings(public_url=_HOME, ring=ring))
             people_context = app.state.people_context
             new = NewPerson("Owner", "orchid-tractor-58", "en")
             entered = await join_as_new_person(people_context, invited.token.text, new, _VISIT)

@@ -18,7 +18,7 @@ import psycopg
 from benchmarks.event_loop import new_event_loop
 from benchmarks.installation import Installation, installation
 from benchmarks.report import Aim, Row, print_table
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.clock import SystemClock
 from hearthpay.database.session import Database
 from hearthpay.people.context import PeopleContext
@@ -125,7 +125,7 @@ async def main() -> None:
     payrolls = parser.parse_args().payrolls
     async with installation() as installed:
         clock, ring = SystemClock(), KeyRing((EncryptionKey.generate(),))
-        app = create_app(installed.database, clock, public_url=_HOME, ring=ring)
+        app = create_app(installed.database, clock, AppSettings(public_url=_HOME, ring=ring))
         token = await sign_in(installed, app.state.people_context)
         url = installed.owner_url.replace("postgresql+psycopg://", "postgresql://")
         with psycopg.connect(url, autocommit=True) as owner:

@@ -6,6 +6,7 @@ to the last and people home; `/metrics` and the portal's pages have tokens of th
 """
 
 import asyncio
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -133,40 +134,50 @@ _CONTACT: Final = {"name": "The Hearthpay maintainers"}
 _SAME_ADDRESS: Final = "Where this document is served; `hearthpay serve` does so at http://127.0.0.1:8000."
 
 
-def create_app(
-    database: Database,
-    clock: Clock,
-    *,
-    public_url: str | None = None,
-    metrics_token: str | None = None,
-    deadlines: Deadlines = Deadlines(),  # noqa: B008 - frozen
-    rate_limits: RateLimits | None = None,
-    ring: KeyRing | None = None,
-    mailer: Mailer | None = None,
-    mail_limits: MailLimits = USUAL_LIMITS,
-    direct_deposit: bool = False,
-    requests_at_once: int = USUAL_SHARE,
-    sign_up_open: bool = True,
-    keeps_mail: bool = False,
-    operator: str | None = None,
-) -> FastAPI:
-    """Return the application over an open database; `public_url` is its address as its clients see it:
-    other hosts than that and this machine are then refused.
+@dataclass(frozen=True, slots=True)
+class AppSettings:
+    """What an installation decides about its application. Without any, it serves the API and sends nothing."""
 
-    Without a `metrics_token` there is no `/metrics`; without `rate_limits` requests are counted in this process alone;
-    without a `ring` the portal takes no numbers and nobody is invited; without a `mailer` no email is sent, and with
-    one no more in a day than `mail_limits` allow. `direct_deposit` tells whether a bank is configured that real
-    households' payrolls can go through; `requests_at_once` are worked on for one organization. With `sign_up_open` and
-    a `mailer` strangers may make accounts; without one, the worker `keeps_mail` in a folder. Warnings name the
-    `operator`'s address.
-    """
+    public_url: str | None = None
+    """The service's address as its clients see it: other hosts than that and this machine are then refused."""
+    metrics_token: str | None = None
+    """What reads `/metrics`; without it there is none."""
+    deadlines: Deadlines = field(default_factory=Deadlines)
+    rate_limits: RateLimits | None = None
+    """Where requests are counted; without it, in this process alone."""
+    ring: KeyRing | None = None
+    """The keys of the vault; without them the portal takes no numbers and nobody is invited."""
+    mailer: Mailer | None = None
+    """Sends emails, no more in a day than `mail_limits` allow; without it none is sent."""
+    mail_limits: MailLimits = USUAL_LIMITS
+    direct_deposit: bool = False
+    """Whether a bank is configured that real households' payrolls can go through."""
+    requests_at_once: int = USUAL_SHARE
+    """How many requests of one organization are worked on at once."""
+    sign_up_open: bool = True
+    """Whether strangers may make accounts, where there is a `mailer`."""
+    keeps_mail: bool = False
+    """Whether the worker keeps emails in a folder, where there is no `mailer`."""
+    operator: str | None = None
+    """The operator's address, which warnings name."""
+
+
+DEFAULT_SETTINGS: Final = AppSettings()
+
+
+def create_app(database: Database, clock: Clock, settings: AppSettings = DEFAULT_SETTINGS) -> FastAPI:
+    """Return the application over an open database."""
     app = Application(
         title="Hearthpay",
         version=INTERFACE_VERSION,
         description=_DESCRIPTION,
         license_info=_LICENSE,
         contact=_CONTACT,
-        servers=[{"url": public_url} if public_url else {"url": "/", "description": _SAME_ADDRESS}],
+        servers=[
+            {"url": settings.public_url}
+            if settings.public_url
+            else {"url": "/", "description": _SAME_ADDRESS}
+        ],
         openapi_tags=[*_TAGS],
         openapi_url=None,
         docs_url=None,
@@ -175,28 +186,28 @@ def create_app(
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     keys = KeyLookup(database, clock)
-    counting = rate_limits or RateLimits(clock)
+    counting = settings.rate_limits or RateLimits(clock)
     parts = Runtime(
         database=database,
         clock=HouseholdClock(clock),
         keys=keys,
         rate_limits=counting,
         attempts=FailedAttempts(clock),
-        fair_share=FairShare(requests_at_once),
-        public_url=public_url,
-        ring=ring,
-        mailer=mailer,
-        mail_limits=mail_limits,
-        direct_deposit=direct_deposit,
+        fair_share=FairShare(settings.requests_at_once),
+        public_url=settings.public_url,
+        ring=settings.ring,
+        mailer=settings.mailer,
+        mail_limits=settings.mail_limits,
+        direct_deposit=settings.direct_deposit,
     )
     runtime.install(app, parts)
     errors.install(app, failure_page)
     counted = metrics.Metrics()
-    metrics.install(app, counted, metrics_token, partial(worker_figures, database, clock))
+    metrics.install(app, counted, settings.metrics_token, partial(worker_figures, database, clock))
     app.add_middleware(FastDispatch, routes=app.router.routes)
-    if public_url is not None:
+    if settings.public_url is not None:
         app.add_middleware(KnownHosts)
-    app.add_middleware(RequestMiddleware, metrics=counted, deadlines=deadlines)
+    app.add_middleware(RequestMiddleware, metrics=counted, deadlines=settings.deadlines)
     app.add_api_route("/healthz", healthz, include_in_schema=False)
     app.add_api_route("/readyz", readyz, include_in_schema=False)
     app.add_api_route("/openapi.json", openapi_document(app.openapi), include_in_schema=False)
@@ -211,19 +222,21 @@ def create_app(
     app.router.routes.extend(calendar_feed.routes)
     app.router.routes.extend(oauth.routes)
     postman = (
-        PersonPostman(database, ring, mailer, clock) if ring is not None and mailer is not None else None
+        PersonPostman(database, settings.ring, settings.mailer, clock)
+        if settings.ring is not None and settings.mailer is not None
+        else None
     )
     people_context = PeopleContext(
         database,
         HouseholdClock(clock),
-        ring,
+        settings.ring,
         SignInThrottle(clock),
         sends_mail=postman is not None,
-        sign_up_open=sign_up_open,
+        sign_up_open=settings.sign_up_open,
         postman=postman,
-        keeps_mail=keeps_mail and postman is None and ring is not None,
-        links_begin=(public_url or LINKS_BEGIN).rstrip("/"),
-        operator=operator,
+        keeps_mail=settings.keeps_mail and postman is None and settings.ring is not None,
+        links_begin=(settings.public_url or LINKS_BEGIN).rstrip("/"),
+        operator=settings.operator,
     )
     install_people_context(app, people_context)
     app.router.routes.extend(PEOPLE_ROUTES)

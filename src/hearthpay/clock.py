@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
@@ -14,22 +14,22 @@ BUSINESS_TIME = ZoneInfo("America/New_York")
 """Payroll deadlines and the Federal Reserve's banking days are kept in US Eastern time."""
 
 
-def end_of_day(day: date) -> datetime:
+def end_of_day(day: datetime.date) -> datetime.datetime:
     """Return the instant at which a business day ends and the next begins, in UTC. Raises OverflowError for the last
     day.
     """
-    following = day + timedelta(days=1)
-    return datetime.combine(following, time.min, BUSINESS_TIME).astimezone(UTC)
+    following = day + datetime.timedelta(days=1)
+    return datetime.datetime.combine(following, datetime.time.min, BUSINESS_TIME).astimezone(datetime.UTC)
 
 
 class Clock(Protocol):
     """Tells the instant and the business day."""
 
-    def now(self) -> datetime:
+    def now(self) -> datetime.datetime:
         """Return the current instant, timezone-aware, in UTC."""
         ...
 
-    def today(self) -> date:
+    def today(self) -> datetime.date:
         """Return the current calendar day in US Eastern time."""
         ...
 
@@ -37,11 +37,11 @@ class Clock(Protocol):
 class SystemClock:
     """The machine's clock."""
 
-    def now(self) -> datetime:
+    def now(self) -> datetime.datetime:
         """Return the current instant in UTC."""
-        return datetime.now(UTC)
+        return datetime.datetime.now(datetime.UTC)
 
-    def today(self) -> date:
+    def today(self) -> datetime.date:
         """Return the current calendar day in US Eastern time."""
         return self.now().astimezone(BUSINESS_TIME).date()
 
@@ -49,21 +49,21 @@ class SystemClock:
 class FixedClock:
     """A clock which stands still until it is told to move."""
 
-    def __init__(self, at: datetime) -> None:
+    def __init__(self, at: datetime.datetime) -> None:
         """Stand at `at`; a datetime without a timezone raises ValueError, as it names no instant."""
         if at.tzinfo is None or at.utcoffset() is None:
             raise ValueError("a clock needs a timezone-aware datetime")
-        self._at = at.astimezone(UTC)
+        self._at = at.astimezone(datetime.UTC)
 
-    def now(self) -> datetime:
+    def now(self) -> datetime.datetime:
         """Return the instant at which the clock stands, in UTC."""
         return self._at
 
-    def today(self) -> date:
+    def today(self) -> datetime.date:
         """Return the calendar day in US Eastern time at which the clock stands."""
         return self._at.astimezone(BUSINESS_TIME).date()
 
-    def advance(self, by: timedelta) -> None:
+    def advance(self, by: datetime.timedelta) -> None:
         """Move the clock by a span of real elapsed time; a negative span moves it back."""
         self._at += by
 
@@ -72,7 +72,7 @@ class FixedClock:
 class HouseholdTime:
     """Where the clock of a sandbox household stands; while it is `advancing`, nothing else may change the household."""
 
-    at: datetime
+    at: datetime.datetime
     advancing: bool = False
 
 
@@ -117,12 +117,12 @@ class HouseholdClock:
         """Go by `real` outside of such blocks."""
         self.real = real
 
-    def now(self) -> datetime:
+    def now(self) -> datetime.datetime:
         """Return the instant at which the household's clock stands, or the current one, in UTC."""
         stands = current_household_time()
         return self.real.now() if stands is None else stands.at
 
-    def today(self) -> date:
+    def today(self) -> datetime.date:
         """Return the calendar day in US Eastern time at that instant."""
         return self.now().astimezone(BUSINESS_TIME).date()
 

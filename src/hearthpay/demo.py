@@ -1,11 +1,11 @@
 """The demonstration: two sandbox households on a throw-away database, through the real API."""
 
 import asyncio
+import datetime
 import json
 import shutil
 import tempfile
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from rich.table import Table
 from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import SCOPES
 from hearthpay.accounts import service as accounts
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.banking.accounts import AccountDetails, connect_household_account
 from hearthpay.banking.calendar import earliest_pay_date
 from hearthpay.clock import Clock, FixedClock, SystemClock
@@ -163,7 +163,7 @@ def demo_clock(today: Clock) -> FixedClock:
     years = supported_years()
     if earliest_pay_date(today.now()).year in years:
         return FixedClock(today.now())
-    return FixedClock(datetime(max(years), *_DAY_OF_THE_LAST_YEAR, tzinfo=UTC))
+    return FixedClock(datetime.datetime(max(years), *_DAY_OF_THE_LAST_YEAR, tzinfo=datetime.UTC))
 
 
 async def _show(console: Console, opened: OpenedDatabase, today: Clock) -> None:
@@ -172,7 +172,10 @@ async def _show(console: Console, opened: OpenedDatabase, today: Clock) -> None:
         organization = await accounts.create_organization(session, clock, "Demo agency")
         key = await accounts.create_key(session, clock, organization, mode="test", scopes=SCOPES)
     ring = KeyRing((EncryptionKey.generate(),))
-    async with running(create_app(opened.database, clock, ring=ring), "127.0.0.1", 0) as (address, _):
+    async with running(create_app(opened.database, clock, AppSettings(ring=ring)), "127.0.0.1", 0) as (
+        address,
+        _,
+    ):
         console.print(f"The API answers at [bold]{address}[/]; a test key reaches sandbox households only.\n")
         api = Api(address, key.text)
         await _calculator(console, api)
@@ -223,21 +226,21 @@ async def _thresholds(console: Console, api: Api) -> None:
     console.print(table)
 
 
-async def _payrolls(console: Console, api: Api, family: Family, today: date) -> dict[str, Any]:
+async def _payrolls(console: Console, api: Api, family: Family, today: datetime.date) -> dict[str, Any]:
     """Hire, preview and run; return the employee with the household's id."""
     employer = await api.post("/employers", family.employer)
-    hired = today - timedelta(days=60)
+    hired = today - datetime.timedelta(days=60)
     employee = await api.post(
         "/employees", {"employer_id": employer["id"], "start_date": hired.isoformat(), **family.employee}
     )
     state = family.employer["state"]
-    monday = today - timedelta(days=today.weekday() + 7 * WEEKS)
+    monday = today - datetime.timedelta(days=today.weekday() + 7 * WEEKS)
     bodies = [
         {
             "employer_id": employer["id"],
-            "pay_period_start": (monday + timedelta(days=7 * week)).isoformat(),
-            "pay_period_end": (monday + timedelta(days=7 * week + 6)).isoformat(),
-            "pay_date": (monday + timedelta(days=7 * week + 6)).isoformat(),
+            "pay_period_start": (monday + datetime.timedelta(days=7 * week)).isoformat(),
+            "pay_period_end": (monday + datetime.timedelta(days=7 * week + 6)).isoformat(),
+            "pay_date": (monday + datetime.timedelta(days=7 * week + 6)).isoformat(),
             "pay_frequency": "weekly",
             "employees": [
                 {"employee_id": employee["id"], "regular_hours": float(hours), "payment_method": "check"}
@@ -283,24 +286,24 @@ async def _direct_deposit(console: Console, api: Api, employee: dict[str, Any], 
         account_number_again=_ACCOUNT,
         account_type="checking",
     )
-    monday = town.clock.today() - timedelta(days=town.clock.today().weekday())
+    monday = town.clock.today() - datetime.timedelta(days=town.clock.today().weekday())
     entry = {"employee_id": employee["id"], "regular_hours": 35, "payment_method": "direct_deposit"}
     run = await api.post(
         "/payroll/run",
         {
             "employer_id": employee["employer_id"],
             "pay_period_start": monday.isoformat(),
-            "pay_period_end": (monday + timedelta(days=6)).isoformat(),
+            "pay_period_end": (monday + datetime.timedelta(days=6)).isoformat(),
             "pay_frequency": "weekly",
             "employees": [entry],
             "confirm_ach_debit": True,
         },
     )
-    pay_date = date.fromisoformat(run["pay_period"]["pay_date"])
+    pay_date = datetime.date.fromisoformat(run["pay_period"]["pay_date"])
     while town.clock.today() <= pay_date:
         await town.work()
         town.clock.advance(
-            timedelta(hours=3)
+            datetime.timedelta(hours=3)
         )  # so that no cut-off of a bank is missed, whatever time it is now
     payroll = await api.get(f"/payroll/{run['payroll_id']}")
     net = _money(payroll["totals"]["total_net_pay"])

@@ -6,10 +6,9 @@ import gc
 import os
 import signal
 import socket
-import sys
 from collections.abc import AsyncIterator, Generator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -18,7 +17,7 @@ import structlog
 import uvicorn
 from fastapi import FastAPI
 
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.banking.originator import BankSettingsError, load_bank
 from hearthpay.clock import Clock, SystemClock
 from hearthpay.database.session import Database
@@ -29,15 +28,17 @@ from hearthpay.http.connection_limits import (
     connection_limits,
     queue_within,
     raise_descriptor_limit,
+    room_within,
 )
 from hearthpay.http.deadlines import Deadlines
 from hearthpay.http.fair_share import share_of
 from hearthpay.http.hosts import place_of_address
 from hearthpay.http.metrics import TOKEN_VARIABLE, metrics_of
-from hearthpay.http.rate_limit import RateLimits, rate_limits
-from hearthpay.mail.limits import MailLimits, MailLimitsError, mail_limits
+from hearthpay.http.rate_limit import rate_limits
+from hearthpay.http.uvicorn_internals import UVICORNS_OWN, http_protocol, plain_http_of
+from hearthpay.mail.limits import MailLimitsError, mail_limits
 from hearthpay.mail.mail_folder import MailFolder
-from hearthpay.mail.mailer import SERVER_VARIABLE, Mailer, MailSettingsError, load_mailer
+from hearthpay.mail.mailer import SERVER_VARIABLE, MailSettingsError, load_mailer
 from hearthpay.mail.notices import OPERATOR_VARIABLE, PUBLIC_URL_VARIABLE
 from hearthpay.people.first_owner import offer_first_owner
 from hearthpay.process import configure_logging, key_ring_of, log_settings, supervised
@@ -78,15 +79,6 @@ def listen(host: str, port: int, backlog: int = 2_048) -> socket.socket:
     return listener
 
 
-def _connections(deadlines: Deadlines, limiter: ConnectionLimiter) -> type[asyncio.Protocol] | str:
-    """Return what speaks HTTP: with deadlines and a door, save on Windows, where the parser does not exist."""
-    if sys.platform == "win32":
-        return "auto"
-    from hearthpay.http.connection import timed_by
-
-    return timed_by(deadlines, limiter)
-
-
 @asynccontextmanager
 async def running(
     app: FastAPI,
@@ -118,9 +110,11 @@ async def serving(
     limiter = ConnectionLimiter(
         connections, descriptors=descriptors, read_within=deadlines.reading, metrics=metrics_of(app)
     )
+    protocol = http_protocol(deadlines, limiter, plain=connections.plain)
     config = uvicorn.Config(
         app,
-        http=_connections(deadlines, limiter),
+        http=protocol,
+        limit_concurrency=room_within(connections, descriptors) + 1 if protocol == UVICORNS_OWN else None,
         ws="none",
         backlog=queue_within(descriptors),
         forwarded_allow_ips=[str(network) for network in connections.proxies],
@@ -192,30 +186,25 @@ class WebSettingsError(Exception):
 class WebSettings:
     """What the web is told by its environment."""
 
-    counted: RateLimits
-    public_url: str | None
-    mailer: Mailer | None
-    mail_limits: MailLimits
-    metrics_token: str | None
+    application: AppSettings
     connections: ConnectionLimits
-    requests_at_once: int
-    sign_up_open: bool
-    operator: str | None = None
 
     @classmethod
     def of(cls, environment: Mapping[str, str], clock: Clock) -> Self:
         """Raises WebSettingsError."""
         try:
             return cls(
-                rate_limits(clock, environment.get("RATE_LIMIT_URL") or None),
-                public_url_of(environment),
-                load_mailer(environment),
-                mail_limits(environment),
-                environment.get(TOKEN_VARIABLE),
-                connection_limits(environment),
-                share_of(environment),
-                sign_up_open_of(environment),
-                environment.get(OPERATOR_VARIABLE, "").strip() or None,
+                AppSettings(
+                    rate_limits=rate_limits(clock, environment.get("RATE_LIMIT_URL") or None),
+                    public_url=public_url_of(environment),
+                    mailer=load_mailer(environment),
+                    mail_limits=mail_limits(environment),
+                    metrics_token=environment.get(TOKEN_VARIABLE),
+                    requests_at_once=share_of(environment),
+                    sign_up_open=sign_up_open_of(environment),
+                    operator=environment.get(OPERATOR_VARIABLE, "").strip() or None,
+                ),
+                replace(connection_limits(environment), plain=plain_http_of(environment)),
             )
         except (ValueError, MailSettingsError, MailLimitsError) as error:
             raise WebSettingsError(str(error)) from None
@@ -224,21 +213,8 @@ class WebSettings:
         self, database: Database, clock: Clock, ring: KeyRing, *, direct_deposit: bool, keeps_mail: bool
     ) -> FastAPI:
         """Return the application under these settings."""
-        app = create_app(
-            database,
-            clock,
-            public_url=self.public_url,
-            metrics_token=self.metrics_token,
-            rate_limits=self.counted,
-            ring=ring,
-            mailer=self.mailer,
-            mail_limits=self.mail_limits,
-            direct_deposit=direct_deposit,
-            requests_at_once=self.requests_at_once,
-            sign_up_open=self.sign_up_open,
-            keeps_mail=keeps_mail,
-            operator=self.operator,
-        )
+        settings = replace(self.application, ring=ring, direct_deposit=direct_deposit, keeps_mail=keeps_mail)
+        app = create_app(database, clock, settings)
         app.openapi()  # built now: it takes most of a second, which nobody's request shall wait for
         return app
 
@@ -319,7 +295,9 @@ async def serve(
                 ):
                     freeze_start_objects()
                     announce(address)
-                    welcome(first_owner, settings.public_url, host, urlsplit(address).port or port)
+                    welcome(
+                        first_owner, settings.application.public_url, host, urlsplit(address).port or port
+                    )
                     await either(stopping, served)
                     print("Stopping …", flush=True)  # noqa: T201
                 return
@@ -330,7 +308,7 @@ async def serve(
                         opened, listener, host, direct_deposit=direct_deposit, keeps_mail=keeps_mail
                     )
                     process = await stack.enter_async_context(web_process(order, GRACE_SECONDS + 5))
-                    welcome(first_owner, settings.public_url, host, listener.getsockname()[1])
+                    welcome(first_owner, settings.application.public_url, host, listener.getsockname()[1])
                 await either(stopping, asyncio.create_task(process.wait()))
                 if not stopping.is_set():
                     raise SystemExit(f"hearthpay: the web process has ended ({process.returncode})")

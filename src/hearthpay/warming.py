@@ -1,6 +1,6 @@
 """Loads what the first requests of a process would wait for: rules, duties, accounts, words and templates."""
 
-from datetime import date
+import datetime
 
 from hearthpay.duties.rules import duties_of
 from hearthpay.languages.catalogue import sentences
@@ -10,7 +10,7 @@ from hearthpay.taxes.rulebook import rulebook_of, supported_years
 from hearthpay.web.pages import compile_templates
 
 
-def load_for_first_requests(today: date) -> None:
+def load_for_first_requests(today: datetime.date) -> None:
     """Load it, in about a second: the rules of this year and the next one, and of every state what is due and where."""
     for year in {today.year, today.year + 1} & set(supported_years()):
         rulebook_of(year)

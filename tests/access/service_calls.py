@@ -163,7 +163,7 @@ BELOW: Final = frozenset(
         "hearthpay.accounts.freezing.freeze_organization",
         "hearthpay.accounts.freezing.refuse_frozen",
         "hearthpay.autopilot.agreeing.record_agreement",
-        "hearthpay.autopilot.ending.disable",
+        "hearthpay.autopilot.managing.disable",
         "hearthpay.autopilot.pausing.pause",
         "hearthpay.autopilot.pausing.resume",
         "hearthpay.autopilot.records.audit",

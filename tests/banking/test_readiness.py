@@ -9,7 +9,7 @@ import httpx
 import psycopg
 import pytest
 
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.banking.accounts import fail_accounts
 from hearthpay.banking.authorizations import authorize
 from hearthpay.banking.readiness import (
@@ -166,7 +166,7 @@ async def test_the_status_of_a_household_that_is_ready(
         await authorize(
             session, family.actor, await session.get_one(Employer, family.employer_id), clock.now()
         )
-    with_bank = create_app(database, clock, direct_deposit=True)
+    with_bank = create_app(database, clock, AppSettings(direct_deposit=True))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(with_bank), base_url=BASE_URL) as client:
         caller = Caller(client, account.live.key, account.live.key_id)
         status = data(await caller.get(f"/employers/{family.employer_id}/dd-status"))

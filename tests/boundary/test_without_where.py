@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from hypothesis import given, settings
 
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
@@ -60,7 +60,7 @@ WORSE = pytest.mark.parametrize("columns", [TENANT_COLUMNS, ALL_IDS], ids=["tena
 async def unguarded(owner_database: Database, clock: FixedClock) -> AsyncIterator[httpx.AsyncClient]:
     """A client of the same application over the owner's connections, whom no policy binds."""
     transport = httpx.ASGITransport(
-        create_app(owner_database, clock, ring=KeyRing((EncryptionKey.generate(),)))
+        create_app(owner_database, clock, AppSettings(ring=KeyRing((EncryptionKey.generate(),))))
     )
     async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as client:
         yield client

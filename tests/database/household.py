@@ -416,6 +416,16 @@ def add_household(
     )
     insert(
         connection,
+        "pay_changes",
+        **household,
+        employee_id=employee_id,
+        changed_at=NOW,
+        former_pay_type="hourly",
+        pay_type="hourly",
+        pay_rate_cents=3_000,
+    )
+    insert(
+        connection,
         "signed_certificates",
         **household,
         employee_id=employee_id,

@@ -242,6 +242,8 @@ def test_switching_row_security_off_refuses_instead_of_revealing(
         "UPDATE filing_choices SET since_year = 2025",
         "DELETE FROM insurance_policies",
         "UPDATE insurance_policies SET state = 'NY'",
+        "DELETE FROM pay_changes",
+        "UPDATE pay_changes SET pay_rate_cents = 1",
         "DELETE FROM closed_accounts",
         "UPDATE closed_accounts SET account = 'withholding'",
         "DELETE FROM calendar_links",

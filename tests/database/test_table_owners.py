@@ -48,7 +48,7 @@ OWNERS = {
     "doctor": ("examinations",),
     "insurance": ("insurance_policies",),
     "documents": ("documents", "document_packages", "paper_signatures"),
-    "employees": ("employee_links", "employees", "invitations", "signed_certificates"),
+    "employees": ("employee_links", "employees", "invitations", "pay_changes", "signed_certificates"),
     "employers": ("assigned_rates", "employers"),
     "http": ("idempotency_keys",),
     "mail": ("mail_outbox", "mail_register"),

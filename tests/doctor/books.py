@@ -12,7 +12,7 @@ from sqlalchemy import text
 from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import SCOPES
 from hearthpay.accounts import service as accounts
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.autopilot.commands import Agreement, EnrolledTerms, EnrollEmployee
 from hearthpay.autopilot.enrolling import enroll
 from hearthpay.autopilot.generation import generate_due
@@ -218,7 +218,7 @@ async def keep_books(service: Database, owner: Database, worker: Database) -> Bo
         ]
     ring = KeyRing((EncryptionKey.generate(),))
     client = httpx.AsyncClient(
-        transport=httpx.ASGITransport(create_app(service, clock, ring=ring)), base_url=BASE_URL
+        transport=httpx.ASGITransport(create_app(service, clock, AppSettings(ring=ring))), base_url=BASE_URL
     )
     live, test = (Caller(client, key.text, key.id) for key in keys)
     books = Books(service, owner, worker, client, live, test, organization.id, clock, ring)

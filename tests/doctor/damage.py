@@ -80,6 +80,10 @@ EMPLOYED = (
     "INSERT INTO employee_links SELECT new_id(), i.organization_id, i.employer_id, i.sandbox, i.employee_id, p.id, i.id, "
     "now(), NULL FROM invitations i, people p",
 )
+PAY_CHANGE = (
+    "INSERT INTO pay_changes SELECT new_id(), organization_id, employer_id, sandbox, id, now(), 'hourly', {former}, "
+    f"NULL, NULL, 'hourly', {{now}}, NULL, NULL FROM employees WHERE pay_rate_cents > 100 AND id = {AN_EMPLOYEE}"
+)
 SIGNED = (
     "INSERT INTO signed_certificates (id, organization_id, employer_id, sandbox, employee_id, jurisdiction, form, "
     "law_year, rulebook_version, wording, language, asked, answered, entries, signed_name, signed_on, signed_at, "
@@ -628,6 +632,13 @@ DAMAGE = {
         (*SOMEBODY, SIGNED(place="US", answer="exempt", entries="'{\"exempt\": true}'")),
         (*SOMEBODY, SIGNED(place="AK", answer="exempt", entries="'{}'")),
         (*SOMEBODY, SIGNED(place="US", answer="other", entries="e.federal_withholding")),
+    ],
+    "pay_changed": [
+        (PAY_CHANGE.format(former="pay_rate_cents - 100", now="pay_rate_cents - 50"),),
+        (
+            PAY_CHANGE.format(former="pay_rate_cents - 100", now="pay_rate_cents - 50"),
+            PAY_CHANGE.format(former="pay_rate_cents - 60", now="pay_rate_cents"),
+        ),
     ],
     "waiting_accounts": [
         (CHANGED_ACCOUNT(asked="b.created_at"),),

@@ -3,7 +3,7 @@
 import pytest
 from fastapi import FastAPI
 
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.security.key_ring import KeyRing
@@ -15,4 +15,4 @@ __all__ = ["account", "client", "counts", "household", "new_account", "new_key",
 
 @pytest.fixture
 def app(database: Database, clock: FixedClock, ring: KeyRing) -> FastAPI:
-    return create_app(database, clock, ring=ring, direct_deposit=True)
+    return create_app(database, clock, AppSettings(ring=ring, direct_deposit=True))

@@ -14,7 +14,7 @@ from icalendar import Calendar
 from structlog.testing import capture_logs
 
 from hearthpay.access.actor import Actor
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.duties.feed import make_link, revoke_link
@@ -30,7 +30,7 @@ METRICS_TOKEN = "a-token-for-the-metrics-of-the-tests"
 
 @pytest.fixture
 def app(database: Database, clock: FixedClock) -> FastAPI:
-    return create_app(database, clock, metrics_token=METRICS_TOKEN)
+    return create_app(database, clock, AppSettings(metrics_token=METRICS_TOKEN))
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from fastapi import FastAPI
 
 from hearthpay.access.permissions import SCOPES
 from hearthpay.accounts import service as accounts
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
@@ -73,7 +73,7 @@ NewAccount = Callable[..., Awaitable[Account]]
 
 @pytest.fixture
 def app(database: Database, clock: FixedClock) -> FastAPI:
-    return create_app(database, clock, ring=KeyRing((EncryptionKey.generate(),)))
+    return create_app(database, clock, AppSettings(ring=KeyRing((EncryptionKey.generate(),))))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI
 
 import hearthpay
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.http.hosts import HostName, place_of_address, place_of_host
@@ -73,13 +73,13 @@ async def _ask(app: FastAPI, host: str, path: str = "/api/v1/threshold", **heade
 
 @pytest.fixture
 def app(database: Database, clock: FixedClock, ring: KeyRing) -> FastAPI:
-    return create_app(database, clock, public_url=PUBLIC, ring=ring)
+    return create_app(database, clock, AppSettings(public_url=PUBLIC, ring=ring))
 
 
 @pytest.fixture
 def nameless(database: Database, clock: FixedClock, ring: KeyRing) -> FastAPI:
     """The application without HEARTHPAY_PUBLIC_URL."""
-    return create_app(database, clock, ring=ring, keeps_mail=True)
+    return create_app(database, clock, AppSettings(ring=ring, keeps_mail=True))
 
 
 @pytest.mark.parametrize(

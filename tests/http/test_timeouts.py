@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.embedded import EmbeddedServer
 from hearthpay.database.session import Database
@@ -31,7 +31,7 @@ HEALTHZ = b"GET /healthz HTTP/1.1\r\nHost: pay.example.com\r\n\r\n"
 
 @asynccontextmanager
 async def serving(database: Database, clock: FixedClock, deadlines: Deadlines) -> AsyncIterator[str]:
-    app = create_app(database, clock, deadlines=deadlines)
+    app = create_app(database, clock, AppSettings(deadlines=deadlines))
     add_slow_routes(app)
     async with running(app, "127.0.0.1", 0, deadlines) as (address, _):
         yield address
@@ -245,7 +245,7 @@ async def test_whenever_the_time_is_up_a_retry_does_it_once(
     keys = [str(uuid4()) for _ in range(12)]
     for number, key in enumerate(keys):
         deadlines = Deadlines(body=LONG, answer=0.001 * (number + 1))
-        transport = httpx.ASGITransport(create_app(database, clock, deadlines=deadlines))
+        transport = httpx.ASGITransport(create_app(database, clock, AppSettings(deadlines=deadlines)))
         async with httpx.AsyncClient(transport=transport, base_url="http://pay.example.com") as hasty:
             for _ in range(3):
                 response = await hasty.post(

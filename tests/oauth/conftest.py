@@ -6,7 +6,7 @@ import psycopg
 import pytest
 from fastapi import FastAPI
 
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.mail.mailer import Mailer
@@ -23,7 +23,7 @@ __all__ = ["maria", "ring"]
 @pytest.fixture
 def app(database: Database, clock: FixedClock, ring: KeyRing) -> FastAPI:
     mailer = Mailer("smtp://127.0.0.1:9", "payroll@example.com")
-    app = create_app(database, clock, public_url=HOME, ring=ring, mailer=mailer)
+    app = create_app(database, clock, AppSettings(public_url=HOME, ring=ring, mailer=mailer))
     app.state.people_context = PeopleContext(
         database, clock, ring, app.state.people_context.throttle, sends_mail=True, no_sooner_than=0
     )

@@ -2,7 +2,7 @@
 
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.http.example import example_in
@@ -72,7 +72,7 @@ def test_it_says_where_it_is_served_by_whom_and_under_which_license(document: Do
 
 
 def test_where_the_address_is_known_the_document_names_it(database: Database, clock: FixedClock) -> None:
-    app = create_app(database, clock, public_url="https://pay.example")
+    app = create_app(database, clock, AppSettings(public_url="https://pay.example"))
     assert app.openapi()["servers"] == [{"url": "https://pay.example"}]
 
 

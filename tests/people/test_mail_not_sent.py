@@ -20,7 +20,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import ProgrammingError
 
 from hearthpay.access.refusal import Refusal
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database, become_person
 from hearthpay.mail.bounces import bounced
@@ -200,7 +200,7 @@ def test_the_folder_is_where_the_settings_say(tmp_path: Path) -> None:
 
 @pytest.fixture
 def app(database: Database, clock: FixedClock, ring: KeyRing, people_context: PeopleContext) -> FastAPI:
-    app = create_app(database, clock, public_url=HOME, ring=ring, keeps_mail=True)
+    app = create_app(database, clock, AppSettings(public_url=HOME, ring=ring, keeps_mail=True))
     app.state.people_context = replace(people_context, sends_mail=False, keeps_mail=True)
     return app
 

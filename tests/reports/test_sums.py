@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hearthpay.reports.accept import prefers_csv
 from hearthpay.reports.csv_table import csv_text
+from hearthpay.reports.routes import prefers_csv
 from hearthpay.reports.state_wages import (
     EarnedInQuarter,
     ReportedPerson,

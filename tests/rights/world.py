@@ -14,7 +14,7 @@ from hearthpay.access.plans import terms_of
 from hearthpay.accounts import service as accounts
 from hearthpay.accounts.models import Organization
 from hearthpay.accounts.own_keys import NewKey, create_own_key, revoke_own_key
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.employees.commands import AddEmployee
 from hearthpay.employees.own_account import make_own_account, request_account
 from hearthpay.employees.service import create_employee
@@ -56,7 +56,7 @@ class Household:
 async def let_people_in(books: Books, connection: psycopg.Connection) -> Household:
     """Two owners of two organizations, a member who was a viewer, an employee with an account, keys and agents."""
     mailer = Mailer("smtp://127.0.0.1:9", "payroll@example.com")
-    app = create_app(books.service, books.clock, public_url=HOME, ring=books.ring, mailer=mailer)
+    app = create_app(books.service, books.clock, AppSettings(public_url=HOME, ring=books.ring, mailer=mailer))
     throttle = app.state.people_context.throttle
     people_context = PeopleContext(
         books.service, books.clock, books.ring, throttle, sends_mail=True, no_sooner_than=0

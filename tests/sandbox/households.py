@@ -11,7 +11,7 @@ import pytest
 from fastapi import FastAPI
 
 from hearthpay.access.actor import Actor
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.autopilot.commands import Agreement, EnrolledTerms, EnrollEmployee
 from hearthpay.autopilot.enrolling import enroll
 from hearthpay.autopilot.records import STANDING_TEXT_VERSION
@@ -124,7 +124,7 @@ class Lab:
 
 @pytest.fixture
 def app(database: Database, clock: FixedClock, ring: KeyRing) -> FastAPI:
-    return create_app(database, clock, ring=ring, direct_deposit=True)
+    return create_app(database, clock, AppSettings(ring=ring, direct_deposit=True))
 
 
 @pytest.fixture

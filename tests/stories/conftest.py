@@ -12,7 +12,7 @@ import pytest_asyncio
 from fastapi import FastAPI
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
 
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.mail.mailer import Mailer
@@ -37,7 +37,9 @@ __all__ = ["account", "client", "household", "maria", "new_account", "new_key", 
 
 @pytest.fixture
 async def app(database: Database, clock: FixedClock, ring: KeyRing) -> FastAPI:
-    return create_app(database, clock, ring=ring, mailer=Mailer("smtp://127.0.0.1:9", "payroll@example.com"))
+    return create_app(
+        database, clock, AppSettings(ring=ring, mailer=Mailer("smtp://127.0.0.1:9", "payroll@example.com"))
+    )
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ import pytest
 from fastapi import FastAPI
 from playwright.async_api import BrowserContext, Page
 
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.banking.accounts import AccountDetails, connect_employee_account
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
@@ -53,7 +53,7 @@ LARGEST: Final = 150_000
 async def app(database: Database, clock: FixedClock, ring: KeyRing) -> FastAPI:
     """Of an installation that has a bank."""
     mailer = Mailer("smtp://127.0.0.1:9", "payroll@example.com")
-    return create_app(database, clock, ring=ring, mailer=mailer, direct_deposit=True)
+    return create_app(database, clock, AppSettings(ring=ring, mailer=mailer, direct_deposit=True))
 
 
 @pytest.fixture

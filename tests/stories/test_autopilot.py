@@ -7,7 +7,7 @@ import pytest
 from fastapi import FastAPI
 from playwright.async_api import Page
 
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.mail.mailer import Mailer
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.long
 async def app(database: Database, clock: FixedClock, ring: KeyRing) -> FastAPI:
     """Of an installation that has a bank."""
     mailer = Mailer("smtp://127.0.0.1:9", "payroll@example.com")
-    return create_app(database, clock, ring=ring, mailer=mailer, direct_deposit=True)
+    return create_app(database, clock, AppSettings(ring=ring, mailer=mailer, direct_deposit=True))
 
 
 async def test_every_page_of_autopilot(

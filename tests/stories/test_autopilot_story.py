@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI
 from playwright.async_api import BrowserContext
 
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.autopilot.generation import generate_due
 from hearthpay.autopilot.outbox_tasks import run_outbox_tasks
 from hearthpay.banking.gateways.folder import folder_gateway
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.long
 async def app(database: Database, clock: FixedClock, ring: KeyRing) -> FastAPI:
     """Of an installation that has a bank."""
     mailer = Mailer("smtp://127.0.0.1:9", "payroll@example.com")
-    return create_app(database, clock, ring=ring, mailer=mailer, direct_deposit=True)
+    return create_app(database, clock, AppSettings(ring=ring, mailer=mailer, direct_deposit=True))
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from fastapi import FastAPI
 from playwright.async_api import Browser, BrowserContext
 
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.banking.account_changes import WAITS, connect_due
 from hearthpay.banking.gateways.folder import folder_gateway
 from hearthpay.clock import FixedClock
@@ -37,7 +37,7 @@ _PAYROLL = re.compile(r"/payrolls/[0-9a-f-]{36}$")
 async def app(database: Database, clock: FixedClock, ring: KeyRing) -> FastAPI:
     """Of an installation that has a bank; a test household's money goes to the simulated one."""
     mailer = Mailer("smtp://127.0.0.1:9", "payroll@example.com")
-    return create_app(database, clock, ring=ring, mailer=mailer, direct_deposit=True)
+    return create_app(database, clock, AppSettings(ring=ring, mailer=mailer, direct_deposit=True))
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 from fastapi import FastAPI
 from playwright.async_api import Page
 
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.mail.mailer import Mailer
@@ -30,7 +30,7 @@ _LONG_FIRST, _LONG_LAST = "Maximiliana-Guadalupe Constanza", "Wolfeschlegelstein
 async def app(database: Database, clock: FixedClock, ring: KeyRing) -> FastAPI:
     """Of an installation that has a bank."""
     mailer = Mailer("smtp://127.0.0.1:9", "payroll@example.com")
-    return create_app(database, clock, ring=ring, mailer=mailer, direct_deposit=True)
+    return create_app(database, clock, AppSettings(ring=ring, mailer=mailer, direct_deposit=True))
 
 
 def paths() -> list[str]:

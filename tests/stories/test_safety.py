@@ -18,7 +18,7 @@ from playwright.async_api import Browser, expect
 from hearthpay.access.refusal import Refusal
 from hearthpay.accounts.own_keys import NewKey, create_own_key
 from hearthpay.alerts.delivery import send_alerts
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.banking.account_changes import connect_due
 from hearthpay.banking.accounts import AccountDetails, connect_household_account
 from hearthpay.clock import FixedClock
@@ -57,7 +57,9 @@ async def mailer(postbox: Postbox) -> AsyncIterator[Mailer]:
 @pytest.fixture
 async def app(database: Database, clock: FixedClock, ring: KeyRing, mailer: Mailer) -> FastAPI:
     return create_app(
-        database, clock, ring=ring, mailer=mailer, direct_deposit=True, operator="operator@example.com"
+        database,
+        clock,
+        AppSettings(ring=ring, mailer=mailer, direct_deposit=True, operator="operator@example.com"),
     )
 
 

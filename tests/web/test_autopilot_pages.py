@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from fastapi import FastAPI
 
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.autopilot.eligibility import REASONS as CODES
 from hearthpay.autopilot.generation import generate_due
 from hearthpay.autopilot.outbox_tasks import run_outbox_tasks
@@ -56,7 +56,9 @@ AGREED = {"agree": "on", "text_version": STANDING_TEXT_VERSION}
 def app(database: Database, clock: FixedClock, ring: KeyRing) -> FastAPI:
     """Of an installation that has a bank."""
     mailer = Mailer("smtp://127.0.0.1:9", "payroll@example.com")
-    app = create_app(database, clock, public_url=HOME, ring=ring, mailer=mailer, direct_deposit=True)
+    app = create_app(
+        database, clock, AppSettings(public_url=HOME, ring=ring, mailer=mailer, direct_deposit=True)
+    )
     app.state.people_context = PeopleContext(
         database, clock, ring, app.state.people_context.throttle, sends_mail=True, no_sooner_than=0
     )

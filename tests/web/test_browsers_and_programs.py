@@ -7,7 +7,7 @@ import httpx
 import pytest
 from fastapi import FastAPI, Request
 
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.http.deadlines import Deadlines
@@ -20,7 +20,7 @@ PROGRAMS = ({}, {"Accept": "*/*"}, {"Accept": "application/json"})
 
 @pytest.fixture
 def app(database: Database, clock: FixedClock) -> FastAPI:
-    app = create_app(database, clock, public_url=HOME, deadlines=Deadlines(answer=0.3))
+    app = create_app(database, clock, AppSettings(public_url=HOME, deadlines=Deadlines(answer=0.3)))
 
     async def failing(request: Request) -> None:
         raise ValueError("a wage of 1234.56")

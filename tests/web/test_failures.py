@@ -8,7 +8,7 @@ import pytest
 from fastapi import APIRouter, FastAPI
 from starlette.responses import Response
 
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.web.framework import page_of
@@ -21,7 +21,7 @@ SECRET = "a wage of 1234.56"
 
 @pytest.fixture
 def app(database: Database, clock: FixedClock) -> FastAPI:
-    app = create_app(database, clock, public_url=HOME)
+    app = create_app(database, clock, AppSettings(public_url=HOME))
     router = APIRouter()
 
     @page_of(router, "GET", "/failing", "anyone")
@@ -37,7 +37,7 @@ async def cut_off(clock: FixedClock, monkeypatch: pytest.MonkeyPatch) -> AsyncIt
     """The application, whose database cannot be reached."""
     monkeypatch.setattr("hearthpay.database.session.RECONNECT_SECONDS", 0.1)
     nowhere = Database("postgresql://nobody@127.0.0.1:9/nothing", role="hearthpay_service")
-    yield create_app(nowhere, clock, public_url=HOME)
+    yield create_app(nowhere, clock, AppSettings(public_url=HOME))
     await nowhere.dispose()
 
 

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from fastapi import FastAPI
 
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.mail.mailer import Mailer
@@ -43,7 +43,7 @@ VISITORS = ("stranger", "viewer", "admin", "owner", "other", "stale")
 def app(database: Database, clock: FixedClock, ring: KeyRing) -> FastAPI:
     """With the way to a mail server, which is not spoken to here: mail leaves by the worker."""
     mailer = Mailer("smtp://127.0.0.1:9", "payroll@example.com")
-    app = create_app(database, clock, public_url=HOME, ring=ring, mailer=mailer)
+    app = create_app(database, clock, AppSettings(public_url=HOME, ring=ring, mailer=mailer))
     app.state.people_context = PeopleContext(
         database, clock, ring, app.state.people_context.throttle, sends_mail=True, no_sooner_than=0
     )
@@ -373,7 +373,7 @@ async def test_pages_speak_spanish_to_who_asks_for_it(app: FastAPI) -> None:
 async def test_over_plain_http_it_says_why_nobody_can_sign_in(
     database: Database, clock: FixedClock, ring: KeyRing
 ) -> None:
-    app = create_app(database, clock, ring=ring)
+    app = create_app(database, clock, AppSettings(ring=ring))
     for address, warned in (("http://pay.example.com", True), ("http://localhost:8000", False)):
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=address) as client:
             page = await client.get("/sign-in")
@@ -385,8 +385,10 @@ async def test_strangers_make_no_accounts_where_the_operator_says_so(
 ) -> None:
     mailer = Mailer("smtp://127.0.0.1:9", "payroll@example.com")
     for closed in (
-        create_app(database, clock, public_url=HOME, ring=ring, mailer=mailer, sign_up_open=False),
-        create_app(database, clock, public_url=HOME, ring=ring),
+        create_app(
+            database, clock, AppSettings(public_url=HOME, ring=ring, mailer=mailer, sign_up_open=False)
+        ),
+        create_app(database, clock, AppSettings(public_url=HOME, ring=ring)),
     ):
         browser = Browser.of(closed)
         assert "by invitation" in (await browser.look("/sign-in")).text

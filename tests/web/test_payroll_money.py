@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from fastapi import FastAPI
 
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.banking.accounts import AccountDetails, connect_employee_account, connect_household_account
 from hearthpay.banking.gateways.folder import folder_gateway
 from hearthpay.clock import FixedClock
@@ -40,7 +40,9 @@ __all__ = ["maria", "people", "people_context", "world"]
 def app(database: Database, clock: FixedClock, ring: KeyRing) -> FastAPI:
     """Of an installation that has a bank."""
     mailer = Mailer("smtp://127.0.0.1:9", "payroll@example.com")
-    app = create_app(database, clock, public_url=HOME, ring=ring, mailer=mailer, direct_deposit=True)
+    app = create_app(
+        database, clock, AppSettings(public_url=HOME, ring=ring, mailer=mailer, direct_deposit=True)
+    )
     app.state.people_context = PeopleContext(
         database, clock, ring, app.state.people_context.throttle, sends_mail=True, no_sooner_than=0
     )

@@ -14,7 +14,7 @@ import pytest
 from fastapi import FastAPI
 
 from hearthpay.access.actor import Actor
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.banking.accounts import AccountDetails, connect_household_account
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database, Tenant
@@ -41,7 +41,9 @@ async def app(
 ) -> AsyncIterator[FastAPI]:
     async with mail_server(postbox) as url:
         mailer = Mailer(url, "Hearthpay <payroll@example.com>")
-        yield create_app(database, clock, public_url=BASE_URL, ring=ring, mailer=mailer, direct_deposit=True)
+        yield create_app(
+            database, clock, AppSettings(public_url=BASE_URL, ring=ring, mailer=mailer, direct_deposit=True)
+        )
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from fastapi import FastAPI
 
 from hearthpay.access.actor import Actor
-from hearthpay.app import create_app
+from hearthpay.app import AppSettings, create_app
 from hearthpay.banking.accounts import AccountDetails, connect_employee_account, connect_household_account
 from hearthpay.banking.gateways.folder import folder_gateway
 from hearthpay.clock import BUSINESS_TIME, FixedClock
@@ -109,7 +109,7 @@ def town(
 @pytest.fixture
 def app(database: Database, clock: FixedClock) -> FastAPI:
     """The application of an installation that has a bank."""
-    return create_app(database, clock, direct_deposit=True)
+    return create_app(database, clock, AppSettings(direct_deposit=True))
 
 
 @dataclass

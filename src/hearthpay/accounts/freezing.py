@@ -3,7 +3,7 @@
 Payroll goes on as it was: what is frozen is who may act, where money goes and where warnings go.
 """
 
-from datetime import datetime, timedelta
+import datetime
 from typing import Final
 from uuid import UUID
 
@@ -14,7 +14,7 @@ from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.refusal import Refusal
 
-FROZEN_FOR: Final = timedelta(hours=24)
+FROZEN_FOR: Final = datetime.timedelta(hours=24)
 
 _FREEZE: Final = text("SELECT freeze_organization(:until)")
 _UNTIL: Final = text(
@@ -22,7 +22,9 @@ _UNTIL: Final = text(
 )
 
 
-async def freeze_organization(session: AsyncSession, actor: Actor, now: datetime, why: str) -> datetime:
+async def freeze_organization(
+    session: AsyncSession, actor: Actor, now: datetime.datetime, why: str
+) -> datetime.datetime:
     """Freeze the actor's organization for FROZEN_FOR from now, and return until when.
 
     `why` is a code that stands in the audit trail; owners are told, as of every delicate act.
@@ -40,13 +42,17 @@ async def freeze_organization(session: AsyncSession, actor: Actor, now: datetime
     return until
 
 
-async def frozen_until(session: AsyncSession, organization_id: UUID, now: datetime) -> datetime | None:
+async def frozen_until(
+    session: AsyncSession, organization_id: UUID, now: datetime.datetime
+) -> datetime.datetime | None:
     """Return until when the organization is frozen; None where it is not."""
-    found: datetime | None = await session.scalar(_UNTIL, {"organization": organization_id, "now": now})
+    found: datetime.datetime | None = await session.scalar(
+        _UNTIL, {"organization": organization_id, "now": now}
+    )
     return found
 
 
-async def refuse_frozen(session: AsyncSession, actor: Actor, now: datetime) -> None:
+async def refuse_frozen(session: AsyncSession, actor: Actor, now: datetime.datetime) -> None:
     """Refuse what lets something new in, or changes where money or warnings go, while the organization is frozen.
 
     Raises `invalid_state`. The operator is let pass.
@@ -55,7 +61,9 @@ async def refuse_frozen(session: AsyncSession, actor: Actor, now: datetime) -> N
         await refuse_frozen_organization(session, actor.organization_id, now)
 
 
-async def refuse_frozen_organization(session: AsyncSession, organization_id: UUID, now: datetime) -> None:
+async def refuse_frozen_organization(
+    session: AsyncSession, organization_id: UUID, now: datetime.datetime
+) -> None:
     """The same, whoever comes. Raises `invalid_state`."""
     until = await frozen_until(session, organization_id, now)
     if until is not None:

@@ -1,6 +1,6 @@
 """The tables of organizations and API keys."""
 
-from datetime import datetime
+import datetime
 from uuid import UUID
 
 from sqlalchemy.dialects.postgresql import JSONB
@@ -19,10 +19,10 @@ class Organization(Base):
 
     id: Mapped[UUID] = mapped_column(primary_key=True)
     name: Mapped[str]
-    created_at: Mapped[datetime]
+    created_at: Mapped[datetime.datetime]
     plan: Mapped[str]
     lifted_limits: Mapped[dict[str, int | None]] = mapped_column(JSONB)
-    frozen_until: Mapped[datetime | None] = mapped_column(default=None)
+    frozen_until: Mapped[datetime.datetime | None] = mapped_column(default=None)
 
 
 class ApiKeyRecord(Base):
@@ -41,9 +41,9 @@ class ApiKeyRecord(Base):
     scopes: Mapped[list[str]]
     key_hash: Mapped[bytes]
     last_four: Mapped[str]
-    created_at: Mapped[datetime]
-    revoked_at: Mapped[datetime | None]
-    expires_at: Mapped[datetime | None]
+    created_at: Mapped[datetime.datetime]
+    revoked_at: Mapped[datetime.datetime | None]
+    expires_at: Mapped[datetime.datetime | None]
     confined: Mapped[bool]
-    last_used_at: Mapped[datetime | None]
+    last_used_at: Mapped[datetime.datetime | None]
     made_by: Mapped[UUID | None] = mapped_column(default=None)

@@ -4,9 +4,9 @@ A key is made in the mode that its maker is looking at: nothing that happens in 
 database holds that too, and that there is no way back from a revocation.
 """
 
+import datetime
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final, NamedTuple, cast
 from uuid import UUID
 
@@ -71,7 +71,7 @@ class NewKey:
     scopes: Sequence[str]
     employer_id: UUID | None = None
     confined: bool = False
-    expires_at: datetime | None = None
+    expires_at: datetime.datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

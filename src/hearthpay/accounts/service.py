@@ -4,10 +4,10 @@ The service's own role can neither create an organization, nor put it on a plan,
 need a session of the role that owns the tables. Each leaves an audit row of the kind `operator`.
 """
 
+import datetime
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -200,7 +200,7 @@ async def create_key(
     scopes: Sequence[str],
     employer_id: UUID | None = None,
     confined: bool = False,
-    expires_at: datetime | None = None,
+    expires_at: datetime.datetime | None = None,
 ) -> IssuedKey:
     """Issue a key that remembers the household `employer_id`, if one is given.
 
@@ -263,7 +263,7 @@ async def create_key(
 
 
 def reach_of(
-    key: ApiKey, employer_id: UUID | None, *, confined: bool, expires_at: datetime | None
+    key: ApiKey, employer_id: UUID | None, *, confined: bool, expires_at: datetime.datetime | None
 ) -> dict[str, object]:
     """Return how far a new key reaches, for its audit row, and the digest of what it is known by."""
     return {

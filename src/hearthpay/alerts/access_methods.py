@@ -4,9 +4,9 @@ Passkeys, the second factor, sessions, agents that she let in, keys that she mad
 what a thief leaves behind.
 """
 
+import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Final, Literal, get_args
 from uuid import UUID
 
@@ -25,7 +25,7 @@ from hearthpay.people.passkeys import list_passkeys, remove_passkey
 from hearthpay.people.second_factor import second_factor_of
 from hearthpay.people.sessions import OrganizationMembership, SignedIn, end_session, list_sessions
 
-YOUNG_FOR: Final = timedelta(days=30)
+YOUNG_FOR: Final = datetime.timedelta(days=30)
 """How long a way in counts as new."""
 
 WayKind = Literal["passkey", "second_factor", "agent", "key", "session"]
@@ -42,7 +42,7 @@ class AccessMethod:
     kind: WayKind
     id: UUID
     name: str
-    since: datetime
+    since: datetime.datetime
     young: bool
     may_end: bool = True
     organization_id: UUID | None = None
@@ -107,7 +107,7 @@ async def end_access_method(
 
 
 async def _agents(
-    session: AsyncSession, actor: Actor, membership: OrganizationMembership, now: datetime
+    session: AsyncSession, actor: Actor, membership: OrganizationMembership, now: datetime.datetime
 ) -> Sequence[AccessMethod]:
     return [
         AccessMethod(
@@ -127,7 +127,7 @@ async def _agents(
 
 
 async def _keys(
-    session: AsyncSession, actor: Actor, membership: OrganizationMembership, now: datetime
+    session: AsyncSession, actor: Actor, membership: OrganizationMembership, now: datetime.datetime
 ) -> Sequence[AccessMethod]:
     assert actor.id is not None
     return [
@@ -158,5 +158,5 @@ def _actor(who: SignedIn, membership: OrganizationMembership, sandbox: bool, req
     )
 
 
-def _young(since: datetime, now: datetime) -> bool:
+def _young(since: datetime.datetime, now: datetime.datetime) -> bool:
     return now - since < YOUNG_FOR

@@ -4,9 +4,9 @@ No number of acts uses a warning up: the first few mails of a day leave at once,
 all that happened meanwhile.
 """
 
+import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -29,8 +29,8 @@ CHUNK: Final = 100
 """Organizations that one round tells."""
 AT_ONCE: Final = 5
 """Mails of a day that leave at once; those after them PAUSE apart."""
-PAUSE: Final = timedelta(hours=1)
-_DAY: Final = timedelta(hours=24)
+PAUSE: Final = datetime.timedelta(hours=1)
+_DAY: Final = datetime.timedelta(hours=24)
 _MOST_STOPPED: Final = 30
 """Acts that one link stops: a link has to fit into a line."""
 
@@ -91,7 +91,7 @@ async def _send(
     session: AsyncSession,
     ring: KeyRing,
     notifications: NotificationSettings,
-    now: datetime,
+    now: datetime.datetime,
     organization: UUID,
 ) -> bool:
     if not await session.scalar(_IN_TURN, {"organization": str(organization)}):

@@ -5,10 +5,10 @@ agent, a link or an account ends. What cannot be taken back without deciding som
 are told.
 """
 
+import datetime
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
 from sqlalchemy import text, update
@@ -50,7 +50,7 @@ class ReversedActs:
 
     taken_back: tuple[SensitiveAct, ...]
     left: tuple[SensitiveAct, ...]
-    frozen_until: datetime
+    frozen_until: datetime.datetime
 
 
 async def reversible_acts(people_context: PeopleContext, stop: StopActs) -> tuple[SensitiveAct, ...]:

@@ -1,8 +1,8 @@
 """Delicate acts as they stand in the audit log, and whom each is told to."""
 
+import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -19,7 +19,7 @@ MOST_HOUSEHOLDS: Final = 3
 
 class _ActsRow(NamedTuple):
     id: UUID
-    at: datetime
+    at: datetime.datetime
     organization_id: UUID
     organization: str
     employer_id: UUID | None
@@ -126,7 +126,7 @@ class SensitiveAct:
     """One delicate act, with the names of those concerned as far as there are any."""
 
     id: UUID
-    at: datetime
+    at: datetime.datetime
     organization_id: UUID
     organization: str
     employer_id: UUID | None
@@ -156,7 +156,7 @@ async def acts_of(session: AsyncSession, acts: Sequence[UUID]) -> Sequence[Sensi
 
 
 async def alert_recipients(
-    session: AsyncSession, now: datetime, acts: Sequence[SensitiveAct]
+    session: AsyncSession, now: datetime.datetime, acts: Sequence[SensitiveAct]
 ) -> Sequence[AlertReader]:
     """Return who is told of which of these acts of one organization; the session is the worker's.
 

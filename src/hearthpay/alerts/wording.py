@@ -1,7 +1,7 @@
 """A security alert as its reader reads it: what was done, by whom, when, and the link that stops it."""
 
+import datetime
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any, Final
 
 from hearthpay.alerts.sensitive_actions import SensitiveAct
@@ -150,4 +150,4 @@ def _address(say: Say, address: str | None) -> str:
 
 
 def _moment(language: str, moment: str | None) -> str:
-    return "" if moment is None else moment_in(language, datetime.fromisoformat(moment))
+    return "" if moment is None else moment_in(language, datetime.datetime.fromisoformat(moment))

@@ -2,7 +2,9 @@
 
 import datetime
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from dataclasses import dataclass
+from typing import Final, NotRequired, TypedDict, cast
+from uuid import UUID
 
 from hearthpay.autopilot.eligibility import IN_WORDS, Reason
 from hearthpay.languages.catalogue import day_in, hour_in, mark, money_in
@@ -71,20 +73,68 @@ AUTOPILOT_KINDS: Final = (*_WORDINGS, "paused", "resumed", "cannot_pay")
 """What a household is told of: what else happens is that a period cannot be paid."""
 
 
-def mail_of(kind: str, reader: NoticeReader, people: Any, payroll: Any, details: Mapping[str, Any]) -> Mail:
-    """Return what the reader is told of the household's enrollment.
+class PeriodDetails(TypedDict):
+    """A pay period as tasks carry it: days in ISO 8601."""
 
-    `people` has the names of employee and household, `payroll` what is known of the payroll it is about, if any.
-    """
-    name = name_in_mail(people.first_name, people.last_name) or reader.say(_AN_EMPLOYEE)
-    if kind == "debit_tomorrow" and payroll.status != "scheduled":
+    start: str
+    end: str
+    pay_date: NotRequired[str]
+
+
+class TaskDetails(TypedDict, total=False):
+    """What a task says besides its payroll; each kind has some of it. Days are in ISO 8601."""
+
+    reasons: Sequence[str]
+    failure_count: int
+    last_day: str
+    """The employee's last day, of a pause because she left."""
+    period_start: str
+    period_end: str
+    for_good: bool
+    """Whether the period will not be paid by Autopilot at all."""
+    waiting: bool
+    """Whether only the operator or the law stands in the way."""
+    next_period: PeriodDetails
+    not_paid: Sequence[PeriodDetails]
+    reinstated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names of an enrolled employee, and of the household that is told."""
+
+    first_name: str
+    last_name: str
+    household_first: str
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPayroll:
+    """The payroll that a task is about; `net_pay` in cents, `code` is why it failed."""
+
+    id: UUID
+    status: str
+    period_start: datetime.date
+    period_end: datetime.date
+    pay_date: datetime.date
+    net_pay: int
+    scheduled_send_at: datetime.datetime | None
+    code: str | None
+
+
+def mail_of(
+    reader: NoticeReader, kind: str, names: Names, payroll: TaskPayroll | None, details: TaskDetails
+) -> Mail:
+    """Return what the reader is told of the household's enrollment, and of the payroll it is about, if any."""
+    name = name_in_mail(names.first_name, names.last_name) or reader.say(_AN_EMPLOYEE)
+    if kind == "debit_tomorrow" and payroll is not None and payroll.status != "scheduled":
         kind = "debit_now"  # the worker was away when a day before was
     subject, *lines = _paragraphs(kind, reader, name, payroll, details)
-    return letter(reader.address, reader.language, subject, people.household_first, tuple(lines))
+    return letter(reader.address, reader.language, subject, names.household_first, tuple(lines))
 
 
 def _paragraphs(
-    kind: str, reader: NoticeReader, name: str, payroll: Any, details: Mapping[str, Any]
+    kind: str, reader: NoticeReader, name: str, payroll: TaskPayroll | None, details: TaskDetails
 ) -> list[str]:
     say = reader.say
     if kind in _WORDINGS:
@@ -118,8 +168,8 @@ def _paragraphs(
             say(mark("Then resume it. The periods in between are not paid by Autopilot: run them by hand.")),
         ]
     days = {
-        key: day_in(reader.language, datetime.date.fromisoformat(details[f"period_{end}"]))
-        for key, end in (("first", "start"), ("last", "end"))
+        "first": day_in(reader.language, datetime.date.fromisoformat(details["period_start"])),
+        "last": day_in(reader.language, datetime.date.fromisoformat(details["period_end"])),
     }
     if details.get("waiting"):
         return _pending_paragraphs(reader, name, days, details["reasons"])
@@ -158,7 +208,7 @@ def _pending_paragraphs(
     return lines
 
 
-def _resumed(reader: NoticeReader, name: str, details: Mapping[str, Any]) -> list[str]:
+def _resumed(reader: NoticeReader, name: str, details: TaskDetails) -> list[str]:
     say = reader.say
 
     def day(value: str) -> str:
@@ -192,7 +242,7 @@ def _resumed(reader: NoticeReader, name: str, details: Mapping[str, Any]) -> lis
     return [*lines, say(_HOW_TO_STOP)]
 
 
-def _why(reader: NoticeReader, details: Mapping[str, Any]) -> list[str]:
+def _why(reader: NoticeReader, details: TaskDetails) -> list[str]:
     say = reader.say
     lines = []
     for reason in details.get("reasons", ()):
@@ -203,7 +253,7 @@ def _why(reader: NoticeReader, details: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _facts(language: str, payroll: Any) -> dict[str, str]:
+def _facts(language: str, payroll: TaskPayroll | None) -> dict[str, str]:
     if payroll is None:
         return {}
     sent = payroll.scheduled_send_at

@@ -4,19 +4,23 @@ Locks are taken as everywhere: the household, the enrollment, its payrolls, its 
 who want the same thing at once, one is first, and the other finds what it left.
 """
 
+from uuid import UUID
+
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import MANAGE_AUTOPILOT, allow
 from hearthpay.access.refusal import Problem, invalid_fields
 from hearthpay.autopilot.commands import LONGEST_SKIP, Manage
-from hearthpay.autopilot.ending import disable
+from hearthpay.autopilot.models import Enrollment
 from hearthpay.autopilot.pausing import pause, resume
-from hearthpay.autopilot.records import household_of, latest_of, lock_live
+from hearthpay.autopilot.records import household_of, keep, latest_of, lock_live, waiting_periods
 from hearthpay.autopilot.refusals import not_enrolled
 from hearthpay.autopilot.skipping import skip
 from hearthpay.autopilot.views import Managed, views_of
+from hearthpay.banking.standing_authorizations import end_standing
 from hearthpay.clock import Clock
+from hearthpay.payroll.voiding import void_unsent
 
 
 async def manage(
@@ -72,3 +76,20 @@ def _check_through_date(requested: Manage, clock: Clock) -> None:
         problems.append(f"must be within two years, by {today + LONGEST_SKIP}")
     if problems:
         raise invalid_fields([Problem("through_date", problem) for problem in problems])
+
+
+async def disable(session: AsyncSession, actor: Actor, clock: Clock, enrollment: Enrollment) -> Managed:
+    """End a locked enrollment for good: void what is scheduled, end the authorization of its debits."""
+    now = clock.now()
+    voided: list[UUID] = []
+    still_paid: list[UUID] = []
+    for period in await waiting_periods(session, enrollment):
+        if period.payroll_id is not None:
+            found = await void_unsent(session, actor, clock, period.payroll_id, "autopilot.disable")
+            (voided if found == "scheduled" else still_paid).append(period.payroll_id)
+    await end_standing(session, enrollment.id, now)
+    enrollment.status, enrollment.generate_at, enrollment.disabled_at = "disabled", None, now
+    details = {"voided": voided, "still_paid": still_paid}
+    await keep(session, actor, clock, enrollment, "disable", details)
+    (view,) = await views_of(session, clock, [enrollment])
+    return Managed(view, True, tuple(voided), tuple(still_paid))

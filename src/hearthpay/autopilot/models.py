@@ -1,6 +1,6 @@
 """The tables of Autopilot: enrollments, their versions, what became of each period, the history."""
 
-from datetime import date, datetime
+import datetime
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -24,20 +24,20 @@ class Enrollment(Base):
     sandbox: Mapped[bool]
     employee_id: Mapped[UUID]
     status: Mapped[str]
-    first_start: Mapped[date]
-    next_start: Mapped[date]
-    next_end: Mapped[date]
-    next_pay_date: Mapped[date]
-    generate_at: Mapped[datetime | None]
-    mend_by: Mapped[datetime | None]
-    skip_through: Mapped[date | None]
+    first_start: Mapped[datetime.date]
+    next_start: Mapped[datetime.date]
+    next_end: Mapped[datetime.date]
+    next_pay_date: Mapped[datetime.date]
+    generate_at: Mapped[datetime.datetime | None]
+    mend_by: Mapped[datetime.datetime | None]
+    skip_through: Mapped[datetime.date | None]
     failure_count: Mapped[int] = mapped_column(SmallInteger)
     pause_reason: Mapped[str | None]
     enrolled_by_kind: Mapped[str]
     enrolled_by: Mapped[UUID | None]
-    enrolled_at: Mapped[datetime]
-    updated_at: Mapped[datetime]
-    disabled_at: Mapped[datetime | None]
+    enrolled_at: Mapped[datetime.datetime]
+    updated_at: Mapped[datetime.datetime]
+    disabled_at: Mapped[datetime.datetime | None]
 
 
 class EnrollmentVersion(Base):
@@ -51,16 +51,16 @@ class EnrollmentVersion(Base):
     sandbox: Mapped[bool]
     enrollment_id: Mapped[UUID]
     number: Mapped[int] = mapped_column(SmallInteger)
-    from_period: Mapped[date]
+    from_period: Mapped[datetime.date]
     frequency: Mapped[str]
-    anchor: Mapped[date]
+    anchor: Mapped[datetime.date]
     pay_days_after: Mapped[int] = mapped_column(SmallInteger)
     standard_hours: Mapped[Decimal] = mapped_column(Numeric())
     expected_net: Mapped[int] = mapped_column(BigInteger)
     large_confirmed: Mapped[bool]
     made_by_kind: Mapped[str]
     made_by: Mapped[UUID | None]
-    made_at: Mapped[datetime]
+    made_at: Mapped[datetime.datetime]
 
 
 class DecidedPeriod(Base):
@@ -75,18 +75,18 @@ class DecidedPeriod(Base):
     enrollment_id: Mapped[UUID]
     employee_id: Mapped[UUID]
     version: Mapped[int] = mapped_column(SmallInteger)
-    period_start: Mapped[date]
-    period_end: Mapped[date]
-    pay_date: Mapped[date]
-    send_at: Mapped[datetime]
+    period_start: Mapped[datetime.date]
+    period_end: Mapped[datetime.date]
+    pay_date: Mapped[datetime.date]
+    send_at: Mapped[datetime.datetime]
     outcome: Mapped[str]
     payroll_id: Mapped[UUID | None]
     by_hand: Mapped[list[UUID]] = mapped_column(ARRAY(PG_UUID(as_uuid=True)))
     reasons: Mapped[list[str]]
     held: Mapped[list[str]]
-    confirmed_at: Mapped[datetime | None]
+    confirmed_at: Mapped[datetime.datetime | None]
     net_pay: Mapped[int | None] = mapped_column(BigInteger)
-    decided_at: Mapped[datetime]
+    decided_at: Mapped[datetime.datetime]
 
 
 class AutopilotEvent(Base):
@@ -101,7 +101,7 @@ class AutopilotEvent(Base):
     enrollment_id: Mapped[UUID]
     employee_id: Mapped[UUID]
     event: Mapped[str]
-    at: Mapped[datetime]
+    at: Mapped[datetime.datetime]
     actor_kind: Mapped[str]
     actor_id: Mapped[UUID | None]
     source: Mapped[str]

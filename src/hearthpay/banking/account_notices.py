@@ -1,6 +1,6 @@
 """That another bank account was connected to a household: told at once, as its debits go there."""
 
-from datetime import datetime, timedelta
+import datetime
 from functools import partial
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -17,7 +17,7 @@ from hearthpay.mail.mailer import Mail
 from hearthpay.mail.notices import Notice
 from hearthpay.people.recipients import NoticeReader, addressed, readers_of_households
 
-STILL_NEWS: Final = timedelta(days=3)
+STILL_NEWS: Final = datetime.timedelta(days=3)
 """An account that has been there for longer is none."""
 
 
@@ -29,7 +29,7 @@ class NewAccount(NamedTuple):
     employer_id: UUID
     sandbox: bool
     last_four: str
-    created_at: datetime
+    created_at: datetime.datetime
     household_first: str
 
 
@@ -52,7 +52,7 @@ _NEW: Final = by_mode(
 )
 
 
-async def find_new_accounts(session: AsyncSession, now: datetime, limit: int) -> list[list[Notice]]:
+async def find_new_accounts(session: AsyncSession, now: datetime.datetime, limit: int) -> list[list[Notice]]:
     """Return what is told of households' accounts that were connected, a list for each household."""
     rows = await fetch_all(
         session, _NEW[at_a_clock(session)], {"now": now, "since": now - STILL_NEWS, "limit": limit}

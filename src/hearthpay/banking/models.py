@@ -1,6 +1,6 @@
 """The tables of bank accounts, authorizations to debit, and the money on its way."""
 
-from datetime import date, datetime
+import datetime
 from uuid import UUID
 
 from sqlalchemy import CHAR, BigInteger, SmallInteger
@@ -26,8 +26,8 @@ class BankAccount(Base):
     verification: Mapped[str]
     reason: Mapped[str | None]
     simulated_answer: Mapped[str | None]
-    created_at: Mapped[datetime]
-    updated_at: Mapped[datetime]
+    created_at: Mapped[datetime.datetime]
+    updated_at: Mapped[datetime.datetime]
 
 
 class AccountChange(Base):
@@ -48,13 +48,13 @@ class AccountChange(Base):
     numbers: Mapped[bytes | None]
     nonce: Mapped[bytes | None]
     key_id: Mapped[str | None]
-    asked_at: Mapped[datetime]
-    effective_at: Mapped[datetime]
+    asked_at: Mapped[datetime.datetime]
+    effective_at: Mapped[datetime.datetime]
     needs_word: Mapped[bool] = mapped_column(default=False)
-    word_given_at: Mapped[datetime | None] = mapped_column(default=None)
+    word_given_at: Mapped[datetime.datetime | None] = mapped_column(default=None)
     word_given_by: Mapped[UUID | None] = mapped_column(default=None)
-    stopped_at: Mapped[datetime | None] = mapped_column(default=None)
-    ended_at: Mapped[datetime | None]
+    stopped_at: Mapped[datetime.datetime | None] = mapped_column(default=None)
+    ended_at: Mapped[datetime.datetime | None]
 
 
 class Authorization(Base):
@@ -71,9 +71,9 @@ class Authorization(Base):
     authorized_by: Mapped[UUID | None]
     request_id: Mapped[str | None]
     text_version: Mapped[str]
-    authorized_at: Mapped[datetime]
-    expires_at: Mapped[datetime]
-    revoked_at: Mapped[datetime | None]
+    authorized_at: Mapped[datetime.datetime]
+    expires_at: Mapped[datetime.datetime]
+    revoked_at: Mapped[datetime.datetime | None]
 
 
 class StandingAuthorization(Base):
@@ -93,9 +93,9 @@ class StandingAuthorization(Base):
     authorized_by: Mapped[UUID | None]
     address: Mapped[str | None]
     request_id: Mapped[str | None]
-    authorized_at: Mapped[datetime]
-    ended_at: Mapped[datetime | None]
-    revoked_at: Mapped[datetime | None]
+    authorized_at: Mapped[datetime.datetime]
+    ended_at: Mapped[datetime.datetime | None]
+    revoked_at: Mapped[datetime.datetime | None]
 
 
 class BankEntry(Base):
@@ -116,15 +116,15 @@ class BankEntry(Base):
     amount: Mapped[int] = mapped_column(BigInteger)
     attempt: Mapped[int] = mapped_column(SmallInteger)
     status: Mapped[str]
-    send_on: Mapped[date]
-    settle_on: Mapped[date]
-    effective_date: Mapped[date | None]
+    send_on: Mapped[datetime.date]
+    settle_on: Mapped[datetime.date]
+    effective_date: Mapped[datetime.date | None]
     file_id: Mapped[UUID | None]
     trace_number: Mapped[str | None] = mapped_column(CHAR(15))
     return_code: Mapped[str | None]
     reverses: Mapped[UUID | None]
     reversal_reason: Mapped[str | None]
     held_reason: Mapped[str | None]
-    held_since: Mapped[datetime | None]
-    created_at: Mapped[datetime]
-    updated_at: Mapped[datetime]
+    held_since: Mapped[datetime.datetime | None]
+    created_at: Mapped[datetime.datetime]
+    updated_at: Mapped[datetime.datetime]

@@ -1,7 +1,7 @@
 """What goes over the wire about direct deposit."""
 
+import datetime
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
@@ -34,7 +34,7 @@ class AuthorizationView:
     """Whether debits are authorized; without it, running a payroll asks for `confirm_ach_debit`."""
 
     status: AuthorizationStatus
-    expires_at: datetime | None
+    expires_at: datetime.datetime | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The HTTP face of the calculator and the threshold check."""
 
+import datetime
 import functools
-from datetime import date
 from decimal import Decimal
 from typing import Annotated, Final
 
@@ -34,7 +34,7 @@ _ESTIMATES_KEPT: Final = 2_048
 def _estimate(
     state: str,
     annual_wages: Decimal,
-    on: date,
+    on: datetime.date,
     pay_frequency: str,
     filing_status: str,
     residence_state: str | None,

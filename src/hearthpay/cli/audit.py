@@ -1,9 +1,9 @@
 """`hearthpay audit`: who did what, newest first, for the operator."""
 
+import datetime
 import json
 import os
 import sys
-from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
@@ -67,15 +67,19 @@ def _household_id(text: str | None) -> UUID | None:
         refuse("--household must be the id of a household")
 
 
-def _start_of(day: str | None) -> datetime | None:
+def _start_of(day: str | None) -> datetime.datetime | None:
     try:
-        return None if day is None else datetime.combine(date.fromisoformat(day), time(), BUSINESS_TIME)
+        return (
+            None
+            if day is None
+            else datetime.datetime.combine(datetime.date.fromisoformat(day), datetime.time(), BUSINESS_TIME)
+        )
     except ValueError:
         refuse("--since must be a date, such as 2026-11-01")
 
 
-def _instant(at: datetime) -> str:
-    return at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+def _instant(at: datetime.datetime) -> str:
+    return at.astimezone(datetime.UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _text(value: UUID | None) -> str | None:
@@ -117,7 +121,7 @@ def _show(found: "list[AuditEntry]") -> None:
     for entry in found:
         mode = "" if entry.sandbox is None else " (sandbox)" if entry.sandbox else " (live)"
         table.add_row(
-            entry.at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S"),
+            entry.at.astimezone(datetime.UTC).strftime("%Y-%m-%d %H:%M:%S"),
             escape(entry.organization + mode),
             entry.actor_kind + ("" if entry.actor_id is None else f" {entry.actor_id}"),
             escape(entry.action),

@@ -1,10 +1,10 @@
 """`hearthpay autopilot`: recurring payroll, enrolled and managed by the operator in a household's name."""
 
+import datetime
 import json
 import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from datetime import date, datetime
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 from uuid import UUID
 
@@ -57,7 +57,7 @@ def enroll_employee(
     hours: _Hours,
     frequency: _Frequency,
     anchor: Annotated[
-        datetime,
+        datetime.datetime,
         typer.Option(
             prompt="First day of the first period", formats=["%Y-%m-%d"], help="A period begins on it."
         ),
@@ -97,7 +97,7 @@ def change(
     hours: _Hours,
     frequency: _Frequency,
     from_period: Annotated[
-        datetime, typer.Option(prompt="First day of the first period of it", formats=["%Y-%m-%d"])
+        datetime.datetime, typer.Option(prompt="First day of the first period of it", formats=["%Y-%m-%d"])
     ],
     pay_days_after: _PayDaysAfter,
     data_dir: DataDir = None,
@@ -171,7 +171,7 @@ _manage("disable", "disable", "End it for good: void what is scheduled, end the 
 def skip(
     employee: _EmployeeId,
     through: Annotated[
-        datetime | None,
+        datetime.datetime | None,
         typer.Option(formats=["%Y-%m-%d"], help="Skip every period that begins by this day."),
     ] = None,
     data_dir: DataDir = None,
@@ -249,7 +249,7 @@ def history(employee: _EmployeeId, data_dir: DataDir = None) -> None:
         )
 
 
-def _ask(data_dir: Any, employee: str, action: "AutopilotAction", through: date | None) -> None:
+def _ask(data_dir: Any, employee: str, action: "AutopilotAction", through: datetime.date | None) -> None:
     from hearthpay.autopilot.commands import Manage
     from hearthpay.autopilot.managing import manage
 
@@ -281,7 +281,7 @@ def _agreement(agree: bool) -> Any:
     return Agreement(text_version=STANDING_TEXT_VERSION)
 
 
-def _terms_of(kind: Any, hours: str, frequency: str, anchor: date, pay_days_after: int) -> Any:
+def _terms_of(kind: Any, hours: str, frequency: str, anchor: datetime.date, pay_days_after: int) -> Any:
     try:
         return kind(
             standard_hours=_hours(hours),

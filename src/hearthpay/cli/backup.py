@@ -113,12 +113,12 @@ def hold_after_restore(
     data_dir: DataDir = None,
 ) -> None:
     """Hold real money after a restore by other means, such as a server's own snapshot; before anything starts."""
-    from datetime import datetime
+    import datetime
 
     from hearthpay.database import restorations
 
     try:
-        moment = datetime.fromisoformat(taken_at)
+        moment = datetime.datetime.fromisoformat(taken_at)
     except ValueError:
         refuse("--taken-at must be a moment such as 2026-11-22T04:00:00Z")
     if moment.tzinfo is None:

@@ -12,7 +12,7 @@ from hearthpay.cli.operator import DataDir, refuse, run_with_keys
 from hearthpay.clock import SystemClock
 
 if TYPE_CHECKING:
-    from datetime import date
+    import datetime
     from uuid import UUID
 
     from hearthpay.access.actor import Actor
@@ -127,14 +127,14 @@ def settle(
 
     A part may be settled, and the rest later. Nothing is debited, and no bank entry changes.
     """
-    from datetime import date
+    import datetime
     from decimal import Decimal
 
     from hearthpay.cli.operator import decimal_of
 
     payroll_id = _id(payroll, "a payroll")
     try:
-        day = date.fromisoformat(received)
+        day = datetime.date.fromisoformat(received)
     except ValueError:
         refuse("--received must be a day, YYYY-MM-DD")
     cents: int | None = None
@@ -193,7 +193,7 @@ def remedy(
     data_dir: DataDir = None,
 ) -> None:
     """Decide about a direct deposit that was collected and is on hold, for the household."""
-    from datetime import date
+    import datetime
     from typing import get_args
 
     from hearthpay.payroll.ledger.rows import RemedyAction
@@ -202,7 +202,7 @@ def remedy(
     if action not in get_args(RemedyAction):
         refuse(f"--action must be one of {', '.join(get_args(RemedyAction))}")
     try:
-        day = None if until is None else date.fromisoformat(until)
+        day = None if until is None else datetime.date.fromisoformat(until)
     except ValueError:
         refuse("--until must be a day, YYYY-MM-DD")
     chosen = cast("RemedyAction", action)
@@ -350,7 +350,7 @@ async def _open_cases(opened: Any, ring: Any) -> "list[OpenCase]":  # noqa: ARG0
 
 
 async def _settle(
-    opened: Any, payroll_id: "UUID", cents: int | None, day: "date", told_by: str
+    opened: Any, payroll_id: "UUID", cents: int | None, day: "datetime.date", told_by: str
 ) -> "Settlement":
     from hearthpay.payroll.models import Payroll
     from hearthpay.payroll.payday.settlements import settle_wages
@@ -365,7 +365,11 @@ async def _settle(
 
 
 async def _remedy(
-    opened: Any, payroll_id: "UUID", employee_id: "UUID", action: "RemedyAction", until: "date | None"
+    opened: Any,
+    payroll_id: "UUID",
+    employee_id: "UUID",
+    action: "RemedyAction",
+    until: "datetime.date | None",
 ) -> str:
     from hearthpay.payroll.models import Payroll
     from hearthpay.payroll.payday.remedies import apply_remedy

@@ -1,9 +1,9 @@
 """`hearthpay calendar`, and what the operator notes of it: filings, closed accounts, the link of the feed."""
 
+import datetime
 import json
 import os
 from collections.abc import Awaitable, Callable
-from datetime import date, datetime
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from uuid import UUID
 
@@ -33,15 +33,18 @@ _AccountName = Annotated[str, typer.Option("--account", help="sui, withholding, 
 def calendar(
     employer: _HouseholdId,
     since: Annotated[
-        datetime | None, typer.Option("--from", formats=_DAYS, help="The first day; left out, today.")
+        datetime.datetime | None,
+        typer.Option("--from", formats=_DAYS, help="The first day; left out, today."),
     ] = None,
     until: Annotated[
-        datetime | None, typer.Option("--to", formats=_DAYS, help="The last day; left out, a year later.")
+        datetime.datetime | None,
+        typer.Option("--to", formats=_DAYS, help="The last day; left out, a year later."),
     ] = None,
     done: Annotated[str | None, typer.Option(help="Mark the item of this key as done.")] = None,
     undone: Annotated[str | None, typer.Option(help="Take the mark of this key back.")] = None,
     done_on: Annotated[
-        datetime | None, typer.Option("--on", formats=_DAYS, help="With --done: the day; left out, today.")
+        datetime.datetime | None,
+        typer.Option("--on", formats=_DAYS, help="With --done: the day; left out, today."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the items as JSON.")] = False,
     as_ics: Annotated[bool, typer.Option("--ics", help="Print them as an iCalendar file.")] = False,
@@ -107,7 +110,7 @@ def close_account(
     state: _State,
     account: _AccountName,
     closed_on: Annotated[
-        datetime | None,
+        datetime.datetime | None,
         typer.Option("--on", formats=_DAYS, help="The last day to report; left out, it is open again."),
     ] = None,
     data_dir: DataDir = None,
@@ -167,11 +170,11 @@ def _line(item: "CalendarItem") -> str:
 
 
 def _mark(
-    data_dir: "Path | None", employer: str, key: str, done_on: date | None, *, done: bool
-) -> date | None:
+    data_dir: "Path | None", employer: str, key: str, done_on: datetime.date | None, *, done: bool
+) -> datetime.date | None:
     """Mark the item as done on that day, by default today, or take the mark back; return the day."""
 
-    async def mark(session: "AsyncSession", actor: "Actor", found: "Employer") -> date | None:
+    async def mark(session: "AsyncSession", actor: "Actor", found: "Employer") -> datetime.date | None:
         from hearthpay.duties.service import mark_duty
 
         clock = await clock_for_changing(session, found.id)
@@ -183,11 +186,11 @@ def _mark(
 
 
 def _read(
-    data_dir: "Path | None", employer: str, since: date | None, until: date | None
-) -> "tuple[UUID, tuple[CalendarItem, ...], datetime]":
+    data_dir: "Path | None", employer: str, since: datetime.date | None, until: datetime.date | None
+) -> "tuple[UUID, tuple[CalendarItem, ...], datetime.datetime]":
     async def read(
         session: "AsyncSession", actor: "Actor", found: "Employer"
-    ) -> "tuple[UUID, tuple[CalendarItem, ...], datetime]":
+    ) -> "tuple[UUID, tuple[CalendarItem, ...], datetime.datetime]":
         from hearthpay.duties.service import calendar_of_household, days_of
 
         clock = await clock_for_reading(session, found.id)
@@ -198,7 +201,7 @@ def _read(
     return _for_household(data_dir, employer, read)
 
 
-def _day(at: datetime | None) -> date | None:
+def _day(at: datetime.datetime | None) -> datetime.date | None:
     return None if at is None else at.date()
 
 

@@ -1,6 +1,6 @@
 """`hearthpay keys`: API keys, made and revoked by the operator."""
 
-from datetime import date, datetime
+import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -50,7 +50,7 @@ def create_key(
     except ValueError:
         refuse(f"--{'employer' if only is None else 'only'} must be the id of a household")
     try:
-        expires_at = end_of_day(date.fromisoformat(expires)) if expires is not None else None
+        expires_at = end_of_day(datetime.date.fromisoformat(expires)) if expires is not None else None
     except (ValueError, OverflowError):
         refuse("--expires must be a day written YYYY-MM-DD")
 
@@ -95,7 +95,7 @@ def list_keys(
         typer.echo(line)
 
 
-def _state_of(key: "ApiKeyRecord", now: datetime) -> str:
+def _state_of(key: "ApiKeyRecord", now: datetime.datetime) -> str:
     """Return whether the key is in force, until when and for what, and when it was last used."""
     if key.revoked_at is not None:
         words = [f"revoked {_minute(key.revoked_at)}"]
@@ -109,7 +109,7 @@ def _state_of(key: "ApiKeyRecord", now: datetime) -> str:
     return "  ".join(words)
 
 
-def _minute(moment: datetime) -> str:
+def _minute(moment: datetime.datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M} UTC"
 
 

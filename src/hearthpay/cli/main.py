@@ -361,11 +361,11 @@ def localities(state: Annotated[str, typer.Option(help="The state, by its two le
 
 
 def _rulebook(year: int | None) -> "Rulebook":
-    from datetime import date
+    import datetime
 
     from hearthpay.taxes.rulebook import rulebook_for
 
-    return rulebook_for(SystemClock().today() if year is None else date(year, 1, 1), "year")
+    return rulebook_for(SystemClock().today() if year is None else datetime.date(year, 1, 1), "year")
 
 
 @app.command(rich_help_panel=_RUN)

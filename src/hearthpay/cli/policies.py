@@ -1,6 +1,6 @@
 """`hearthpay households policy`: a household's workers' compensation and disability policies, shown and kept."""
 
-from datetime import datetime
+import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
@@ -25,8 +25,8 @@ def policy(
     kind: Annotated[str, typer.Option(help="workers_compensation or disability.")] = "workers_compensation",
     carrier: Annotated[str | None, typer.Option(help="Who insures.")] = None,
     number: Annotated[str | None, typer.Option(help="The policy's number.")] = None,
-    starts_on: Annotated[datetime | None, typer.Option(formats=_DAY, help="Its first day.")] = None,
-    ends_on: Annotated[datetime | None, typer.Option(formats=_DAY, help="Its last day.")] = None,
+    starts_on: Annotated[datetime.datetime | None, typer.Option(formats=_DAY, help="Its first day.")] = None,
+    ends_on: Annotated[datetime.datetime | None, typer.Option(formats=_DAY, help="Its last day.")] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Remove what was entered.")] = False,
     data_dir: DataDir = None,
 ) -> None:

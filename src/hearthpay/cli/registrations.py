@@ -1,8 +1,8 @@
 """`hearthpay registrations` and `hearthpay households register`: with which agencies a household must register."""
 
+import datetime
 import json
 import sys
-from datetime import date, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
@@ -25,7 +25,7 @@ def register(
         str, typer.Option("--type", help="sui, withholding, sdi, pfml, other, or a local account.")
     ],
     applied_on: Annotated[
-        datetime | None,
+        datetime.datetime | None,
         typer.Option(
             formats=["%Y-%m-%d"], help="Note that the household applied on this day; no number is asked for."
         ),
@@ -128,7 +128,7 @@ async def _apply(
     ring: Any,  # noqa: ARG001 - as `run_with_keys` calls it
     household: UUID,
     place: tuple[str, str],
-    applied_on: date,
+    applied_on: datetime.date,
 ) -> None:
     from hearthpay.registrations.service import note_application
 

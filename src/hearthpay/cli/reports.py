@@ -1,7 +1,7 @@
 """`hearthpay reports`: a state's wages by employee, and taxes by agency and month, as tables, CSV or JSON."""
 
+import datetime
 from collections.abc import Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
@@ -68,8 +68,8 @@ def state_wages(
 @reports.command("tax-liability")
 def tax_liability(
     employer: HouseholdId,
-    first: Annotated[datetime, typer.Option("--from", formats=_DAY, help="The first pay date.")],
-    last: Annotated[datetime, typer.Option("--to", formats=_DAY, help="The last pay date.")],
+    first: Annotated[datetime.datetime, typer.Option("--from", formats=_DAY, help="The first pay date.")],
+    last: Annotated[datetime.datetime, typer.Option("--to", formats=_DAY, help="The last pay date.")],
     as_csv: AsCsv = False,
     as_json: AsJson = False,
     data_dir: DataDir = None,

@@ -6,9 +6,9 @@ holds the chain is sealed by the next one that comes, or by the worker.
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from uuid import UUID
 
@@ -53,7 +53,7 @@ _SEAL_WAITING: Final = text("SELECT seal_waiting_audit_log()")
 
 class _LastOfAgentsRow(NamedTuple):
     actor_id: UUID
-    at: datetime
+    at: datetime.datetime
 
 
 _LAST_OF_AGENTS: Final = query(
@@ -63,7 +63,7 @@ _LAST_OF_AGENTS: Final = query(
 
 
 class _OfAgentRow(NamedTuple):
-    at: datetime
+    at: datetime.datetime
     action: str
     details: dict[str, Any]
 
@@ -81,7 +81,7 @@ class AuditEntry:
     """One row of the log, with the name of its organization."""
 
     id: UUID
-    at: datetime
+    at: datetime.datetime
     organization_id: UUID
     organization: str
     employer_id: UUID | None
@@ -148,7 +148,7 @@ async def entries(
     employer_id: UUID | None = None,
     action: str | None = None,
     subject_id: UUID | None = None,
-    since: datetime | None = None,
+    since: datetime.datetime | None = None,
     older_than: UUID | None = None,
     limit: int,
 ) -> list[AuditEntry]:
@@ -190,7 +190,7 @@ async def entries(
     return [AuditEntry(**row) for row in (await session.execute(statement)).mappings()]
 
 
-async def last_agent_activity(session: AsyncSession, agents: Sequence[UUID]) -> dict[UUID, datetime]:
+async def last_agent_activity(session: AsyncSession, agents: Sequence[UUID]) -> dict[UUID, datetime.datetime]:
     """Return when each of these agents did something last; those that have done nothing are missing."""
     rows = await fetch_all(session, _LAST_OF_AGENTS, {"agents": list(agents)})
     return {row.actor_id: row.at for row in rows}
@@ -198,7 +198,7 @@ async def last_agent_activity(session: AsyncSession, agents: Sequence[UUID]) -> 
 
 async def agent_audit_entries(
     session: AsyncSession, agent: UUID, *, limit: int
-) -> list[tuple[datetime, str, dict[str, Any]]]:
+) -> list[tuple[datetime.datetime, str, dict[str, Any]]]:
     """Return what an agent did last, newest first: when, the action, its details."""
     rows = await fetch_all(session, _OF_AGENT, {"agent": agent, "limit": limit})
     return [(row.at, row.action, row.details) for row in rows]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+import datetime
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -27,7 +27,7 @@ class Base(DeclarativeBase):
     )
     type_annotation_map: ClassVar[dict[Any, Any]] = {
         str: Text(),
-        datetime: DateTime(timezone=True),
+        datetime.datetime: DateTime(timezone=True),
         Decimal: Cents(),
         dict[str, Any]: JSONB(),
         list[str]: ARRAY(Text()),

@@ -6,8 +6,8 @@ a request is about.
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Collection, Mapping
-from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeVar
 from uuid import UUID
 
@@ -52,7 +52,7 @@ def time_of(household: Fragment, otherwise: Fragment) -> Fragment:
 
 
 class _ClockRow(NamedTuple):
-    stands_at: datetime
+    stands_at: datetime.datetime
     advancing: bool
 
 

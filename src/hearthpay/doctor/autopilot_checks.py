@@ -4,7 +4,7 @@ They are written like those of `checks`: a docstring is a law, its query returns
 the bank's calendar, which no query knows, are proofs.
 """
 
-from datetime import date, datetime
+import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -221,9 +221,9 @@ def autopilot_overdue() -> str:
 
 class _DaysRow(NamedTuple):
     id: UUID
-    period_start: date
-    pay_date: date
-    send_at: datetime
+    period_start: datetime.date
+    pay_date: datetime.date
+    send_at: datetime.datetime
 
 
 _DAYS: Final = query(

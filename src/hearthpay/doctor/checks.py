@@ -48,7 +48,7 @@ from hearthpay.doctor.evidence_checks import accounts, audit_chain, paycheck_dig
 from hearthpay.doctor.following_checks import following_wages
 from hearthpay.doctor.lifecycle_checks import attempts_ahead, histories, idempotency, overdue
 from hearthpay.doctor.mail_checks import alerts_left, mails_kept
-from hearthpay.doctor.own_record_checks import certificates, linked_people, waiting_accounts
+from hearthpay.doctor.own_record_checks import certificates, linked_people, pay_changed, waiting_accounts
 from hearthpay.doctor.paycheck_checks import (
     paycheck_sums,
     paycheck_taxes,
@@ -136,6 +136,7 @@ CHECKS_BY_ID: Final[Mapping[str, Check]] = {
     "owners": owners,
     "ways_in": ways_in,
     "certificates": certificates,
+    "pay_changed": pay_changed,
     "waiting_accounts": waiting_accounts,
     "linked_people": linked_people,
     "member_rights": member_rights,

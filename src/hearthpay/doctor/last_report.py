@@ -1,7 +1,7 @@
 """The doctor's last word: what an examination found, kept for the operator's page."""
 
+import datetime
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Final
 
 from sqlalchemy import text
@@ -18,7 +18,7 @@ _KEEP: Final = text(
 
 
 async def store_last_report(
-    session: AsyncSession, now: datetime, results: Sequence[CheckResult], cases: Sequence[OpenCase]
+    session: AsyncSession, now: datetime.datetime, results: Sequence[CheckResult], cases: Sequence[OpenCase]
 ) -> None:
     """Keep how many figures differed and how much real money was exposed; the session is the owner's."""
     real = [case for case in cases if not case.sandbox]

@@ -1,4 +1,4 @@
-"""Laws of what employees keep themselves: certificates that hold, accounts that waited, one person a record."""
+"""Laws of an employee's record: certificates that hold, pay as it was changed, accounts that waited, one person."""
 
 
 def certificates() -> str:
@@ -14,6 +14,21 @@ def certificates() -> str:
         SELECT 'certificate', c.id, 'answers to what was not asked', answer, 'a question of the form'
           FROM signed_certificates c, jsonb_object_keys(c.answered) answer
          WHERE NOT c.asked @> jsonb_build_array(jsonb_build_object('name', answer))
+    """
+
+
+def pay_changed() -> str:
+    """What a change of pay led to is what the next one began with, and after the latest what the employee has."""
+    after, before, now = (
+        f"concat_ws(', ', {of}pay_type, {of}pay_rate_cents, {of}salary_cents, {of}salary_per)"
+        for of in ("c.", "c.former_", "e.")
+    )
+    return f"""
+        SELECT 'employee' AS subject, employee_id AS id, 'pay changed at ' || changed_at AS what, recorded, expected
+          FROM (SELECT c.employee_id, c.changed_at, {after} AS recorded,
+                       coalesce(lead({before}) OVER (PARTITION BY c.employee_id ORDER BY c.id), {now}) AS expected
+                  FROM pay_changes c JOIN employees e ON e.id = c.employee_id) changed
+         WHERE recorded <> expected
     """
 
 

@@ -1,6 +1,6 @@
 """The tables of papers: each version that was issued, with its hash, the bytes sealed; and packages to be made."""
 
-from datetime import datetime
+import datetime
 from typing import Any
 from uuid import UUID
 
@@ -38,7 +38,7 @@ class IssuedDocument(Base):
     sealed_content: Mapped[bytes] = deferred(mapped_column())
     nonce: Mapped[bytes]
     key_id: Mapped[str]
-    created_at: Mapped[datetime]
+    created_at: Mapped[datetime.datetime]
     superseded_by: Mapped[UUID | None]
     """The version that took its place; None: the one in force."""
 
@@ -66,10 +66,10 @@ class DocumentPackage(Base):
 
     failure: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     document_id: Mapped[UUID | None]
-    requested_at: Mapped[datetime]
+    requested_at: Mapped[datetime.datetime]
     turn: Mapped[int]
-    held_until: Mapped[datetime | None]
-    finished_at: Mapped[datetime | None]
+    held_until: Mapped[datetime.datetime | None]
+    finished_at: Mapped[datetime.datetime | None]
 
 
 class PaperSignature(Base):
@@ -87,6 +87,6 @@ class PaperSignature(Base):
     """``household`` or ``employee``."""
 
     signed_name: Mapped[str]
-    signed_at: Mapped[datetime]
+    signed_at: Mapped[datetime.datetime]
     person_id: Mapped[UUID | None]
     """Who was signed in; None where the account is gone."""

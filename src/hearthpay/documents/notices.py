@@ -1,6 +1,6 @@
 """That a paper is ready for an employee: her Form W-2, once the year is over and her household has issued it."""
 
-from datetime import datetime, timedelta
+import datetime
 from functools import partial
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -18,7 +18,7 @@ from hearthpay.mail.notices import Notice
 from hearthpay.mail.wording import name_in_mail
 from hearthpay.people.recipients import NoticeReader, addressed, readers_of_employees
 
-STILL_NEWS: Final = timedelta(days=7)
+STILL_NEWS: Final = datetime.timedelta(days=7)
 """A paper that was issued longer ago is not told of any more."""
 
 _SOMEBODY: Final = mark("Your employer")
@@ -62,7 +62,7 @@ _NEW: Final = by_mode(
 )
 
 
-async def find_new_papers(session: AsyncSession, now: datetime, limit: int) -> list[list[Notice]]:
+async def find_new_papers(session: AsyncSession, now: datetime.datetime, limit: int) -> list[list[Notice]]:
     """Return what is told of papers that were issued, a list for each."""
     rows = await fetch_all(
         session, _NEW[at_a_clock(session)], {"now": now, "since": now - STILL_NEWS, "limit": limit}

@@ -8,9 +8,9 @@ the papers of all of them take turns (`drawing`).
 from __future__ import annotations
 
 import asyncio
+import datetime
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 from uuid import UUID
@@ -41,7 +41,7 @@ SLICE_SECONDS: Final = 8.0
 
 _LOOK_AGAIN: Final = 1.0
 
-LEASE: Final = timedelta(minutes=2)
+LEASE: Final = datetime.timedelta(minutes=2)
 """How long a worker that is not heard of is taken to be alive."""
 
 MOST_ATTEMPTS: Final = 5
@@ -201,7 +201,7 @@ class _Making:
 
     async def put_off(self) -> None:
         """Leave the package for a while that doubles with each failure."""
-        pause = timedelta(seconds=2**self.package.attempts)
+        pause = datetime.timedelta(seconds=2**self.package.attempts)
         async with self.database.transaction(None) as session:
             await self._set(session, {"held_until": self.clock.now() + pause})
 

@@ -1,8 +1,8 @@
 """Packages that are too large to wait for: asked for, looked at, and made by the worker (`making`)."""
 
+import datetime
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from typing import Any, Final, Literal, cast
 from uuid import UUID
 
@@ -43,8 +43,8 @@ class YearPackage:
     drawn: int
     """How many of them are done."""
 
-    requested_at: datetime
-    finished_at: datetime | None
+    requested_at: datetime.datetime
+    finished_at: datetime.datetime | None
     document_id: UUID | None
     document_path: str | None
     """Where the finished file is."""

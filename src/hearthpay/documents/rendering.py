@@ -2,16 +2,19 @@
 
 Nothing of a paper is ever put together as Typst source: a name is a string to the templates, whatever stands in it.
 The bytes depend on the arguments alone: no clock is read, and the fonts are the package's own. Setting is work for the
-processor (some milliseconds a page) under a lock; an event loop hands it to an executor.
+processor (some milliseconds a page) under a lock; an event loop hands it to an executor. Whoever is called by letters
+that the papers' fonts do not have still gets a paper, with boxes in between.
 """
 
+import functools
 import json
+import re
 import threading
-from collections.abc import Mapping
+import tomllib
+import unicodedata
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-
-from hearthpay.documents.lettering import all_legible
 
 if TYPE_CHECKING:
     import typst
@@ -19,6 +22,12 @@ if TYPE_CHECKING:
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 _STANDARD: Final = "ua-1"
 """PDF/UA-1 (ISO 14289-1): tagged, with a title and a language, every character known to a screen reader."""
+_COVERAGE: Final = _TEMPLATES / "fonts" / "coverage.toml"
+_BOX: Final = "□"
+_SPACES: Final = re.compile(r"\s+")
+_LEFT_OUT: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Mn", "Me"})
+"""Categories of Unicode that are never drawn, as the marks that turn the direction of what follows; and marks on
+letters that no letter of Unicode has by itself."""
 
 
 class _Workshop:
@@ -69,3 +78,33 @@ def render_pages(template: str, paper: Mapping[str, object], pixels_per_inch: fl
 
 def _inputs(paper: Mapping[str, object]) -> dict[str, str]:
     return {"paper": json.dumps(all_legible(paper), ensure_ascii=False)}
+
+
+@functools.cache
+def _covered() -> frozenset[int]:
+    ranges = tomllib.loads(_COVERAGE.read_text("utf-8"))["ranges"]
+    return frozenset(point for first, last in ranges for point in range(first, last + 1))
+
+
+def legible(text: str) -> str:
+    """Return a text in one line as the fonts can show it: what they lack becomes a box, what is never seen goes."""
+    one_line = _SPACES.sub(" ", unicodedata.normalize("NFC", text)).strip()
+    if one_line.isascii() and one_line.isprintable():
+        return one_line
+    covered = _covered()
+    return "".join(
+        letter if ord(letter) in covered else _BOX
+        for letter in one_line
+        if unicodedata.category(letter) not in _LEFT_OUT
+    )
+
+
+def all_legible(data: object) -> object:
+    """Return plain data with each text in it made legible; keys are ours and stay."""
+    if isinstance(data, str):
+        return legible(data)
+    if isinstance(data, Mapping):
+        return {key: all_legible(value) for key, value in data.items()}
+    if isinstance(data, Sequence):
+        return [all_legible(value) for value in data]
+    return data

@@ -1,8 +1,8 @@
 """What goes over the wire about papers."""
 
+import datetime
 import re
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Annotated, Final, Literal, cast
 from uuid import UUID
 
@@ -199,7 +199,7 @@ class DocumentItem:
     path: str
     """Where its bytes are."""
 
-    created_at: datetime
+    created_at: datetime.datetime
 
 
 def document_item_of(document: IssuedDocument) -> DocumentItem:

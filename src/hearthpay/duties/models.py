@@ -1,6 +1,6 @@
 """The tables of the calendar: what a household said of its duties, and the secret link of its feed."""
 
-from datetime import date, datetime
+import datetime
 from uuid import UUID
 
 from sqlalchemy import CHAR, SmallInteger
@@ -19,11 +19,11 @@ class DutyMark(Base):
     employer_id: Mapped[UUID]
     sandbox: Mapped[bool]
     item_key: Mapped[str]
-    done_on: Mapped[date | None]
+    done_on: Mapped[datetime.date | None]
     """None where it was taken back."""
 
-    created_at: Mapped[datetime]
-    updated_at: Mapped[datetime]
+    created_at: Mapped[datetime.datetime]
+    updated_at: Mapped[datetime.datetime]
 
 
 class FilingChoice(Base):
@@ -41,8 +41,8 @@ class FilingChoice(Base):
     frequency: Mapped[str | None]
     """None where it was taken back."""
 
-    created_at: Mapped[datetime]
-    updated_at: Mapped[datetime]
+    created_at: Mapped[datetime.datetime]
+    updated_at: Mapped[datetime.datetime]
 
 
 class AccountClosing(Base):
@@ -56,11 +56,11 @@ class AccountClosing(Base):
     sandbox: Mapped[bool]
     jurisdiction: Mapped[str] = mapped_column(CHAR(2))
     account: Mapped[str]
-    closed_on: Mapped[date | None]
+    closed_on: Mapped[datetime.date | None]
     """The last day for which the agency wants reports; None where it is open again."""
 
-    created_at: Mapped[datetime]
-    updated_at: Mapped[datetime]
+    created_at: Mapped[datetime.datetime]
+    updated_at: Mapped[datetime.datetime]
 
 
 class CalendarLink(Base):
@@ -75,5 +75,5 @@ class CalendarLink(Base):
     token_hash: Mapped[bytes] = mapped_column(deferred=True)
     """Written, and never read: the database alone compares it."""
 
-    created_at: Mapped[datetime]
-    revoked_at: Mapped[datetime | None]
+    created_at: Mapped[datetime.datetime]
+    revoked_at: Mapped[datetime.datetime | None]

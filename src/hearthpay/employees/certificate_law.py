@@ -1,14 +1,14 @@
 """What a record's certificate and places come to under the law of a day, however they are spelled."""
 
+import datetime
 from collections.abc import Collection, Mapping
-from datetime import date
 
 from hearthpay.employees.certificates import CertificateEntry
 from hearthpay.taxes import TaxInputError, rulebook_for
 
 
 def choices_meant(
-    state: str, entries: Mapping[str, CertificateEntry], on: date
+    state: str, entries: Mapping[str, CertificateEntry], on: datetime.date
 ) -> dict[str, CertificateEntry]:
     """Return the entries of a state's certificate, each choice by the one name that the state's form has for it.
 
@@ -29,7 +29,7 @@ def choices_meant(
     return meant
 
 
-def choosing_entries(state: str, on: date) -> frozenset[str]:
+def choosing_entries(state: str, on: datetime.date) -> frozenset[str]:
     """Return the entries of a state's certificate by which places with a tax of their own are chosen.
 
     Raises `TaxInputError` for a state or a year without rules.
@@ -38,7 +38,7 @@ def choosing_entries(state: str, on: date) -> frozenset[str]:
 
 
 def places_in_force(
-    state: str, localities: Collection[str], entries: Mapping[str, CertificateEntry], on: date
+    state: str, localities: Collection[str], entries: Mapping[str, CertificateEntry], on: datetime.date
 ) -> tuple[str, ...] | None:
     """Return the codes of the places whose tax is withheld, by whatever they are chosen; None where the engine refuses
     what is on record.

@@ -4,10 +4,10 @@ Which entries a form has and what each may hold comes from the year's rulebook; 
 `certificate_words.toml`. Nothing of this changes anything: `signing` keeps what was answered.
 """
 
+import datetime
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import date
 from decimal import Decimal, InvalidOperation
 from functools import cache
 from importlib.resources import files
@@ -114,7 +114,7 @@ class AnswersError(Exception):
 
 
 def sheet_for(
-    jurisdiction: str, on: date, language: str, stored: Mapping[str, Any]
+    jurisdiction: str, on: datetime.date, language: str, stored: Mapping[str, Any]
 ) -> CertificateSheet | None:
     """Return the form of the law in force on a day, with what the record says; None where there is none to fill in.
 

@@ -1,8 +1,8 @@
 """What an employee's settings become when some of them are sent anew."""
 
+import datetime
 from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import date
 from decimal import Decimal
 from typing import Any, Final
 
@@ -64,7 +64,7 @@ def settings_after(
         raise invalid("start_date", message("starts_after_last_day", day=employee.end_date))
     earlier = employee.earlier_employments
     if start_date is not None and earlier:
-        left = date.fromisoformat(earlier[-1]["end_date"])
+        left = datetime.date.fromisoformat(earlier[-1]["end_date"])
         if start_date <= left:
             raise invalid("start_date", message("starts_in_earlier_employment", day=left))
     if "working_days" in told:

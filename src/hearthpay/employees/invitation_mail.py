@@ -1,6 +1,6 @@
 """The email that brings an employee the link to the portal, in her language. It holds no secret but the link."""
 
-from datetime import datetime
+import datetime
 from typing import Final
 
 from hearthpay.employees.commands import InvitationType
@@ -38,7 +38,7 @@ def invitation_mail(
     employee: Employee,
     invitation_type: InvitationType,
     portal_url: str,
-    expires_at: datetime,
+    expires_at: datetime.datetime,
 ) -> Mail:
     """Return the mail to the address `to`; the last day of the link is told in US Eastern time.
 

@@ -1,7 +1,7 @@
 """What goes over the wire about invitations to the portal."""
 
+import datetime
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
@@ -45,7 +45,7 @@ class InvitationItem:
 
     portal_url: str
     email_sent: bool
-    expires_at: datetime
+    expires_at: datetime.datetime
     email_status: EmailStatus | None
     email_reason: str | None
     employer_id: UUID

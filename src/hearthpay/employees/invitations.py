@@ -6,9 +6,9 @@ in the answer kept for an `Idempotency-Key`, because the same request must be an
 email until that has left.
 """
 
+import datetime
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
 from math import ceil
 from typing import Final, NamedTuple, cast
 from uuid import UUID
@@ -42,8 +42,8 @@ from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_
 
 PORTAL_PATH: Final = "/portal"
 """Where the portal's links begin; the token follows."""
-OPEN_FOR: Final = timedelta(days=7)
-BETWEEN_BANK_INVITATIONS: Final = timedelta(hours=24)
+OPEN_FOR: Final = datetime.timedelta(days=7)
+BETWEEN_BANK_INVITATIONS: Final = datetime.timedelta(hours=24)
 MOST_LISTED: Final = 50
 
 
@@ -55,7 +55,7 @@ class _FindRow(NamedTuple):
     employee_id: UUID
     type: str
     status: str
-    expires_at: datetime
+    expires_at: datetime.datetime
 
 
 _FIND: Final = query(
@@ -317,7 +317,7 @@ async def _refuse_bank_account(
 
 
 def _invitation(
-    employee: Employee, now: datetime, token: PortalToken, invitation_type: InvitationType
+    employee: Employee, now: datetime.datetime, token: PortalToken, invitation_type: InvitationType
 ) -> Invitation:
     return Invitation(
         id=uuid7(),
@@ -493,7 +493,7 @@ async def _opened(session: AsyncSession, invitation_id: UUID) -> OpenInvitation:
     )
 
 
-async def expire_invitations(session: AsyncSession, now: datetime, *, limit: int) -> int:
+async def expire_invitations(session: AsyncSession, now: datetime.datetime, *, limit: int) -> int:
     """End pending invitations whose time is over, at most so many; return how many. One worker at a time."""
     return len((await session.execute(_EXPIRE, {"now": now, "limit": limit})).all())
 

@@ -4,10 +4,10 @@ A link is made by the database alone, for whoever holds the link of an invitatio
 transaction that is the household's and the person's at once sees of that household her own record and no other.
 """
 
+import datetime
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final, Literal, NamedTuple, cast
 from uuid import UUID
 
@@ -74,7 +74,7 @@ class _WithAccountsRow(NamedTuple):
     employee_id: UUID
     name: str
     email: str
-    linked_at: datetime
+    linked_at: datetime.datetime
 
 
 _WITH_ACCOUNTS: Final = query(
@@ -200,7 +200,7 @@ class Linked:
     tenant: Tenant
 
 
-async def link_person(session: AsyncSession, now: datetime, presented: str) -> Linked:
+async def link_person(session: AsyncSession, now: datetime.datetime, presented: str) -> Linked:
     """Link the person of this transaction to the employee whose invitation she holds.
 
     Raises `not_found` for what opens nothing, `gone` for an invitation that is over or has brought somebody else here,
@@ -231,7 +231,7 @@ class EmployeeWithAccount:
     employee_id: UUID
     name: str
     email: str
-    linked_at: datetime
+    linked_at: datetime.datetime
 
 
 async def employees_with_accounts(session: AsyncSession, actor: Actor) -> Sequence[EmployeeWithAccount]:

@@ -1,6 +1,6 @@
 """The tables of employees and of the invitations to enter their numbers in the portal."""
 
-from datetime import date, datetime
+import datetime
 from decimal import Decimal
 from typing import Any, Literal
 from uuid import UUID
@@ -55,8 +55,8 @@ class Employee(Base):
 
     overtime_rate: Mapped[Decimal | None] = mapped_column("overtime_rate_cents")
     pay_frequency: Mapped[str]
-    start_date: Mapped[date]
-    end_date: Mapped[date | None]
+    start_date: Mapped[datetime.date]
+    end_date: Mapped[datetime.date | None]
     payment_method: Mapped[str]
     relationship: Mapped[str]
     birth_year: Mapped[int | None] = mapped_column(SmallInteger)
@@ -72,13 +72,14 @@ class Employee(Base):
     left_states: Mapped[dict[str, Any]]
     """`localities` and `state_withholding` of each state of work that was left, by the state."""
 
-    created_at: Mapped[datetime]
-    updated_at: Mapped[datetime]
+    created_at: Mapped[datetime.datetime]
+    updated_at: Mapped[datetime.datetime]
 
-    def worked_earlier(self, start: date, end: date) -> bool:
+    def worked_earlier(self, start: datetime.date, end: datetime.date) -> bool:
         """Return whether an employment before the present one had a day within these two."""
         return any(
-            date.fromisoformat(spell["start_date"]) <= end and start <= date.fromisoformat(spell["end_date"])
+            datetime.date.fromisoformat(spell["start_date"]) <= end
+            and start <= datetime.date.fromisoformat(spell["end_date"])
             for spell in self.earlier_employments
         )
 
@@ -93,6 +94,27 @@ class Employee(Base):
         if self.pay_type == "salary":
             return ("salary",) if self.salary is None else ()
         return ("pay_rate",) if self.pay_rate is None else ()
+
+
+class PayChange(Base):
+    """A change of somebody's hourly rate or salary; the database writes it with the change."""
+
+    __tablename__ = "pay_changes"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID]
+    employer_id: Mapped[UUID]
+    sandbox: Mapped[bool]
+    employee_id: Mapped[UUID]
+    changed_at: Mapped[datetime.datetime]
+    former_pay_type: Mapped[str]
+    former_pay_rate: Mapped[Decimal | None] = mapped_column("former_pay_rate_cents")
+    former_salary: Mapped[Decimal | None] = mapped_column("former_salary_cents")
+    former_salary_per: Mapped[str | None]
+    pay_type: Mapped[str]
+    pay_rate: Mapped[Decimal | None] = mapped_column("pay_rate_cents")
+    salary: Mapped[Decimal | None] = mapped_column("salary_cents")
+    salary_per: Mapped[str | None]
 
 
 class Invitation(Base):
@@ -110,9 +132,9 @@ class Invitation(Base):
     token_hash: Mapped[bytes]
     email_sent: Mapped[bool]
     mail_id: Mapped[UUID | None]
-    created_at: Mapped[datetime]
-    expires_at: Mapped[datetime]
-    completed_at: Mapped[datetime | None]
+    created_at: Mapped[datetime.datetime]
+    expires_at: Mapped[datetime.datetime]
+    completed_at: Mapped[datetime.datetime | None]
 
 
 class EmployeeLink(Base):
@@ -127,8 +149,8 @@ class EmployeeLink(Base):
     employee_id: Mapped[UUID]
     person_id: Mapped[UUID]
     invitation_id: Mapped[UUID]
-    linked_at: Mapped[datetime]
-    ended_at: Mapped[datetime | None]
+    linked_at: Mapped[datetime.datetime]
+    ended_at: Mapped[datetime.datetime | None]
 
 
 class SignedCertificate(Base):
@@ -155,10 +177,10 @@ class SignedCertificate(Base):
     answered: Mapped[dict[str, str]] = mapped_column(JSONB)
     entries: Mapped[dict[str, Any]] = mapped_column(JSONB)
     signed_name: Mapped[str]
-    signed_on: Mapped[date]
-    signed_at: Mapped[datetime]
+    signed_on: Mapped[datetime.date]
+    signed_at: Mapped[datetime.datetime]
     person_id: Mapped[UUID | None]
     invitation_id: Mapped[UUID | None]
     address: Mapped[str | None]
     request_id: Mapped[str | None]
-    ended_at: Mapped[datetime | None]
+    ended_at: Mapped[datetime.datetime | None]

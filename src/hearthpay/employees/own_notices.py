@@ -4,9 +4,9 @@ Each is queued in the transaction of the change. A test household's never leave.
 warning, which no repetition uses up; of the rest each reader gets a few a day (`mail/person_mail.py`).
 """
 
+import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
@@ -24,7 +24,7 @@ from hearthpay.people.former_addresses import former_addresses_of_employee, form
 from hearthpay.people.mails import PersonMailKind, person_mail
 from hearthpay.people.stop_links import StopAccount, StopRecord
 
-_NEWS_LAST: Final = timedelta(days=7)
+_NEWS_LAST: Final = datetime.timedelta(days=7)
 _IN_ENGLISH: Final = "en"
 """A household's own language nobody has asked for."""
 
@@ -141,7 +141,7 @@ async def notify_of_account(
     *,
     old: str | None,
     new: str,
-    start: datetime,
+    start: datetime.datetime,
     kind: AccountNewsKind = "bank_changed",
     by_operator: bool = False,
 ) -> None:
@@ -200,7 +200,7 @@ async def notify_employee(
 async def _notify_household(
     people_context: PeopleContext,
     session: AsyncSession,
-    now: datetime,
+    now: datetime.datetime,
     household: Employer,
     employee: Employee,
     changed: Sequence[str],
@@ -223,7 +223,7 @@ async def _notify_household(
 async def _queue(
     people_context: PeopleContext,
     session: AsyncSession,
-    now: datetime,
+    now: datetime.datetime,
     kind: PersonMailKind,
     mail: Mail,
     employee: Employee,
@@ -244,7 +244,7 @@ def _change_list(language: str, changed: Sequence[str]) -> str:
 
 
 async def _addresses(
-    session: AsyncSession, now: datetime, employee: Employee, reader: NoticeRecipient | None
+    session: AsyncSession, now: datetime.datetime, employee: Employee, reader: NoticeRecipient | None
 ) -> dict[str, str]:
     """Return where the employee is told, with the language: whoever took one of the two does not keep it from her, nor
     who changed it within a week.

@@ -1,8 +1,8 @@
 """What goes over the wire about employees: everything payroll needs, and nothing secret."""
 
+import datetime
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
-from datetime import date, datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal, cast
 from uuid import UUID
@@ -255,8 +255,8 @@ class Onboarding:
 class Employment:
     """An employment that has ended; both days included."""
 
-    start_date: date
-    end_date: date
+    start_date: datetime.date
+    end_date: datetime.date
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,8 +349,8 @@ class EmployeeItem:
 
     overtime_rate: Dollars | None
     pay_frequency: PayFrequency
-    start_date: date
-    end_date: date | None
+    start_date: datetime.date
+    end_date: datetime.date | None
     payment_method: PaymentMethod
     onboarding: Onboarding
     person_id: UUID
@@ -359,7 +359,7 @@ class EmployeeItem:
     earlier_employments: list[Employment]
     """Those before the present one, oldest first."""
 
-    created_at: datetime
+    created_at: datetime.datetime
     incomplete: list[IncompleteField] = field(default_factory=list)
     """What must be told before hours, or a salary, can be paid."""
 
@@ -477,7 +477,10 @@ def _shown(employee: Employee, onboarding: Onboarding, warnings: Iterable[str]) 
         "onboarding": onboarding,
         "person_id": employee.person_id or employee.id,
         "earlier_employments": [
-            Employment(date.fromisoformat(spell["start_date"]), date.fromisoformat(spell["end_date"]))
+            Employment(
+                datetime.date.fromisoformat(spell["start_date"]),
+                datetime.date.fromisoformat(spell["end_date"]),
+            )
             for spell in employee.earlier_employments
         ],
         "created_at": employee.created_at,

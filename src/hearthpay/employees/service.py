@@ -18,11 +18,10 @@ from hearthpay.access.permissions import CHANGE_ADDRESSES, CHANGE_EMPLOYEES, REA
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.accounts.freezing import refuse_frozen
 from hearthpay.clock import Clock
-from hearthpay.database import audit
 from hearthpay.employees.certificates import to_storage
 from hearthpay.employees.changes import settings_after
 from hearthpay.employees.commands import AddEmployee, ChangeEmployee
-from hearthpay.employees.models import Employee
+from hearthpay.employees.models import Employee, PayChange
 from hearthpay.employees.payable import (
     check_payable,
     localities_of,
@@ -41,7 +40,6 @@ from hearthpay.unchanged import UNCHANGED, changes_of
 from hearthpay.wire.paging import PageRequest, page_of
 
 _CHANGES_READ: Final = 200
-_OF_PAY: Final = ("pay_type", "pay_rate", "salary", "salary_per")
 _OF_SALARY: Final = frozenset({"pay_type", "salary", "salary_per", "usual_weekly_hours"})
 _WHERE_TAXED: Final = frozenset({"work_state", "residence_state", "city", "locality", "state_withholding"})
 
@@ -187,42 +185,26 @@ class RateChange:
 
 
 async def rate_changes(session: AsyncSession, actor: Actor, employee_id: UUID) -> Sequence[RateChange]:
-    """Return the changes of the employee's hourly rate or salary, the latest first, as the audit log has them.
+    """Return the changes of the employee's hourly rate or salary, the latest first.
 
     A rate holds for what is run from then on; payrolls that were run or approved keep theirs. Raises what `allow`
     raises, and `not_found`.
     """
     employee = await find_employee(session, actor, employee_id)
-    rows = await audit.entries(
-        session,
-        organization_id=employee.organization_id,
-        employer_id=employee.employer_id,
-        action="employee.update",
-        subject_id=employee_id,
-        limit=_CHANGES_READ,
-    )
-    after = {name: getattr(employee, name) for name in _OF_PAY}
-    found = []
-    for row in rows:
-        kept = row.details.get("before", {})
-        if not kept.keys() & after.keys():
-            continue
-        # What a change speaks of is what it left, whatever is read of the changes after it.
-        after |= {name: row.details["after"][name] for name in _OF_PAY if name in kept}
-        before = after | {name: kept[name] for name in _OF_PAY if name in kept}
-        found.append(RateChange(row.at, _pay(before), _pay(after)))
-        after = before
-    return found
+    newest = select(PayChange).where(PayChange.employee_id == employee.id).order_by(PayChange.id.desc())
+    return [
+        RateChange(
+            each.changed_at,
+            _pay(each.former_pay_type, each.former_pay_rate, each.former_salary, each.former_salary_per),
+            _pay(each.pay_type, each.pay_rate, each.salary, each.salary_per),
+        )
+        for each in await session.scalars(newest.limit(_CHANGES_READ))
+    ]
 
 
-def _pay(kept: Mapping[str, object]) -> Pay:
-    amount = _rate(kept["salary"])
-    salary = None if amount is None else Salary(amount, "year" if kept["salary_per"] == "year" else "period")
-    return Pay(str(kept["pay_type"]), _rate(kept["pay_rate"]), salary)
-
-
-def _rate(kept: object) -> Decimal | None:
-    return None if kept is None else Decimal(str(kept))
+def _pay(pay_type: str, pay_rate: Decimal | None, amount: Decimal | None, per: str | None) -> Pay:
+    salary = None if amount is None else Salary(amount, "year" if per == "year" else "period")
+    return Pay(pay_type, pay_rate, salary)
 
 
 async def terminate_employee(

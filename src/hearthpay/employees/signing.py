@@ -4,9 +4,9 @@ The copy is kept as it was issued: what was asked, in which words and language, 
 signed it and when. It is never changed; `ended_at` says since when the record says something else.
 """
 
+import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import Any, Final
 from uuid import UUID
 
@@ -34,7 +34,7 @@ class Signature:
     """Who signed, as typed, on which day, and from where: a signed-in person, or the holder of an invitation."""
 
     name: str
-    on: date
+    on: datetime.date
     person_id: UUID | None = None
     invitation_id: UUID | None = None
     address: str | None = None

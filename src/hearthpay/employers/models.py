@@ -1,7 +1,7 @@
 """The tables of households."""
 
+import datetime
 from collections.abc import Mapping
-from datetime import datetime
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -38,7 +38,7 @@ class Employer(Base):
     threshold_bases: Mapped[Mapping[str, str]] = mapped_column(JSONB)
     """By the first tax year for which each holds; empty where the household never chose."""
 
-    created_at: Mapped[datetime]
+    created_at: Mapped[datetime.datetime]
 
 
 class AssignedRate(Base):

@@ -1,8 +1,8 @@
 """What goes over the wire about households."""
 
+import datetime
 import re
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Annotated, Any, Final, Literal, cast
 from uuid import UUID
 
@@ -138,7 +138,7 @@ class EmployerItem:
     is_primary: bool
     ein_status: EinStatus
     sandbox: bool
-    created_at: datetime
+    created_at: datetime.datetime
     threshold_basis: ThresholdBasis
 
 

@@ -9,11 +9,11 @@ guesses, it never stands in the way of a lookup: only what failed is told to wai
 
 import asyncio
 import contextlib
+import datetime
 import math
 from collections import OrderedDict
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 from weakref import WeakValueDictionary
 
@@ -31,7 +31,7 @@ class _Record:
     """How many failures are not forgiven yet, as of a moment."""
 
     failures: float
-    at: datetime
+    at: datetime.datetime
 
 
 class FailedAttempts:

@@ -46,6 +46,8 @@ class ConnectionLimits:
         ipaddress.IPv4Network("127.0.0.1/32"),
         ipaddress.IPv6Network("::1/128"),
     )
+    plain: bool = False
+    """Whether connections are uvicorn's own, which keep `total`, by refusing, and no limit per address."""
 
 
 def connection_limits(environment: Mapping[str, str]) -> ConnectionLimits:

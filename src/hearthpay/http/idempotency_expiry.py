@@ -1,6 +1,6 @@
 """Idempotency keys that nobody repeats any more are deleted; those of payroll runs never are."""
 
-from datetime import datetime
+import datetime
 from typing import Final
 
 from sqlalchemy import TextClause
@@ -24,11 +24,11 @@ _FORGET_SHORT_LIVED: Final = _forget(
 )
 
 
-async def forget_keys(session: AsyncSession, before: datetime, *, limit: int) -> int:
+async def forget_keys(session: AsyncSession, before: datetime.datetime, *, limit: int) -> int:
     """Delete keys that were first sent before then, at most so many, but never a payroll run's; return how many."""
     return len((await session.execute(_FORGET_KEYS, {"before": before, "limit": limit})).all())
 
 
-async def forget_short_lived_keys(session: AsyncSession, before: datetime, *, limit: int) -> int:
+async def forget_short_lived_keys(session: AsyncSession, before: datetime.datetime, *, limit: int) -> int:
     """Delete the keys of previews, and of links from before answers were encrypted; return how many."""
     return len((await session.execute(_FORGET_SHORT_LIVED, {"before": before, "limit": limit})).all())

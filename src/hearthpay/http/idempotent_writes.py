@@ -9,10 +9,10 @@ An answer with a secret in it, such as a link to the portal, is kept encrypted w
 of a protocol: a route claims with the header of its request (`idempotency`), any other face with a key of its own.
 """
 
+import datetime
 import hashlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final, NamedTuple
 
 import orjson
@@ -133,7 +133,7 @@ async def run_once_per_key(
     claim: Claim | None,
     action: DeedOnce,
     *,
-    now: datetime,
+    now: datetime.datetime,
     sealed_with: KeyRing | None = None,
 ) -> Answered:
     """Run ``deed`` in one transaction of the actor's tenant, at most once per key; without a claim, each time.

@@ -9,9 +9,9 @@ When a key was last used is noted at most every quarter of an hour, beside the r
 """
 
 import asyncio
+import datetime
 from collections import OrderedDict
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Final, NamedTuple, cast
 from uuid import UUID
 
@@ -27,9 +27,9 @@ from hearthpay.database.statements import column_list
 from hearthpay.database.typed_rows import fetch_optional, query
 from hearthpay.security.api_keys import ApiKey, Mode, hash_of
 
-REMEMBERED_FOR: Final = timedelta(seconds=5)
-_NO_TIME: Final = timedelta(0)
-NOTED_EVERY: Final = timedelta(minutes=15)
+REMEMBERED_FOR: Final = datetime.timedelta(seconds=5)
+_NO_TIME: Final = datetime.timedelta(0)
+NOTED_EVERY: Final = datetime.timedelta(minutes=15)
 _REMEMBERED_AT_MOST: Final = 4096
 _NOTED_AT_ONCE: Final = 2
 
@@ -43,9 +43,9 @@ class _LookupRow(NamedTuple):
     employer_sandbox: bool | None
     plan: str
     lifted_limits: dict[str, int | None]
-    expires_at: datetime | None
+    expires_at: datetime.datetime | None
     confined: bool
-    last_used_at: datetime | None
+    last_used_at: datetime.datetime | None
 
 
 _LOOKUP: Final = query(
@@ -72,7 +72,7 @@ class Credential:
     employer_id: UUID | None
     employer_sandbox: bool | None
     terms: Terms
-    expires_at: datetime | None = None
+    expires_at: datetime.datetime | None = None
     confined: bool = False
 
 
@@ -82,7 +82,7 @@ class KeyLookup:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
-        self._remembered: OrderedDict[bytes, tuple[datetime, Credential]] = OrderedDict()
+        self._remembered: OrderedDict[bytes, tuple[datetime.datetime, Credential]] = OrderedDict()
         self._noting: set[asyncio.Task[None]] = set()
 
     def remembered(self, presented: str) -> Credential | None:
@@ -113,7 +113,7 @@ class KeyLookup:
                 self._remembered.popitem(last=False)
         return credential
 
-    async def _look_up(self, key_hash: bytes, now: datetime) -> Credential | None:
+    async def _look_up(self, key_hash: bytes, now: datetime.datetime) -> Credential | None:
         async with self._database.transaction(None) as session:
             row = await fetch_optional(session, _LOOKUP, {"key_hash": key_hash})
         if row is None:
@@ -132,7 +132,7 @@ class KeyLookup:
             confined=row.confined,
         )
 
-    def _note_use(self, key_hash: bytes, now: datetime) -> None:
+    def _note_use(self, key_hash: bytes, now: datetime.datetime) -> None:
         """Have the use noted; where others are being noted, a later lookup will."""
         if len(self._noting) >= _NOTED_AT_ONCE:
             return
@@ -140,7 +140,7 @@ class KeyLookup:
         self._noting.add(task)
         task.add_done_callback(self._noting.discard)
 
-    async def _write_use(self, key_hash: bytes, now: datetime) -> None:
+    async def _write_use(self, key_hash: bytes, now: datetime.datetime) -> None:
         try:
             async with self._database.transaction(None) as session:
                 await session.execute(_NOTE_USE, {"key_hash": key_hash, "used_at": now})
@@ -152,11 +152,11 @@ class KeyLookup:
         await asyncio.gather(*self._noting)
 
 
-def _is_recent(looked_up: datetime, now: datetime) -> bool:
+def _is_recent(looked_up: datetime.datetime, now: datetime.datetime) -> bool:
     return _NO_TIME <= now - looked_up < REMEMBERED_FOR
 
 
-def _in_force(credential: Credential | None, now: datetime) -> Credential | None:
+def _in_force(credential: Credential | None, now: datetime.datetime) -> Credential | None:
     if credential is None or (credential.expires_at is not None and credential.expires_at <= now):
         return None
     return credential

@@ -8,9 +8,9 @@ in the log. Households must be able to pay wages; a few requests too many harm n
 """
 
 import asyncio
+import datetime
 from collections import Counter
 from dataclasses import dataclass
-from datetime import date
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -97,7 +97,7 @@ class RateLimits:
     def __init__(self, clock: Clock, shared: SharedCounts | None = None) -> None:
         self._clock = clock
         self._shared = shared
-        self._day: date | None = None
+        self._day: datetime.date | None = None
         # The memory storage of the library `limits` walks through all its keys on every hit: with 20,000 keys, two
         # thousandths of a second each. A calendar day needs no more than a counter that is emptied at midnight.
         self._counts: Counter[UUID] = Counter()

@@ -1,6 +1,6 @@
 """The table of insurance policies: what a household said of the policy that a state asks it to have."""
 
-from datetime import date, datetime
+import datetime
 from uuid import UUID
 
 from sqlalchemy import CHAR
@@ -24,9 +24,9 @@ class InsurancePolicy(Base):
     """Who insures; None: what was entered is taken back."""
 
     policy_number: Mapped[str | None]
-    starts_on: Mapped[date | None]
-    ends_on: Mapped[date | None]
+    starts_on: Mapped[datetime.date | None]
+    ends_on: Mapped[datetime.date | None]
     """The last day of the policy, by which it is renewed; None: it goes on."""
 
-    created_at: Mapped[datetime]
-    updated_at: Mapped[datetime]
+    created_at: Mapped[datetime.datetime]
+    updated_at: Mapped[datetime.datetime]

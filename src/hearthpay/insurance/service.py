@@ -1,8 +1,8 @@
 """The policies of a household: which it needs, which it has, and keeping what it says of them."""
 
+import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 from decimal import Decimal
 from typing import Final
 from uuid import UUID
@@ -45,8 +45,8 @@ class PolicyDetails:
     kind: PolicyKind
     carrier: str | None
     policy_number: str | None = None
-    starts_on: date | None = None
-    ends_on: date | None = None
+    starts_on: datetime.date | None = None
+    ends_on: datetime.date | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,10 @@ async def policies_of_household(
 
 
 async def read_policies(
-    session: AsyncSession, employer_id: UUID, today: date, employees: Sequence[Employee] | None = None
+    session: AsyncSession,
+    employer_id: UUID,
+    today: datetime.date,
+    employees: Sequence[Employee] | None = None,
 ) -> tuple[HouseholdPolicy, ...]:
     """Return the same; whoever calls has asked whether it may be told."""
     if employees is None:
@@ -94,7 +97,7 @@ async def read_policies(
     )
 
 
-def _works(employee: Employee, today: date) -> bool:
+def _works(employee: Employee, today: datetime.date) -> bool:
     return employee.end_date is None or employee.end_date >= today
 
 

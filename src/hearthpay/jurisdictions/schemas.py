@@ -1,7 +1,7 @@
 """What goes over the wire about a state's law."""
 
+import datetime
 from dataclasses import dataclass
-from datetime import date
 from typing import Literal
 
 from pydantic import Field
@@ -24,8 +24,8 @@ class TaxItem:
     agency: str
     rate: Rate | None
     wage_base: Dollars | None
-    effective_from: date
-    effective_to: date | None
+    effective_from: datetime.date
+    effective_to: datetime.date | None
     confidence: Confidence
     finality: FinalityStatus = "final"
     """Whether the year's figures are published (`final`), carried on by the law, `provisional` or `unknown`."""
@@ -108,7 +108,7 @@ class Jurisdiction:
 
     state: str
     name: str
-    on: date
+    on: datetime.date
     taxes: list[TaxItem]
     certificate: CertificateItem | None
     reciprocity: list[ReciprocalState]

@@ -5,8 +5,8 @@ that translators' tools read; a test holds that none is missing. Money and dates
 language expect them.
 """
 
+import datetime
 from collections.abc import Callable, Mapping
-from datetime import date, datetime
 from decimal import Decimal
 from functools import cache
 from importlib.resources import files
@@ -44,7 +44,9 @@ class Sentence(str):
 
 def _filled(language: str, words: str, gaps: Mapping[str, object]) -> str:
     day = short_day_in if language == "en" else day_in
-    shown = {name: day(language, gap) if isinstance(gap, date) else gap for name, gap in gaps.items()}
+    shown = {
+        name: day(language, gap) if isinstance(gap, datetime.date) else gap for name, gap in gaps.items()
+    }
     return words.format(**shown) if shown else words
 
 
@@ -91,29 +93,29 @@ def say_in(language: str) -> Say:
     return say
 
 
-def moment_in(language: str, moment: datetime) -> str:
+def moment_in(language: str, moment: datetime.datetime) -> str:
     """Return a moment as a person reads it: in US Eastern time, which is said."""
     shown = format_datetime(moment.astimezone(BUSINESS_TIME), "MMM d, y, h:mm a", locale=_LOCALES[language])
     return f"{shown} ET"
 
 
-def day_in(language: str, day: date) -> str:
+def day_in(language: str, day: datetime.date) -> str:
     """Return a day as a letter names it: November 24, 2026."""
     return format_date(day, "long", locale=_LOCALES[language])
 
 
-def month_in(language: str, day: date) -> str:
+def month_in(language: str, day: datetime.date) -> str:
     """Return the day's month as a letter names it: November 2026."""
     form = "MMMM y" if language == "en" else "MMMM 'de' y"
     return str(format_date(day, form, locale=_LOCALES[language]))
 
 
-def short_day_in(language: str, day: date) -> str:
+def short_day_in(language: str, day: datetime.date) -> str:
     """Return a day as a page names it: Nov 24, 2026."""
     return str(format_date(day, "MMM d, y", locale=_LOCALES[language]))
 
 
-def hour_in(language: str, moment: datetime) -> str:
+def hour_in(language: str, moment: datetime.datetime) -> str:
     """Return a moment as a letter names it, in US Eastern time: Tuesday, November 24, at 3:00 PM Eastern time."""
     here = moment.astimezone(BUSINESS_TIME)
     if language == "en":

@@ -4,9 +4,9 @@ What is known is what the operator's mail server answers while it is spoken to. 
 it back later writes to the sender's own mailbox (`MAIL_FROM`), which is not read here.
 """
 
+import datetime
 import hashlib
 from collections.abc import Collection
-from datetime import datetime
 from typing import Final, NamedTuple
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -16,7 +16,7 @@ from hearthpay.database.typed_rows import fetch_all, query
 
 class _BouncedRow(NamedTuple):
     address_hash: bytes
-    bounced_at: datetime
+    bounced_at: datetime.datetime
 
 
 _BOUNCED: Final = query(
@@ -29,7 +29,7 @@ def hash_of_address(address: str) -> bytes:
     return hashlib.sha256(address.lower().encode()).digest()
 
 
-async def bounced(session: AsyncSession, addresses: Collection[str]) -> dict[str, datetime]:
+async def bounced(session: AsyncSession, addresses: Collection[str]) -> dict[str, datetime.datetime]:
     """Return those of the addresses to which the last mail was refused, and when."""
     known = {hash_of_address(address): address for address in addresses}
     if not known:

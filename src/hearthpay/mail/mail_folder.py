@@ -5,9 +5,9 @@ lie in it. What is a month old goes: no link works so long, and the news are non
 """
 
 import contextlib
+import datetime
 import os
 from collections.abc import Mapping
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 from uuid import UUID
@@ -30,7 +30,7 @@ from hearthpay.security.key_ring import KeyRing, UnknownKeyError
 from hearthpay.security.vault_cipher import UnreadableSecretError
 
 FOLDER_VARIABLE: Final = "MAIL_FOLDER"
-KEPT_FOR: Final = timedelta(days=30)
+KEPT_FOR: Final = datetime.timedelta(days=30)
 """How long a mail lies in the folder."""
 AT_ONCE: Final = 100
 """Mails written in one round."""
@@ -56,7 +56,7 @@ class MailFolder:
             return cls(Path(named), sender)
         return None if data_dir is None else cls(data_dir / "mail", sender)
 
-    def put(self, mail: Mail, name: UUID, written_at: datetime) -> Path:
+    def put(self, mail: Mail, name: UUID, written_at: datetime.datetime) -> Path:
         """Write the mail, whole or not at all; put there again it replaces itself. Returns its file.
 
         Raises OSError, and ValueError for what can be no mail.
@@ -72,7 +72,7 @@ class MailFolder:
         draft.replace(file)
         return file
 
-    def tidy(self, now: datetime) -> int:
+    def tidy(self, now: datetime.datetime) -> int:
         """Remove what has lain here for KEPT_FOR; return how many."""
         removed = 0
         for file in self.path.glob("*.eml"):

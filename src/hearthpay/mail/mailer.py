@@ -6,11 +6,11 @@ The server is named by `SMTP_URL`: `smtp://user:password@host:587`, encrypted wh
 
 import asyncio
 import contextlib
+import datetime
 import email.policy
 import ipaddress
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from email.errors import MessageError
 from email.header import Header
 from email.headerregistry import HeaderRegistry, UniqueUnstructuredHeader
@@ -131,7 +131,7 @@ class Mailer:
         finally:
             self._turns.release()
 
-    async def send(self, mail: Mail, name: UUID, written_at: datetime) -> Delivery:
+    async def send(self, mail: Mail, name: UUID, written_at: datetime.datetime) -> Delivery:
         """Hand the mail to the server, in a turn; a problem also leaves a line in the log, without an address.
 
         `name` makes the Message-ID: sent again after a crash, the mail has the same one, by which servers and readers
@@ -192,7 +192,7 @@ _POLICY: Final = email.policy.default.clone(header_factory=_headers())
 
 
 def written_message(
-    mail: Mail, *, sender: str, domain: str, name: UUID, written_at: datetime
+    mail: Mail, *, sender: str, domain: str, name: UUID, written_at: datetime.datetime
 ) -> EmailMessage:
     """Return the message, as text and as HTML; `name` and `domain` make its Message-ID. Raises UnsafeHeaderError.
 

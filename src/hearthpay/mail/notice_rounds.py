@@ -1,8 +1,8 @@
 """News: notices of what goes its usual way, each told by itself, so that one that cannot be told holds none back."""
 
+import datetime
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
 import structlog
@@ -25,7 +25,7 @@ _IN_TURN: Final = statement(
 )
 _log = structlog.get_logger("hearthpay.mail")
 
-Find = Callable[[AsyncSession, datetime, int], Awaitable[Sequence[Sequence[Notice]]]]
+Find = Callable[[AsyncSession, datetime.datetime, int], Awaitable[Sequence[Sequence[Notice]]]]
 """Returns the notices of up to so many pieces of news that have not been told, a sequence for each piece."""
 
 
@@ -73,7 +73,7 @@ async def _send_each(
     notifications: NotificationSettings,
     kind: str,
     find: Find,
-    now: datetime,
+    now: datetime.datetime,
 ) -> NoticeRound:
     async with database.transaction(None) as session:
         found = await find(session, now, AT_ONCE)

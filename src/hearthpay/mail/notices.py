@@ -4,9 +4,9 @@ They wait in the outbox like any other mail. What cannot be sent, because it is 
 or there is no mail server, is noted there all the same: who was to be told, of what, and why they were not.
 """
 
+import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, time, timedelta
 from typing import Final, Literal, NamedTuple, Self
 from uuid import UUID
 
@@ -34,7 +34,7 @@ OPERATOR_VARIABLE: Final = "HEARTHPAY_OPERATOR_EMAIL"
 
 Recipient = Literal["employee", "household", "operator", "person"]
 
-KEPT_FOR: Final = timedelta(days=7)
+KEPT_FOR: Final = datetime.timedelta(days=7)
 """A notice that could not be sent for so long is given up: by then it is no news."""
 
 NEWS: Final = (
@@ -147,7 +147,11 @@ class Notice:
 
 
 async def queue_notice(
-    session: AsyncSession, ring: KeyRing, notifications: NotificationSettings, now: datetime, notice: Notice
+    session: AsyncSession,
+    ring: KeyRing,
+    notifications: NotificationSettings,
+    now: datetime.datetime,
+    notice: Notice,
 ) -> None:
     """Put the notice into the outbox, once; the session is the worker's. Raises what `key_for_writing` raises."""
     if await session.scalar(_KNOWN, {"key": notice.key}):
@@ -184,7 +188,7 @@ async def queue_notice(
 
 
 async def _admitted(
-    session: AsyncSession, notifications: NotificationSettings, now: datetime, notice: Notice
+    session: AsyncSession, notifications: NotificationSettings, now: datetime.datetime, notice: Notice
 ) -> tuple[str, str | None]:
     """Return the status that the notice begins with, and why it is not sent."""
     if notice.sandbox:
@@ -199,7 +203,7 @@ async def _admitted(
         return "withheld", NO_MAIL_SERVER
     if notice.urgent:
         return "queued", None
-    since = datetime.combine(now.astimezone(UTC).date(), time(), UTC)
+    since = datetime.datetime.combine(now.astimezone(datetime.UTC).date(), datetime.time(), datetime.UTC)
     if notice.recipient == "operator":
         await session.execute(_COUNT_ALONE, {"whose": "operator"})
         full = (await session.scalar(_COUNT_OPERATORS, {"since": since}) or 0) >= OPERATOR_LIMIT

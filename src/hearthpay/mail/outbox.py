@@ -6,8 +6,8 @@ transaction with our database, so a crash between the server's 250 and our note 
 Message-ID, and never loses one.
 """
 
+import datetime
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
 from typing import Final, Literal, NamedTuple, cast
 from uuid import UUID
 
@@ -28,9 +28,9 @@ from hearthpay.mail.mailer import PATIENCE_SECONDS, Delivery, Mail
 from hearthpay.security.content_seal import SealedContent, mail_place, open_content, seal_content
 from hearthpay.security.key_ring import KeyRing
 
-LEASE: Final = timedelta(seconds=6 * PATIENCE_SECONDS)
+LEASE: Final = datetime.timedelta(seconds=6 * PATIENCE_SECONDS)
 """How long a mail is one process's to send: longer than waiting for a turn, sending it and noting it takes."""
-LONGEST_PAUSE: Final = timedelta(hours=6)
+LONGEST_PAUSE: Final = datetime.timedelta(hours=6)
 """The first pause between two attempts is a minute, each later one twice as long, up to this."""
 
 MailStatus = Literal["queued", "sent", "failed", "withdrawn", "withheld"]
@@ -40,7 +40,7 @@ NO_MAIL_SERVER: Final = "no_mail_server"
 KEPT_IN_FOLDER: Final = "kept_in_folder"
 
 _DAILY_LIMIT: Final = "daily_limit_of_"
-_FIRST_PAUSE: Final = timedelta(minutes=1)
+_FIRST_PAUSE: Final = datetime.timedelta(minutes=1)
 _MOST_DOUBLINGS: Final = 20
 
 # Counted under a lock of the organization, so that requests at once do not all find room.
@@ -71,7 +71,7 @@ _IS_YOUNG: Final = statement(
     "SELECT EXISTS (SELECT FROM {organizations} o WHERE o.id = :organization AND o.created_at > :since)",
     organizations=ORGANIZATIONS,
 )
-_YOUNG: Final = timedelta(days=7)
+_YOUNG: Final = datetime.timedelta(days=7)
 _INSERT: Final = text(
     "INSERT INTO mail_outbox (id, organization_id, employer_id, sandbox, employee_id, kind, status, reason, content, "
     "nonce, key_id, created_at, expires_at, due_at, finished_at, address_hash) VALUES (:id, :organization_id, "
@@ -101,8 +101,8 @@ class _ClaimedRow(NamedTuple):
     organization_id: UUID | None
     employer_id: UUID | None
     sandbox: bool
-    created_at: datetime
-    expires_at: datetime
+    created_at: datetime.datetime
+    expires_at: datetime.datetime
     attempts: int
     content: bytes
     nonce: bytes
@@ -206,8 +206,8 @@ class Claimed:
     organization_id: UUID | None
     employer_id: UUID | None
     sandbox: bool
-    created_at: datetime
-    expires_at: datetime
+    created_at: datetime.datetime
+    expires_at: datetime.datetime
     attempt: int
     sealed: SealedContent
 
@@ -220,7 +220,7 @@ async def queue_mail(
     addressee: Addressee,
     kind: str,
     mail: Mail,
-    expires_at: datetime,
+    expires_at: datetime.datetime,
 ) -> tuple[UUID, MailState]:
     """Put the mail into the outbox, to be sent until `expires_at` once the transaction has committed.
 
@@ -259,12 +259,12 @@ async def queue_mail(
 
 
 async def _admitted(
-    session: AsyncSession, limits: MailLimits, addressee: Addressee, to: str, now: datetime
+    session: AsyncSession, limits: MailLimits, addressee: Addressee, to: str, now: datetime.datetime
 ) -> MailState:
     if addressee.sandbox:
         return MailState("withheld", "sandbox")
     await session.execute(_COUNT_ALONE, {"organization_id": str(addressee.organization_id)})
-    midnight = datetime.combine(now.astimezone(UTC).date(), time(), UTC)
+    midnight = datetime.datetime.combine(now.astimezone(datetime.UTC).date(), datetime.time(), datetime.UTC)
     places = {"employer_id": addressee.employer_id, "employee_id": addressee.employee_id, "since": midnight}
     counted = await fetch_one(session, _COUNT, places)
     whose = limits.exceeded_by(
@@ -282,8 +282,8 @@ async def _strangers_limit(
     limits: MailLimits,
     addressee: Addressee,
     to: str,
-    now: datetime,
-    midnight: datetime,
+    now: datetime.datetime,
+    midnight: datetime.datetime,
 ) -> str | None:
     """Return whose limit leaves no room for an invitation to this mailbox: the mailbox's, or a young organization's."""
     values = {"mailbox": hash_of_address(to), "since": midnight}
@@ -367,7 +367,7 @@ async def give_up_expired(session: AsyncSession, clock: Clock) -> int:
     return len(rows)
 
 
-def pause_after(attempts: int) -> timedelta:
+def pause_after(attempts: int) -> datetime.timedelta:
     """Return how long a mail waits after so many attempts: a minute, then twice as long each time, up to
     LONGEST_PAUSE.
     """
@@ -375,7 +375,7 @@ def pause_after(attempts: int) -> timedelta:
     return min(_FIRST_PAUSE * factor, LONGEST_PAUSE)
 
 
-def _lease(clock: Clock) -> dict[str, datetime]:
+def _lease(clock: Clock) -> dict[str, datetime.datetime]:
     now = clock.now()
     return {"now": now, "until": now + LEASE}
 

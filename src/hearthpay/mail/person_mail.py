@@ -4,9 +4,9 @@ What one address is sent is counted by its sort, each by itself: nothing that st
 somebody repeats in another's account, keeps a warning from its reader, or a link.
 """
 
+import datetime
 import hashlib
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -31,17 +31,17 @@ class MailSort:
 
     name: str
     at_once: int
-    pause: timedelta = timedelta()
+    pause: datetime.timedelta = datetime.timedelta()
     a_day: int | None = None
 
 
 LINKS: Final = MailSort("link", 12, a_day=12)
 """Links that anyone may ask for: forms must not make a relay of us."""
-RESETS: Final = MailSort("reset", 5, timedelta(minutes=10))
+RESETS: Final = MailSort("reset", 5, datetime.timedelta(minutes=10))
 """Links for a new password: never used up, whoever asks. After the first few the last leaves within minutes."""
-NEWS: Final = MailSort("news", 3, timedelta(hours=1), a_day=24)
+NEWS: Final = MailSort("news", 3, datetime.timedelta(hours=1), a_day=24)
 """What somebody changes as often as he likes, and nobody loses by."""
-WARNINGS: Final = MailSort("warning", 5, timedelta(hours=1))
+WARNINGS: Final = MailSort("warning", 5, datetime.timedelta(hours=1))
 """What its reader may have to stop: never used up. Whoever repeats it has the first few told at once, and the last
 within the hour.
 """
@@ -56,10 +56,10 @@ _FOR_FOLDER: Final = text("SELECT leave_person_mail_to_folder(:mail)")
 async def queue_person_mail(
     session: AsyncSession,
     ring: KeyRing,
-    now: datetime,
+    now: datetime.datetime,
     kind: str,
     mail: Mail,
-    expires_at: datetime,
+    expires_at: datetime.datetime,
     sort: MailSort = LINKS,
     about: str = "",
 ) -> UUID:

@@ -4,8 +4,8 @@ Whatever goes wrong here, the mail stays in the outbox and the worker sends it.
 """
 
 import asyncio
+import datetime
 from contextvars import Context
-from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -30,8 +30,8 @@ _AT_ONCE: Final = 20
 
 class _ClaimRow(NamedTuple):
     id: UUID
-    created_at: datetime
-    expires_at: datetime
+    created_at: datetime.datetime
+    expires_at: datetime.datetime
     attempts: int
     content: bytes
     nonce: bytes

@@ -6,11 +6,11 @@ is wrong is said by argument, in plain words, with a corrected example.
 
 from __future__ import annotations
 
+import datetime
 import functools
 import json
 import re
 from collections.abc import Mapping, Sequence
-from datetime import date
 from typing import Any, Final
 
 from jsonschema import Draft202012Validator, FormatChecker, ValidationError  # type: ignore[import-untyped]
@@ -42,7 +42,7 @@ def _is_day(value: object) -> bool:
     if _DATE.fullmatch(value) is None:
         return False
     try:
-        date.fromisoformat(value)
+        datetime.date.fromisoformat(value)
     except ValueError:
         return False
     return True

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
@@ -18,14 +18,17 @@ import structlog
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
+from hearthpay.access.refusal import Refusal
+from hearthpay.http.auth import spend
 from hearthpay.http.hosts import misdirected, place_of_address, place_of_host
+from hearthpay.http.inner_call import call_inside
 from hearthpay.http.json_body import LARGEST_BODY, read_json
 from hearthpay.http.request_log import describe_failure
 from hearthpay.http.runtime import runtime_of
 from hearthpay.http.statuses import FORBIDDEN, HttpRefusal
 from hearthpay.mcp.audit import plain_name, record_resource_read, record_tool_call
 from hearthpay.mcp.authentication import Admitted, authenticate_mcp
-from hearthpay.mcp.inner_caller import InnerCaller
+from hearthpay.mcp.calls import API, ApiAnswer, ApiCall, CallTerms
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel.server import Server
@@ -186,4 +189,41 @@ def _named_in(session: str | None) -> str | None:
     try:
         return base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)).decode("utf-8")
     except (binascii.Error, ValueError):
+        return None
+
+
+class InnerCaller:
+    """Calls the API for an agent, while its request is being answered."""
+
+    __slots__ = ("_admitted", "_request")
+
+    def __init__(self, request: Request, admitted: Admitted) -> None:
+        self._request = request
+        self._admitted = admitted
+
+    @property
+    def terms(self) -> CallTerms:
+        """On which terms the agent was let in."""
+        return self._admitted.terms
+
+    async def call(self, call: ApiCall) -> ApiAnswer:
+        """Make the call with the agent's actor."""
+        answered = await call_inside(
+            self._request,
+            self._admitted.actor,
+            call.method,
+            API + call.path,
+            query=call.query,
+            body=call.body,
+            idempotency_key=call.idempotency_key,
+        )
+        media_type = answered.headers.get("content-type", "").partition(";")[0]
+        return ApiAnswer(answered.status, media_type, answered.body)
+
+    async def count(self) -> Mapping[str, Any] | None:
+        """Count it against the requests of the day, as each call of the API is."""
+        try:
+            await spend(self._request, self._admitted.actor)
+        except Refusal as refusal:
+            return {"code": refusal.code, "message": refusal.message, "details": refusal.details}
         return None

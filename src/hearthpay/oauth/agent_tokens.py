@@ -4,8 +4,8 @@ Each kind begins with letters of its own, so that none is taken for another, nor
 a log or a repository can be told.
 """
 
+import datetime
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Final, Literal
 
 from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_token
@@ -13,10 +13,10 @@ from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_
 SecretKind = Literal["code", "access", "refresh"]
 
 PREFIXES: Final[dict[SecretKind, str]] = {"code": "hpac_", "access": "hpat_", "refresh": "hprt_"}
-LASTS: Final[dict[SecretKind, timedelta]] = {
-    "code": timedelta(seconds=60),
-    "access": timedelta(minutes=10),
-    "refresh": timedelta(days=30),
+LASTS: Final[dict[SecretKind, datetime.timedelta]] = {
+    "code": datetime.timedelta(seconds=60),
+    "access": datetime.timedelta(minutes=10),
+    "refresh": datetime.timedelta(days=30),
 }
 
 

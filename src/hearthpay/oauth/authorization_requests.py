@@ -4,12 +4,12 @@ RFC 6749, section 4.1, as OAuth 2.1 narrows it: a code only, with a proof key of
 alone (RFC 8707), and the answer says who gives it (RFC 9207).
 """
 
+import datetime
 import hashlib
 import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from urllib.parse import urlencode, urlsplit, urlunsplit
 from uuid import UUID
@@ -35,13 +35,18 @@ from hearthpay.oauth.refusals import OAuthError
 from hearthpay.oauth.scopes import RUNNING, SCOPES, tools_of
 from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_token
 
-ASKS_FOR: Final = timedelta(minutes=30)
+ASKS_FOR: Final = datetime.timedelta(minutes=30)
 """How long a question waits for its answer."""
 OF_NETWORK: Final = 30
 """Questions that may wait at once, asked from one network: anybody can ask them."""
 REQUESTS_PER_CLIENT: Final = 300
 """The same of one program; the first of a network has room even so."""
-GRANT_LIFETIMES: Final = (timedelta(days=1), timedelta(days=30), timedelta(days=90), timedelta(days=365))
+GRANT_LIFETIMES: Final = (
+    datetime.timedelta(days=1),
+    datetime.timedelta(days=30),
+    datetime.timedelta(days=90),
+    datetime.timedelta(days=365),
+)
 """For how long an agent can be let in."""
 
 _CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
@@ -107,7 +112,7 @@ class Consent:
     employer_id: UUID
     scopes: frozenset[str]
     demands_preview: bool
-    lasts: timedelta
+    lasts: datetime.timedelta
 
 
 def redirect_of(client: Client, asked: Mapping[str, str]) -> tuple[str, bool]:
@@ -164,7 +169,7 @@ def refuse_other_resource(named: str | None, resource: str) -> None:
 
 
 async def store_authorization_request(
-    session: AsyncSession, now: datetime, question: AuthorizationRequest, came_from: str
+    session: AsyncSession, now: datetime.datetime, question: AuthorizationRequest, came_from: str
 ) -> PortalToken:
     """Keep the question until somebody answers it, and return the secret by which it is opened.
 
@@ -199,7 +204,7 @@ async def store_authorization_request(
 
 
 async def open_authorization_request(
-    session: AsyncSession, now: datetime, presented: str, session_id: UUID
+    session: AsyncSession, now: datetime.datetime, presented: str, session_id: UUID
 ) -> PendingAuthorization:
     """Return the question, which belongs to the session that opened it; the transaction is its person's.
 
@@ -216,7 +221,7 @@ async def open_authorization_request(
 async def approve(
     session: AsyncSession,
     actor: Actor,
-    now: datetime,
+    now: datetime.datetime,
     presented: str,
     session_id: UUID,
     client: Client,
@@ -283,7 +288,11 @@ async def approve(
 
 
 async def deny(
-    session: AsyncSession, now: datetime, presented: str, session_id: UUID, question: PendingAuthorization
+    session: AsyncSession,
+    now: datetime.datetime,
+    presented: str,
+    session_id: UUID,
+    question: PendingAuthorization,
 ) -> str:
     """Refuse the agent, and return the address that tells it. Raises `gone` where the question was answered."""
     await _answer(session, now, presented, session_id, None, None)
@@ -299,7 +308,7 @@ def with_answer(redirect_uri: str, answer: Mapping[str, str | None]) -> str:
 
 async def _answer(
     session: AsyncSession,
-    now: datetime,
+    now: datetime.datetime,
     presented: str,
     session_id: UUID,
     grant_id: UUID | None,
@@ -318,7 +327,7 @@ async def _answer(
         raise _expired()
 
 
-def _too_many_requests(wait: timedelta) -> Refusal:
+def _too_many_requests(wait: datetime.timedelta) -> Refusal:
     seconds = max(1, math.ceil(wait.total_seconds()))
     return Refusal(
         "rate_limited",

@@ -5,10 +5,10 @@ All are public clients: a program that runs on people's machines keeps no secret
 (section 3.2.1).
 """
 
+import datetime
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Any, Final
 
 from sqlalchemy import select, text
@@ -20,7 +20,7 @@ from hearthpay.oauth.redirects import refused_redirect
 from hearthpay.oauth.refusals import OAuthError
 from hearthpay.wire.secrecy import holds_a_secret
 
-UNUSED_FOR: Final = timedelta(hours=24)
+UNUSED_FOR: Final = datetime.timedelta(hours=24)
 """How long a program that nobody has let in is remembered."""
 AN_HOUR: Final = 20
 IN_ALL: Final = 5_000
@@ -43,7 +43,7 @@ class Client:
 
 
 async def register(
-    session: AsyncSession, now: datetime, metadata: Mapping[str, Any], came_from: str
+    session: AsyncSession, now: datetime.datetime, metadata: Mapping[str, Any], came_from: str
 ) -> Client:
     """Remember a program and return it with its new id.
 
@@ -58,7 +58,7 @@ async def register(
     return client
 
 
-async def find_client(session: AsyncSession, now: datetime, client_id: str) -> Client | None:
+async def find_client(session: AsyncSession, now: datetime.datetime, client_id: str) -> Client | None:
     """Return the program with this id, if it is remembered still."""
     found = await session.scalar(
         select(AgentClient).where(AgentClient.client_id == client_id, AgentClient.expires_at > now)
@@ -95,7 +95,7 @@ def plain_name(name: str | None) -> str:
     return " ".join(plain.split())[:_LONGEST_NAME] or _UNNAMED
 
 
-async def _introduce(session: AsyncSession, now: datetime, client: Client, came_from: str) -> bool:
+async def _introduce(session: AsyncSession, now: datetime.datetime, client: Client, came_from: str) -> bool:
     done: bool = (
         await session.execute(
             _INTRODUCE,

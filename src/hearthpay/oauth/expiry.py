@@ -4,13 +4,13 @@ A question that gave nobody anything goes as soon as it is over. One that was an
 tokens do: who shows them again is recognized.
 """
 
-from datetime import datetime, timedelta
+import datetime
 from typing import Final
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-_KEPT: Final = timedelta(days=30)
+_KEPT: Final = datetime.timedelta(days=30)
 _CLIENTS: Final = text(
     "DELETE FROM agent_clients WHERE id IN (SELECT c.id FROM agent_clients c WHERE c.expires_at < :now "
     "AND NOT EXISTS (SELECT FROM agent_grants g WHERE g.client_id = c.client_id AND g.ended_at IS NULL "
@@ -26,7 +26,7 @@ _TOKENS: Final = text(
 )
 
 
-async def forget_agents(session: AsyncSession, now: datetime, *, limit: int) -> tuple[int, int, int]:
+async def forget_agents(session: AsyncSession, now: datetime.datetime, *, limit: int) -> tuple[int, int, int]:
     """Delete what is over, at most so many of each; return how many programs, questions and tokens. Grants stay."""
     before = now - _KEPT
     return (

@@ -1,8 +1,8 @@
 """The agents that are connected to an organization: what each was given, what it did, and how it is sent away."""
 
+import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -23,14 +23,14 @@ class GrantedAgent:
     """An agent that was let in; `last_used_at` None: it has done nothing yet."""
 
     grant: AgentGrant
-    last_used_at: datetime | None
+    last_used_at: datetime.datetime | None
 
 
 @dataclass(frozen=True, slots=True)
 class AgentAuditEntry:
     """One thing that an agent did, or was refused."""
 
-    at: datetime
+    at: datetime.datetime
     action: str
     details: dict[str, Any]
 

@@ -1,6 +1,6 @@
 """The tables of agents, as far as the service reads them."""
 
-from datetime import datetime
+import datetime
 from uuid import UUID
 
 from sqlalchemy import ARRAY, Text
@@ -20,8 +20,8 @@ class AgentClient(Base):
     name: Mapped[str]
     redirect_uris: Mapped[list[str]] = mapped_column(ARRAY(Text))
     address_hash: Mapped[bytes]
-    created_at: Mapped[datetime]
-    expires_at: Mapped[datetime]
+    created_at: Mapped[datetime.datetime]
+    expires_at: Mapped[datetime.datetime]
 
 
 class AgentGrant(Base):
@@ -40,9 +40,9 @@ class AgentGrant(Base):
     tools: Mapped[list[str]] = mapped_column(ARRAY(Text))
     demands_preview: Mapped[bool]
     resource: Mapped[str]
-    created_at: Mapped[datetime]
-    expires_at: Mapped[datetime]
-    ended_at: Mapped[datetime | None] = mapped_column(default=None)
+    created_at: Mapped[datetime.datetime]
+    expires_at: Mapped[datetime.datetime]
+    ended_at: Mapped[datetime.datetime | None] = mapped_column(default=None)
     ended_because: Mapped[str | None] = mapped_column(default=None)
 
 
@@ -61,5 +61,5 @@ class AgentRequest(Base):
     code_challenge: Mapped[str]
     scopes: Mapped[list[str]] = mapped_column(ARRAY(Text))
     resource: Mapped[str]
-    created_at: Mapped[datetime]
-    expires_at: Mapped[datetime]
+    created_at: Mapped[datetime.datetime]
+    expires_at: Mapped[datetime.datetime]

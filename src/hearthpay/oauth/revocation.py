@@ -3,8 +3,8 @@
 In the transaction that ended it. What was shown once and is shown again was stolen, from the program or by it.
 """
 
+import datetime
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -27,7 +27,7 @@ from hearthpay.security.key_ring import KeyRingError
 STOLEN: Final = frozenset({"code_reused", "refresh_reused"})
 """The reasons for which a grant ends by itself: of these its person is told."""
 
-_NEWS_LAST: Final = timedelta(days=7)
+_NEWS_LAST: Final = datetime.timedelta(days=7)
 
 
 class _FindRow(NamedTuple):
@@ -69,7 +69,7 @@ class RequestOrigin:
 
 
 async def record_revocation(
-    session: AsyncSession, now: datetime, origin: RequestOrigin, *, shown: bytes, client_id: str
+    session: AsyncSession, now: datetime.datetime, origin: RequestOrigin, *, shown: bytes, client_id: str
 ) -> None:
     """Note that the grant of this secret has just ended, and tell its person where that means a theft.
 
@@ -100,7 +100,7 @@ async def record_revocation(
 
 async def _warn(
     session: AsyncSession,
-    now: datetime,
+    now: datetime.datetime,
     people_context: PeopleContext,
     person_id: UUID,
     client_name: str,

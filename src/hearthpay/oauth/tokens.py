@@ -1,10 +1,10 @@
 """Codes and refresh tokens, changed for tokens: each once. What comes a second time was stolen, and ends the grant."""
 
 import base64
+import datetime
 import hashlib
 import hmac
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
@@ -38,8 +38,8 @@ class _FindCodeRow(NamedTuple):
     redirect_given: bool
     code_challenge: str
     resource: str
-    expires_at: datetime
-    used_at: datetime | None
+    expires_at: datetime.datetime
+    used_at: datetime.datetime | None
 
 
 _FIND_CODE: Final = query(
@@ -53,7 +53,7 @@ class _FindRefreshRow(NamedTuple):
     client_id: str
     tools: list[str]
     resource: str
-    expires_at: datetime
+    expires_at: datetime.datetime
 
 
 _FIND_REFRESH: Final = query(
@@ -115,7 +115,7 @@ class AgentAccess:
 
 async def exchange_code(
     session: AsyncSession,
-    now: datetime,
+    now: datetime.datetime,
     *,
     client_id: str,
     code: str,
@@ -143,7 +143,7 @@ async def exchange_code(
 
 async def exchange_refresh(
     session: AsyncSession,
-    now: datetime,
+    now: datetime.datetime,
     *,
     client_id: str,
     refresh: str,
@@ -166,7 +166,7 @@ async def exchange_refresh(
 
 
 async def revoke(
-    session: AsyncSession, now: datetime, *, client_id: str, token: str, origin: RequestOrigin
+    session: AsyncSession, now: datetime.datetime, *, client_id: str, token: str, origin: RequestOrigin
 ) -> None:
     """End the grant of a token, access or refresh, if it is this program's (RFC 7009); else do nothing."""
     shown = read_secret("access", token) or read_secret("refresh", token)
@@ -178,7 +178,7 @@ async def revoke(
 
 
 async def find_access(
-    session: AsyncSession, now: datetime, presented: str, request_id: str
+    session: AsyncSession, now: datetime.datetime, presented: str, request_id: str
 ) -> AgentAccess | None:
     """Return who comes with this access token; None where it opens nothing any more.
 
@@ -215,14 +215,14 @@ def _role(role: Role, tools: list[str]) -> Role:
 
 async def _exchange(
     session: AsyncSession,
-    now: datetime,
+    now: datetime.datetime,
     kind: Literal["code", "refresh"],
     shown: AgentSecret,
     client_id: str,
     origin: RequestOrigin,
 ) -> IssuedTokens | None:
     access, refresh = new_secret("access"), new_secret("refresh")
-    values: dict[str, str | bytes | datetime | UUID] = {
+    values: dict[str, str | bytes | datetime.datetime | UUID] = {
         "shown": shown.hash,
         "client": client_id,
         "now": now,

@@ -1,6 +1,6 @@
 """The tables of payrolls and paychecks, as far as they are looked up by SQLAlchemy; amounts in cents."""
 
-from datetime import date, datetime
+import datetime
 from typing import Any
 from uuid import UUID
 
@@ -22,10 +22,10 @@ class Payroll(Base):
     employer_id: Mapped[UUID]
     sandbox: Mapped[bool]
     status: Mapped[str]
-    period_start: Mapped[date]
-    period_end: Mapped[date]
-    pay_date: Mapped[date]
-    pay_date_asked: Mapped[date | None]
+    period_start: Mapped[datetime.date]
+    period_end: Mapped[datetime.date]
+    pay_date: Mapped[datetime.date]
+    pay_date_asked: Mapped[datetime.date | None]
     pay_date_defaulted: Mapped[bool]
     pay_frequency: Mapped[str]
     notes: Mapped[str | None]
@@ -37,14 +37,14 @@ class Payroll(Base):
     net_pay: Mapped[int] = mapped_column(BigInteger)
     employer_taxes: Mapped[int] = mapped_column(BigInteger)
     total_cost: Mapped[int] = mapped_column(BigInteger)
-    scheduled_send_at: Mapped[datetime | None]
+    scheduled_send_at: Mapped[datetime.datetime | None]
     direct_deposit: Mapped[bool]
     failure: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
     attempts: Mapped[int] = mapped_column(SmallInteger)
-    next_attempt_at: Mapped[datetime | None]
+    next_attempt_at: Mapped[datetime.datetime | None]
     created_by_kind: Mapped[str]
     created_by: Mapped[UUID | None]
-    created_at: Mapped[datetime]
+    created_at: Mapped[datetime.datetime]
 
 
 class PayrollDraft(Base):
@@ -56,20 +56,20 @@ class PayrollDraft(Base):
     organization_id: Mapped[UUID]
     employer_id: Mapped[UUID]
     sandbox: Mapped[bool]
-    period_start: Mapped[date]
-    period_end: Mapped[date]
-    pay_date: Mapped[date | None]
+    period_start: Mapped[datetime.date]
+    period_end: Mapped[datetime.date]
+    pay_date: Mapped[datetime.date | None]
     pay_frequency: Mapped[str]
     notes: Mapped[str | None]
     employees: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
     """Each as it was typed: `employee_id`, hours and dollars as text, and how to pay."""
 
-    created_at: Mapped[datetime]
-    updated_at: Mapped[datetime]
+    created_at: Mapped[datetime.datetime]
+    updated_at: Mapped[datetime.datetime]
     payroll_id: Mapped[UUID | None]
     """The payroll that it was sent as; None until then."""
 
-    dropped_at: Mapped[datetime | None]
+    dropped_at: Mapped[datetime.datetime | None]
 
 
 class FoundPaycheck(Base):

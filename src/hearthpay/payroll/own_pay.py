@@ -3,9 +3,9 @@
 What was undone counts with what undid it, and comes to nothing.
 """
 
+import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 from decimal import Decimal
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -23,9 +23,9 @@ from hearthpay.payroll.lifecycle import HAS_PAY_STUBS
 
 class _StubsRow(NamedTuple):
     payroll_id: UUID
-    pay_date: date
-    period_start: date
-    period_end: date
+    pay_date: datetime.date
+    period_start: datetime.date
+    period_end: datetime.date
     gross_pay: int
     net_pay: int
     undone: bool
@@ -68,9 +68,9 @@ class OwnStub:
     """One of her paychecks that has a pay stub; `undone`: it was voided later."""
 
     payroll_id: UUID
-    pay_date: date
-    period_start: date
-    period_end: date
+    pay_date: datetime.date
+    period_start: datetime.date
+    period_end: datetime.date
     gross: int
     net: int
     undone: bool

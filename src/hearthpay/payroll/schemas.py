@@ -1,7 +1,7 @@
 """What goes over the wire about previews and payrolls."""
 
+import datetime
 from dataclasses import dataclass, field
-from datetime import date, datetime
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Annotated, Final, Literal
 from uuid import UUID
@@ -231,9 +231,9 @@ class PayrollsQuery(Page):
 class PayPeriod:
     """The pay period and its pay date."""
 
-    start: date
-    end: date
-    pay_date: date
+    start: datetime.date
+    end: datetime.date
+    pay_date: datetime.date
     frequency: PayFrequency
 
 
@@ -343,11 +343,11 @@ class RemedyItem:
     """What was decided about a direct deposit that could not leave."""
 
     action: RemedyAction
-    until: date | None
+    until: datetime.date | None
     """The last day to wait for another account; then the deposit goes back to the household."""
 
     decided_by: ActorKind
-    decided_at: datetime
+    decided_at: datetime.datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,10 +411,10 @@ class PayrollPreview:
     """Send it with the run, within half an hour: it is refused with `amounts_changed` where any amount would be
     another."""
 
-    scheduled_send_at: datetime | None = None
+    scheduled_send_at: datetime.datetime | None = None
     """When the money would be sent; only where the payroll would be scheduled by direct deposit."""
 
-    next_valid_pay_date: date | None = None
+    next_valid_pay_date: datetime.date | None = None
     """The earliest day on which direct deposit could pay it; only where no `payment_method` is named and `pay_date` is
     earlier. A run by check or cash takes that day; `warnings` say so."""
 
@@ -438,7 +438,7 @@ class PayrollResult:
     provisional: list[str] = field(default_factory=list)
     """Codes of lines by figures that were in force before the year's own were published."""
 
-    scheduled_send_at: datetime | None = None
+    scheduled_send_at: datetime.datetime | None = None
     """When the money will be sent and the amounts calculated anew; only while the payroll is scheduled."""
 
     is_estimated: bool = False
@@ -449,7 +449,7 @@ class StatusChange:
     """A status, since when, and who or what caused it."""
 
     status: PayrollStatus
-    at: datetime
+    at: datetime.datetime
     actor: ActorKind
     reason: str | None = None
 
@@ -492,10 +492,10 @@ class Failure:
     reason: str
     message: str
     what_to_do: str
-    next_try: datetime | None
+    next_try: datetime.datetime | None
     """When it is tried again; null where it is not."""
 
-    until: datetime | None
+    until: datetime.datetime | None
     """When it is tried for the last time, as far as that is known."""
 
     employees: list[UUID] = field(default_factory=list)
@@ -540,8 +540,8 @@ class PayrollDetail:
     actions: list[Action]
     """What can be done about the payroll now: `void` it, or `authorize_debit` where it waits for that."""
 
-    created_at: datetime
-    scheduled_send_at: datetime | None = None
+    created_at: datetime.datetime
+    scheduled_send_at: datetime.datetime | None = None
     is_estimated: bool = False
     estimated_totals: Totals | None = None
     """What the payroll was expected to come to when it was scheduled; the amounts above are final."""
@@ -559,4 +559,4 @@ class PayrollSummary:
     pay_period: PayPeriod
     totals: Totals
     employee_count: int
-    created_at: datetime
+    created_at: datetime.datetime

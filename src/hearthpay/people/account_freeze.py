@@ -4,9 +4,9 @@ It is done by whoever holds the mail, without signing in, and can begin nothing:
 void afterwards, whoever chose it; the way back is a link to the address of the account, as it is then.
 """
 
+import datetime
 import hashlib
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -44,7 +44,7 @@ class AccountStopped:
 
     sessions: int
     taken_back: bool
-    frozen_until: datetime
+    frozen_until: datetime.datetime
 
 
 async def stop_account(
@@ -88,7 +88,7 @@ async def stop_account(
         return AccountStopped(ended, taken_back, until)
 
 
-async def _reverse(session: AsyncSession, now: datetime, stop: StopAccount) -> bool:
+async def _reverse(session: AsyncSession, now: datetime.datetime, stop: StopAccount) -> bool:
     match stop.change:
         case "factor_added" | "codes":
             if stop.change == "codes" or await _is_in_force(session, stop.person_id, stop.subject):
@@ -114,7 +114,9 @@ async def _is_in_force(session: AsyncSession, person_id: UUID, credential_id: UU
     return await session.scalar(found) is not None
 
 
-async def _end(session: AsyncSession, now: datetime, person_id: UUID, credential_id: UUID | None) -> bool:
+async def _end(
+    session: AsyncSession, now: datetime.datetime, person_id: UUID, credential_id: UUID | None
+) -> bool:
     ended = await session.scalar(
         update(PersonCredential)
         .where(
@@ -147,7 +149,7 @@ async def _restore(session: AsyncSession, person_id: UUID, credential_id: UUID |
         return False
 
 
-async def _restore_address(session: AsyncSession, now: datetime, stop: StopAccount) -> bool:
+async def _restore_address(session: AsyncSession, now: datetime.datetime, stop: StopAccount) -> bool:
     if stop.address is None or not await end_former_person_addresses(
         session, now, stop.person_id, stop.address
     ):
@@ -164,7 +166,7 @@ async def _restore_address(session: AsyncSession, now: datetime, stop: StopAccou
     return True
 
 
-async def _void_password(session: AsyncSession, now: datetime, person_id: UUID) -> None:
+async def _void_password(session: AsyncSession, now: datetime.datetime, person_id: UUID) -> None:
     await session.execute(
         update(PersonCredential)
         .where(
@@ -177,7 +179,7 @@ async def _void_password(session: AsyncSession, now: datetime, person_id: UUID) 
 
 
 async def _send(
-    people_context: PeopleContext, session: AsyncSession, now: datetime, person: PersonRecord
+    people_context: PeopleContext, session: AsyncSession, now: datetime.datetime, person: PersonRecord
 ) -> None:
     """Write that the account was secured, with a link for a new password to its own address, and none to others."""
     if not people_context.writes_mail:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -61,10 +61,10 @@ class PeopleContext:
     async def queue_mail(
         self,
         session: AsyncSession,
-        now: datetime,
+        now: datetime.datetime,
         kind: str,
         mail: Mail,
-        expires_at: datetime,
+        expires_at: datetime.datetime,
         *,
         sort: MailSort = LINKS,
         about: str = "",

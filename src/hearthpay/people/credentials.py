@@ -3,8 +3,8 @@
 Each change is told by mail, and ends what could have been somebody else's: other sessions, links that were sent.
 """
 
+import datetime
 from collections.abc import Sequence
-from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -42,7 +42,7 @@ from hearthpay.people.tokens import LASTS, end_own_tokens, leave_token, look_at_
 ACCOUNT_BY_NOW: Final = mark("An account with this email already exists.")
 """Of two who use an address in the same moment, the database takes one; this is what the other is told."""
 
-YOUNG_FOR: Final = timedelta(days=7)
+YOUNG_FOR: Final = datetime.timedelta(days=7)
 """How long a second factor keeps nobody out who has the mail of the account."""
 
 _PASSWORD = mark("the password")
@@ -277,7 +277,9 @@ async def _in_turn(session: AsyncSession, person_id: UUID) -> None:
     await session.execute(own.with_for_update(key_share=True))
 
 
-async def _replace_password(session: AsyncSession, now: datetime, person_id: UUID, hashed: str) -> None:
+async def _replace_password(
+    session: AsyncSession, now: datetime.datetime, person_id: UUID, hashed: str
+) -> None:
     await session.execute(
         update(PersonCredential)
         .where(

@@ -1,6 +1,6 @@
 """What time does away with: one-time tokens and sessions that have been over for a while. For the worker."""
 
-from datetime import datetime
+import datetime
 from typing import Final
 
 from sqlalchemy import text
@@ -24,7 +24,7 @@ _FORGET_SESSIONS: Final = text(
 )
 
 
-async def forget_addresses(session: AsyncSession, now: datetime, *, limit: int) -> int:
+async def forget_addresses(session: AsyncSession, now: datetime.datetime, *, limit: int) -> int:
     """Delete former addresses that are told no more, at most so many of each kind; return how many."""
     done = 0
     for statement in (_FORGET_ADDRESSES, _FORGET_PERSON_ADDRESSES):
@@ -32,11 +32,11 @@ async def forget_addresses(session: AsyncSession, now: datetime, *, limit: int) 
     return done
 
 
-async def forget_tokens(session: AsyncSession, before: datetime, *, limit: int) -> int:
+async def forget_tokens(session: AsyncSession, before: datetime.datetime, *, limit: int) -> int:
     """Delete links and challenges that expired before then, at most so many; return how many."""
     return len((await session.execute(_FORGET_TOKENS, {"before": before, "limit": limit})).all())
 
 
-async def forget_sessions(session: AsyncSession, before: datetime, *, limit: int) -> int:
+async def forget_sessions(session: AsyncSession, before: datetime.datetime, *, limit: int) -> int:
     """Delete sessions that were over before then, at most so many; return how many. The account's events stay."""
     return len((await session.execute(_FORGET_SESSIONS, {"before": before, "limit": limit})).all())

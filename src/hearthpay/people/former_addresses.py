@@ -4,8 +4,8 @@ Whoever changes where warnings go must not be the only one who is warned. What w
 the address that is in force again, nor those that came after it, which may be a thief's.
 """
 
+import datetime
 from collections.abc import Collection
-from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -13,7 +13,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
-TOLD_FOR: Final = timedelta(days=7)
+TOLD_FOR: Final = datetime.timedelta(days=7)
 """How long a former address is told, and may take the change back."""
 
 _NOTE: Final = text(
@@ -59,7 +59,7 @@ _TAKE_BACK_PERSON: Final = text(
 
 async def note_former_address(
     session: AsyncSession,
-    now: datetime,
+    now: datetime.datetime,
     *,
     organization_id: UUID,
     employer_id: UUID,
@@ -84,7 +84,7 @@ async def note_former_address(
 
 
 async def note_former_person_address(
-    session: AsyncSession, now: datetime, person_id: UUID, address: str
+    session: AsyncSession, now: datetime.datetime, person_id: UUID, address: str
 ) -> None:
     """Note that this was the address of the person's account until now; the transaction is the person's."""
     values = {"id": uuid7(), "person": person_id, "address": address, "now": now, "until": now + TOLD_FOR}
@@ -92,7 +92,7 @@ async def note_former_person_address(
 
 
 async def address_was_changed(
-    session: AsyncSession, now: datetime, employer_id: UUID, employee_id: UUID
+    session: AsyncSession, now: datetime.datetime, employer_id: UUID, employee_id: UUID
 ) -> bool:
     """Return whether the employee's address or the household's was changed within TOLD_FOR."""
     values = {"employer": employer_id, "employee": employee_id, "since": now - TOLD_FOR}
@@ -100,7 +100,7 @@ async def address_was_changed(
 
 
 async def former_addresses_of_employee(
-    session: AsyncSession, now: datetime, employer_id: UUID, employee_id: UUID
+    session: AsyncSession, now: datetime.datetime, employer_id: UUID, employee_id: UUID
 ) -> Collection[str]:
     """Return where an employee is still warned, in small letters."""
     values = {"employer": employer_id, "employee": employee_id, "now": now}
@@ -108,21 +108,21 @@ async def former_addresses_of_employee(
 
 
 async def former_addresses_of_household(
-    session: AsyncSession, now: datetime, employer_id: UUID
+    session: AsyncSession, now: datetime.datetime, employer_id: UUID
 ) -> Collection[str]:
     """Return where a household is still warned, in small letters."""
     return tuple(await session.scalars(_OF_HOUSEHOLD, {"employer": employer_id, "now": now}))
 
 
 async def former_addresses_of_person(
-    session: AsyncSession, now: datetime, person_id: UUID
+    session: AsyncSession, now: datetime.datetime, person_id: UUID
 ) -> Collection[str]:
     """Return where the person whose transaction it is is still warned."""
     return tuple(await session.scalars(_OF_PERSON, {"person": person_id, "now": now}))
 
 
 async def end_former_addresses(
-    session: AsyncSession, now: datetime, employer_id: UUID, employee_id: UUID | None, address: str
+    session: AsyncSession, now: datetime.datetime, employer_id: UUID, employee_id: UUID | None, address: str
 ) -> bool:
     """Note that a change from this address is taken back, with all that came after it; False where none can be."""
     values = {"employer": employer_id, "employee": employee_id, "address": address, "now": now}
@@ -130,7 +130,7 @@ async def end_former_addresses(
 
 
 async def end_former_person_addresses(
-    session: AsyncSession, now: datetime, person_id: UUID, address: str
+    session: AsyncSession, now: datetime.datetime, person_id: UUID, address: str
 ) -> bool:
     """The same of the account of the person whose transaction it is."""
     values = {"person": person_id, "address": address, "now": now}

@@ -1,6 +1,6 @@
 """An account that stands still: after "this was not me" no way in is added to it for a day, and its address stays."""
 
-from datetime import datetime
+import datetime
 from typing import Final
 from uuid import UUID
 
@@ -14,7 +14,7 @@ from hearthpay.people.models import PersonRecord
 _UNTIL: Final = text("SELECT frozen_until FROM people WHERE id = :person AND frozen_until > :now")
 
 
-async def freeze_person(session: AsyncSession, now: datetime, person_id: UUID) -> datetime:
+async def freeze_person(session: AsyncSession, now: datetime.datetime, person_id: UUID) -> datetime.datetime:
     """Freeze the account of the person whose transaction it is, and return until when.
 
     Browsers in which she signed in before are strangers to it from now on.
@@ -28,9 +28,9 @@ async def freeze_person(session: AsyncSession, now: datetime, person_id: UUID) -
     return until
 
 
-async def refuse_frozen_person(session: AsyncSession, now: datetime, person_id: UUID) -> None:
+async def refuse_frozen_person(session: AsyncSession, now: datetime.datetime, person_id: UUID) -> None:
     """Raise `invalid_state` while the account is frozen; the transaction is the person's."""
-    until: datetime | None = await session.scalar(_UNTIL, {"person": person_id, "now": now})
+    until: datetime.datetime | None = await session.scalar(_UNTIL, {"person": person_id, "now": now})
     if until is not None:
         raise Refusal(
             "invalid_state",
@@ -40,9 +40,9 @@ async def refuse_frozen_person(session: AsyncSession, now: datetime, person_id: 
         )
 
 
-async def devices_since(session: AsyncSession, person_id: UUID) -> datetime | None:
+async def devices_since(session: AsyncSession, person_id: UUID) -> datetime.datetime | None:
     """Return since when browsers count as known, of the person whose transaction it is; None: since ever."""
-    found: datetime | None = await session.scalar(
+    found: datetime.datetime | None = await session.scalar(
         select(PersonRecord.devices_since).where(PersonRecord.id == person_id)
     )
     return found

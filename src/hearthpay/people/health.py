@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Final, NamedTuple
 
 from hearthpay.access.refusal import Refusal
@@ -16,7 +16,7 @@ from hearthpay.people.sessions import SignedIn
 class _HealthRow(NamedTuple):
     name: str
     figure: int
-    moment: datetime | None
+    moment: datetime.datetime | None
 
 
 _HEALTH: Final = query(_HealthRow, "SELECT name, figure, moment FROM installation_health(:at)")
@@ -26,7 +26,7 @@ class Vital(NamedTuple):
     """One number, in cents where it is money, and since or at when it is so; None where that has no moment."""
 
     figure: int
-    moment: datetime | None
+    moment: datetime.datetime | None
 
 
 async def vitals(people_context: PeopleContext, who: SignedIn) -> Mapping[str, Vital]:

@@ -3,9 +3,9 @@
 That an organization with people keeps an owner holds in the database as well, whoever writes.
 """
 
+import datetime
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Final, Literal, NamedTuple, cast, get_args
 from uuid import UUID
 
@@ -37,16 +37,16 @@ from hearthpay.people.identity import masked, read_address
 from hearthpay.people.models import MemberInvitation, Membership, PersonRecord
 from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_token
 
-INVITED_FOR: Final = timedelta(days=7)
+INVITED_FOR: Final = datetime.timedelta(days=7)
 MOST_INVITATIONS: Final = 50
 """Invitations of an organization that wait."""
 
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
 _RANK: Final = {role: rank for rank, role in enumerate(ROLES)}
-OWNER_WAITS: Final = timedelta(hours=24)
+OWNER_WAITS: Final = datetime.timedelta(hours=24)
 """How long an owner stays after another one asked to remove him or make him less."""
-ASKED_FOR: Final = timedelta(days=7)
+ASKED_FOR: Final = datetime.timedelta(days=7)
 """How long that can be done afterwards."""
 
 RemovalStep = Literal["done", "asked"]
@@ -78,7 +78,7 @@ class _FindRow(NamedTuple):
     email: str
     role: str
     status: str
-    expires_at: datetime
+    expires_at: datetime.datetime
 
 
 _FIND: Final = query(
@@ -98,8 +98,8 @@ class Member:
     name: str
     email: str
     role: Role
-    joined_at: datetime
-    leaving_asked_at: datetime | None = None
+    joined_at: datetime.datetime
+    leaving_asked_at: datetime.datetime | None = None
     """Of an owner: when another one asked to remove him or make him less."""
 
 
@@ -323,7 +323,9 @@ async def leave(session: AsyncSession, actor: Actor, clock: Clock) -> None:
     await _end(session, actor, clock, own, "member.leave")
 
 
-async def open_invitation(session: AsyncSession, now: datetime, presented: str) -> OpenMemberInvitation:
+async def open_invitation(
+    session: AsyncSession, now: datetime.datetime, presented: str
+) -> OpenMemberInvitation:
     """Return the invitation of a link while it can be accepted. Raises `not_found` and `gone`."""
     token = parse_token(presented)
     row = None if token is None else await fetch_optional(session, _FIND, {"token_hash": token.hash})
@@ -337,7 +339,11 @@ async def open_invitation(session: AsyncSession, now: datetime, presented: str) 
 
 
 async def accept(
-    session: AsyncSession, now: datetime, invitation: OpenMemberInvitation, person_id: UUID, visit: Visit
+    session: AsyncSession,
+    now: datetime.datetime,
+    invitation: OpenMemberInvitation,
+    person_id: UUID,
+    visit: Visit,
 ) -> None:
     """Make the person whose transaction it is a member; it becomes the organization's too. Raises `gone`."""
     await note_event(session, person_id, visit, "member.join", {"role": invitation.role})
@@ -408,7 +414,7 @@ async def _member(session: AsyncSession, organization_id: UUID, membership_id: U
     return found
 
 
-async def _may_go(session: AsyncSession, actor: Actor, now: datetime, member: Membership) -> bool:
+async def _may_go(session: AsyncSession, actor: Actor, now: datetime.datetime, member: Membership) -> bool:
     """Return whether a member may be removed or made less now; where he is an owner, it is asked for first.
 
     Raises `invalid_state` where the same owner asks again before the day is over.
@@ -457,7 +463,7 @@ class _Change(NamedTuple):
 
 
 async def _end_agents(
-    session: AsyncSession, deed: _Change, tenant: Tenant, now: datetime, person_id: UUID
+    session: AsyncSession, deed: _Change, tenant: Tenant, now: datetime.datetime, person_id: UUID
 ) -> None:
     """End what the person let agents do in the tenant's organization: who comes back later lets them in anew.
 

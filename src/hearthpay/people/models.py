@@ -1,6 +1,6 @@
 """The tables of people, of what they sign in with, of their sessions, and of their part in organizations."""
 
-from datetime import datetime
+import datetime
 from typing import Any, Literal
 from uuid import UUID
 
@@ -22,12 +22,12 @@ class PersonRecord(Base):
     email: Mapped[str]
     name: Mapped[str]
     language: Mapped[str]
-    created_at: Mapped[datetime]
-    updated_at: Mapped[datetime]
+    created_at: Mapped[datetime.datetime]
+    updated_at: Mapped[datetime.datetime]
     muted_notices: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default="{}")
-    operator_since: Mapped[datetime | None] = mapped_column(default=None)
-    frozen_until: Mapped[datetime | None] = mapped_column(default=None)
-    devices_since: Mapped[datetime | None] = mapped_column(default=None)
+    operator_since: Mapped[datetime.datetime | None] = mapped_column(default=None)
+    frozen_until: Mapped[datetime.datetime | None] = mapped_column(default=None)
+    devices_since: Mapped[datetime.datetime | None] = mapped_column(default=None)
 
 
 class PersonCredential(Base):
@@ -51,10 +51,10 @@ class PersonCredential(Base):
     key_id: Mapped[str | None] = mapped_column(default=None)
     last_step: Mapped[int | None] = mapped_column(default=None)
     code_hash: Mapped[bytes | None] = mapped_column(default=None)
-    created_at: Mapped[datetime]
-    confirmed_at: Mapped[datetime | None] = mapped_column(default=None)
-    last_used_at: Mapped[datetime | None] = mapped_column(default=None)
-    ended_at: Mapped[datetime | None] = mapped_column(default=None)
+    created_at: Mapped[datetime.datetime]
+    confirmed_at: Mapped[datetime.datetime | None] = mapped_column(default=None)
+    last_used_at: Mapped[datetime.datetime | None] = mapped_column(default=None)
+    ended_at: Mapped[datetime.datetime | None] = mapped_column(default=None)
 
 
 class Membership(Base):
@@ -66,10 +66,10 @@ class Membership(Base):
     organization_id: Mapped[UUID]
     person_id: Mapped[UUID]
     role: Mapped[str]
-    joined_at: Mapped[datetime]
-    leaving_asked_at: Mapped[datetime | None] = mapped_column(default=None)
+    joined_at: Mapped[datetime.datetime]
+    leaving_asked_at: Mapped[datetime.datetime | None] = mapped_column(default=None)
     leaving_asked_by: Mapped[UUID | None] = mapped_column(default=None)
-    ended_at: Mapped[datetime | None] = mapped_column(default=None)
+    ended_at: Mapped[datetime.datetime | None] = mapped_column(default=None)
 
 
 class MemberInvitation(Base):
@@ -84,9 +84,9 @@ class MemberInvitation(Base):
     status: Mapped[str]
     token_hash: Mapped[bytes] = mapped_column(deferred=True)
     invited_by: Mapped[UUID | None]
-    created_at: Mapped[datetime]
-    expires_at: Mapped[datetime]
-    ended_at: Mapped[datetime | None] = mapped_column(default=None)
+    created_at: Mapped[datetime.datetime]
+    expires_at: Mapped[datetime.datetime]
+    ended_at: Mapped[datetime.datetime | None] = mapped_column(default=None)
 
 
 class PersonSession(Base):
@@ -103,11 +103,11 @@ class PersonSession(Base):
     in_sandbox: Mapped[bool]
     address: Mapped[str | None]
     device: Mapped[str | None]
-    created_at: Mapped[datetime]
-    authenticated_at: Mapped[datetime]
-    last_seen_at: Mapped[datetime]
-    expires_at: Mapped[datetime]
-    ended_at: Mapped[datetime | None] = mapped_column(default=None)
+    created_at: Mapped[datetime.datetime]
+    authenticated_at: Mapped[datetime.datetime]
+    last_seen_at: Mapped[datetime.datetime]
+    expires_at: Mapped[datetime.datetime]
+    ended_at: Mapped[datetime.datetime | None] = mapped_column(default=None)
 
 
 class OneTimeToken(Base):
@@ -122,9 +122,9 @@ class OneTimeToken(Base):
     person_id: Mapped[UUID | None] = mapped_column(default=None)
     organization_id: Mapped[UUID | None] = mapped_column(default=None)
     bound_to: Mapped[bytes | None] = mapped_column(default=None)
-    created_at: Mapped[datetime]
-    expires_at: Mapped[datetime]
-    used_at: Mapped[datetime | None] = mapped_column(default=None)
+    created_at: Mapped[datetime.datetime]
+    expires_at: Mapped[datetime.datetime]
+    used_at: Mapped[datetime.datetime | None] = mapped_column(default=None)
 
 
 class PersonEvent(Base):
@@ -138,4 +138,4 @@ class PersonEvent(Base):
     address: Mapped[str | None]
     request_id: Mapped[str | None]
     details: Mapped[dict[str, Any]] = mapped_column(JSONB)
-    at: Mapped[datetime] = mapped_column(server_default="now()")
+    at: Mapped[datetime.datetime] = mapped_column(server_default="now()")

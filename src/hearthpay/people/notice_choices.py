@@ -1,8 +1,8 @@
 """Which notices a person does without, and whether mail reaches him."""
 
+import datetime
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime
 
 from hearthpay.database.session import become_person
 from hearthpay.mail.bounces import bounced
@@ -18,7 +18,7 @@ class NoticeChoices:
     """The topics that a person wants mail about, and when his address refused the last mail, if it did."""
 
     wanted: frozenset[str]
-    bounced_at: datetime | None
+    bounced_at: datetime.datetime | None
 
 
 async def notice_choices(people_context: PeopleContext, who: SignedIn) -> NoticeChoices:

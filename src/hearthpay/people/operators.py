@@ -5,9 +5,9 @@ concerns the installation as a whole. It is no role in an organization, and no o
 database role cannot grant it.
 """
 
+import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -30,7 +30,7 @@ from hearthpay.people.sessions import SignedIn, end_all
 from hearthpay.people.tokens import leave_token
 from hearthpay.security.portal_tokens import PortalToken, parse_token
 
-NOT_SENT_FOR: Final = timedelta(days=30)
+NOT_SENT_FOR: Final = datetime.timedelta(days=30)
 """How far back mail that was not sent is shown."""
 MOST_SHOWN: Final = 200
 
@@ -42,8 +42,8 @@ class _NotSentRow(NamedTuple):
     recipient: str
     status: str
     reason: str
-    created_at: datetime
-    finished_at: datetime | None
+    created_at: datetime.datetime
+    finished_at: datetime.datetime | None
 
 
 _NOT_SENT: Final = query(
@@ -58,8 +58,8 @@ class _NotCollectedRow(NamedTuple):
     organization_id: UUID
     organization: str
     household: str
-    pay_date: date
-    returned_on: date
+    pay_date: datetime.date
+    returned_on: datetime.date
     owed: int
     received: int
 
@@ -81,7 +81,7 @@ class PersonSummary:
     email: str
     name: str
     organizations: int
-    last_seen_at: datetime | None
+    last_seen_at: datetime.datetime | None
     operates: bool
 
 
@@ -158,7 +158,7 @@ async def unmake_operator(session: AsyncSession, email: str) -> None:
 
 
 async def operate_first(
-    session: AsyncSession, now: datetime, person_id: UUID, presented: str, visit: Visit
+    session: AsyncSession, now: datetime.datetime, person_id: UUID, presented: str, visit: Visit
 ) -> None:
     """Make an operator of who has just used the first owner's link, unless there is one; the transaction is his."""
     token = parse_token(presented)
@@ -182,7 +182,7 @@ class UnsentMail:
     recipient: str
     status: str
     reason: str
-    created_at: datetime
+    created_at: datetime.datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +193,8 @@ class UncollectedWages:
     organization_id: UUID
     organization: str
     household: str
-    pay_date: date
-    returned_on: date
+    pay_date: datetime.date
+    returned_on: datetime.date
     owed: int
     received: int
 

@@ -5,12 +5,12 @@ struck off when it is used. Neither says anything about the password that comes 
 """
 
 import base64
+import datetime
 import hashlib
 import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -55,7 +55,7 @@ async def second_factor_of(session: AsyncSession, person_id: UUID) -> PersonCred
 
 
 async def begin_enrollment(
-    session: AsyncSession, ring: KeyRing, now: datetime, person_id: UUID, email: str
+    session: AsyncSession, ring: KeyRing, now: datetime.datetime, person_id: UUID, email: str
 ) -> SecondFactorSetup:
     """Make a new secret, which counts once a password of it is entered; an unconfirmed one before it is dropped.
 
@@ -100,7 +100,7 @@ async def setup_in_progress(
 
 
 async def confirm_enrollment(
-    session: AsyncSession, ring: KeyRing, now: datetime, person_id: UUID, password: str
+    session: AsyncSession, ring: KeyRing, now: datetime.datetime, person_id: UUID, password: str
 ) -> Sequence[str]:
     """Let the new second factor count, once it has made this password; return the recovery codes, shown this once.
 
@@ -120,7 +120,7 @@ async def confirm_enrollment(
     return await renew_codes(session, now, person_id)
 
 
-async def renew_codes(session: AsyncSession, now: datetime, person_id: UUID) -> Sequence[str]:
+async def renew_codes(session: AsyncSession, now: datetime.datetime, person_id: UUID) -> Sequence[str]:
     """Replace the recovery codes of the person; return the new ones, shown this once."""
     await _end(session, now, person_id, "recovery_code")
     codes = [_new_code() for _ in range(CODES)]
@@ -134,7 +134,7 @@ async def renew_codes(session: AsyncSession, now: datetime, person_id: UUID) -> 
     return codes
 
 
-async def remove_second_factor(session: AsyncSession, now: datetime, person_id: UUID) -> None:
+async def remove_second_factor(session: AsyncSession, now: datetime.datetime, person_id: UUID) -> None:
     """Do without second factor and recovery codes from now on."""
     await _end(session, now, person_id, "totp")
     await _end(session, now, person_id, "recovery_code")
@@ -146,7 +146,7 @@ async def codes_left(session: AsyncSession, person_id: UUID) -> int:
 
 
 async def take_code(
-    session: AsyncSession, ring: KeyRing, now: datetime, person_id: UUID, entered: str
+    session: AsyncSession, ring: KeyRing, now: datetime.datetime, person_id: UUID, entered: str
 ) -> str | None:
     """Take a password of the app, or a recovery code, once; return which it was, None for neither."""
     factor = await session.scalar(
@@ -182,7 +182,7 @@ def _in_force(person_id: UUID, kind: CredentialKind) -> Select[PersonCredential]
     )
 
 
-async def _end(session: AsyncSession, now: datetime, person_id: UUID, kind: CredentialKind) -> None:
+async def _end(session: AsyncSession, now: datetime.datetime, person_id: UUID, kind: CredentialKind) -> None:
     await session.execute(
         update(PersonCredential)
         .where(
@@ -202,7 +202,7 @@ def _secret(ring: KeyRing, factor: PersonCredential) -> str:
     return open_content(ring, second_factor_place(factor.person_id, factor.id), sealed).decode("ascii")
 
 
-def _step_of(secret: str, entered: str, now: datetime, last: int | None) -> int | None:
+def _step_of(secret: str, entered: str, now: datetime.datetime, last: int | None) -> int | None:
     """Return the step of time that made the password, a step off either way at most; None for none after `last`."""
     digits = re.sub(r"\s", "", entered)
     if re.fullmatch(r"[0-9]{6}", digits) is None:

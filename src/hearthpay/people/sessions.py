@@ -4,9 +4,9 @@ A session ends when it is ended, after thirty days, or when it was not used for 
 from what he is at that moment: his memberships are read with every request.
 """
 
+import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Final, Literal, NamedTuple, cast
 from uuid import UUID
 
@@ -25,14 +25,14 @@ from hearthpay.people.events import Visit, note_event
 from hearthpay.people.models import PersonRecord, PersonSession
 from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_token
 
-LASTS: Final = timedelta(days=30)
-IDLE: Final = timedelta(days=7)
-PENDING_LASTS: Final = timedelta(minutes=10)
+LASTS: Final = datetime.timedelta(days=30)
+IDLE: Final = datetime.timedelta(days=7)
+PENDING_LASTS: Final = datetime.timedelta(minutes=10)
 """How long somebody who gave his password has to give the second factor."""
-FRESH: Final = timedelta(minutes=10)
+FRESH: Final = datetime.timedelta(minutes=10)
 """How long after proving who one is, one need not do so again before something delicate."""
 
-_SEEN_EVERY: Final = timedelta(minutes=5)
+_SEEN_EVERY: Final = datetime.timedelta(minutes=5)
 
 SignInMethod = Literal["password", "passkey", "link"]
 
@@ -52,7 +52,7 @@ class _OwnRow(NamedTuple):
     role: str
     plan: str
     lifted_limits: dict[str, int | None]
-    joined_at: datetime
+    joined_at: datetime.datetime
 
 
 _OWN: Final = query(
@@ -83,7 +83,7 @@ class SignedIn:
     name: str
     email: str
     language: str
-    authenticated_at: datetime
+    authenticated_at: datetime.datetime
     memberships: tuple[OrganizationMembership, ...]
     here: OrganizationMembership | None
     sandbox: bool
@@ -92,7 +92,7 @@ class SignedIn:
     employed: bool = False
     """Whether a household's record of an employee is hers."""
 
-    def is_fresh(self, now: datetime) -> bool:
+    def is_fresh(self, now: datetime.datetime) -> bool:
         """Return whether he proved who he is a moment ago."""
         return now - self.authenticated_at < FRESH
 
@@ -122,7 +122,7 @@ class BegunSession(NamedTuple):
 
 async def begin_session(
     session: AsyncSession,
-    now: datetime,
+    now: datetime.datetime,
     person_id: UUID,
     method: SignInMethod,
     visit: Visit,
@@ -190,7 +190,7 @@ async def find_session(people_context: PeopleContext, presented: str | None) -> 
 
 
 async def pending_session(
-    session: AsyncSession, now: datetime, presented: str | None
+    session: AsyncSession, now: datetime.datetime, presented: str | None
 ) -> PersonSession | None:
     """Return the session that waits for its second factor; the transaction is its person's then."""
     token = None if presented is None else parse_token(presented)
@@ -290,7 +290,9 @@ async def replace_session(people_context: PeopleContext, former: SignedIn, visit
             await note_event(session, former.person_id, visit, "session.sign_out", details)
 
 
-async def end_all(session: AsyncSession, now: datetime, person_id: UUID, *, but: UUID | None = None) -> int:
+async def end_all(
+    session: AsyncSession, now: datetime.datetime, person_id: UUID, *, but: UUID | None = None
+) -> int:
     """End the sessions of the person whose transaction it is, in that transaction; return how many."""
     statement = (
         update(PersonSession)
@@ -303,7 +305,7 @@ async def end_all(session: AsyncSession, now: datetime, person_id: UUID, *, but:
     return len((await session.scalars(statement)).all())
 
 
-async def _open(session: AsyncSession, token: PortalToken, now: datetime) -> PersonSession | None:
+async def _open(session: AsyncSession, token: PortalToken, now: datetime.datetime) -> PersonSession | None:
     """Return the session of a token while it lasts; the transaction is its person's then."""
     row = await fetch_optional(session, _FIND, {"token_hash": token.hash})
     if row is None:

@@ -4,9 +4,9 @@ Whatever is wrong, the answer is the same, and takes as long: nobody learns here
 checked outside of any transaction, as that takes a while.
 """
 
+import datetime
 import hashlib
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -34,7 +34,7 @@ from hearthpay.security.portal_tokens import PortalToken
 WRONG: Final = mark("That email and password don't match.")
 WRONG_CODE: Final = mark("That code is wrong or was already used.")
 
-_NEWS_LAST: Final = timedelta(days=2)
+_NEWS_LAST: Final = datetime.timedelta(days=2)
 _FIND_PERSON: Final = text("SELECT find_person(:address)")
 
 
@@ -124,7 +124,7 @@ def _succeeded(
 async def complete_sign_in(
     people_context: PeopleContext,
     session: AsyncSession,
-    now: datetime,
+    now: datetime.datetime,
     person_id: UUID,
     method: SignInMethod,
     visit: Visit,
@@ -220,7 +220,7 @@ async def prove_again(
     people_context.throttle.known_succeeded("session", who.session_id)
 
 
-async def make_fresh(session: AsyncSession, now: datetime, session_id: UUID) -> None:
+async def make_fresh(session: AsyncSession, now: datetime.datetime, session_id: UUID) -> None:
     """Note that the person of this session has proved who she is."""
     await session.execute(
         update(PersonSession).where(PersonSession.id == session_id).values(authenticated_at=now)
@@ -252,7 +252,7 @@ async def proofs_of(people_context: PeopleContext, who: SignedIn) -> Proofs:
 async def send_sign_in_notice(
     people_context: PeopleContext,
     session: AsyncSession,
-    now: datetime,
+    now: datetime.datetime,
     person_id: UUID,
     kind: PersonMailKind,
     *,

@@ -4,8 +4,8 @@ Whoever proves an address by a link has proved it for good. Signing up tells nob
 its owner is told by mail.
 """
 
+import datetime
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -161,7 +161,7 @@ async def begin_own_organization(
 
 
 async def found_organization(
-    session: AsyncSession, now: datetime, person_id: UUID, name: str, visit: Visit
+    session: AsyncSession, now: datetime.datetime, person_id: UUID, name: str, visit: Visit
 ) -> UUID:
     """Make an organization of the person whose transaction it is; the transaction is the organization's then.
 
@@ -178,7 +178,7 @@ async def found_organization(
 
 
 async def join_as_owner(
-    session: AsyncSession, now: datetime, person_id: UUID, organization_id: UUID, visit: Visit
+    session: AsyncSession, now: datetime.datetime, person_id: UUID, organization_id: UUID, visit: Visit
 ) -> None:
     """Make the person an owner of an organization without people; the transaction is the organization's then."""
     await become(session, Tenant(organization_id, False))

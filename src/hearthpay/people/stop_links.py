@@ -6,8 +6,8 @@ only take back, end and freeze. It works once by what it does: what was taken ba
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 from uuid import UUID
 
@@ -19,7 +19,7 @@ from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.sealed_text import open_text, seal_text
 
 STOP_PATH: Final = "/stop"
-WORKS_FOR: Final = timedelta(days=7)
+WORKS_FOR: Final = datetime.timedelta(days=7)
 
 PersonChange = Literal[
     "sign_in",
@@ -69,20 +69,20 @@ _KINDS: Final[dict[str, type[Stop]]] = {"account": StopAccount, "record": StopRe
 _NAMES: Final = {kind: name for name, kind in _KINDS.items()}
 
 
-def stop_link(ring: KeyRing, now: datetime, links_begin: str, stop: Stop) -> str:
+def stop_link(ring: KeyRing, now: datetime.datetime, links_begin: str, stop: Stop) -> str:
     """Return the link, for WORKS_FOR from now; `links_begin` is the service's address."""
     facts = {name: getattr(stop, name) for name in stop.__slots__}
     content = orjson.dumps({"kind": _NAMES[type(stop)], "until": now + WORKS_FOR, "facts": facts})
     return f"{links_begin}{STOP_PATH}/{seal_text(ring.newest, stop_link_place(), content)}"
 
 
-def read_stop(ring: KeyRing, now: datetime, token: str) -> Stop:
+def read_stop(ring: KeyRing, now: datetime.datetime, token: str) -> Stop:
     """Return what the link stops. Raises `not_found` for what is no link of ours, `gone` for one that is over."""
     content = open_text(ring, stop_link_place(), token)
     if content is None:
         raise Refusal("not_found", "Link not found.")
     found: dict[str, Any] = orjson.loads(content)
-    if datetime.fromisoformat(found["until"]) <= now:
+    if datetime.datetime.fromisoformat(found["until"]) <= now:
         raise Refusal("gone", "This link was used already or has expired.")
     facts = found["facts"]
     match found["kind"]:

@@ -6,12 +6,12 @@ not looked at, so being told to wait says nothing about it. A passkey is never g
 its account.
 """
 
+import datetime
 import hashlib
 import ipaddress
 import math
 from collections import OrderedDict
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Final, Literal
 from uuid import UUID
 
@@ -26,14 +26,14 @@ class Patience:
     """How many failures in a row are taken, and how long it takes to forgive one."""
 
     burst: int
-    forgiven_after: timedelta
+    forgiven_after: datetime.timedelta
 
 
-OF_ACCOUNT: Final = Patience(8, timedelta(minutes=2))
-OF_ADDRESS: Final = Patience(40, timedelta(seconds=20))
-MAILS_OF_ADDRESS: Final = Patience(10, timedelta(minutes=3))
+OF_ACCOUNT: Final = Patience(8, datetime.timedelta(minutes=2))
+OF_ADDRESS: Final = Patience(40, datetime.timedelta(seconds=20))
+MAILS_OF_ADDRESS: Final = Patience(10, datetime.timedelta(minutes=3))
 """Links asked for by mail, right or wrong: each may reach a stranger."""
-ACCOUNTS_OF_MAILBOX: Final = Patience(5, timedelta(minutes=30))
+ACCOUNTS_OF_MAILBOX: Final = Patience(5, datetime.timedelta(minutes=30))
 """Links to one mailbox that make an account there, whoever asks. Those for a new password have no such end: a stranger
 must not use it up."""
 
@@ -43,7 +43,7 @@ class _Tally:
     """Failures that are not forgiven yet, as of a moment."""
 
     failures: float
-    at: datetime
+    at: datetime.datetime
 
 
 class SignInThrottle:

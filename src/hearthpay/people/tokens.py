@@ -3,8 +3,8 @@
 The database keeps hashes. Using one up is one statement, so of two who come with the same token one is let in.
 """
 
+import datetime
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
@@ -20,13 +20,13 @@ from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_
 
 TokenKind = Literal["sign_up", "reset", "new_email", "first_owner", "challenge", "employee_account"]
 
-LASTS: Final[dict[TokenKind, timedelta]] = {
-    "sign_up": timedelta(hours=24),
-    "reset": timedelta(hours=1),
-    "new_email": timedelta(hours=24),
-    "first_owner": timedelta(hours=24),
-    "challenge": timedelta(minutes=5),
-    "employee_account": timedelta(hours=24),
+LASTS: Final[dict[TokenKind, datetime.timedelta]] = {
+    "sign_up": datetime.timedelta(hours=24),
+    "reset": datetime.timedelta(hours=1),
+    "new_email": datetime.timedelta(hours=24),
+    "first_owner": datetime.timedelta(hours=24),
+    "challenge": datetime.timedelta(minutes=5),
+    "employee_account": datetime.timedelta(hours=24),
 }
 
 
@@ -36,8 +36,8 @@ class _FindRow(NamedTuple):
     email: str
     person_id: UUID | None
     organization_id: UUID | None
-    expires_at: datetime
-    used_at: datetime | None
+    expires_at: datetime.datetime
+    used_at: datetime.datetime | None
 
 
 _FIND: Final = query(
@@ -72,7 +72,7 @@ class TokenFacts:
 
 async def leave_token(
     session: AsyncSession,
-    now: datetime,
+    now: datetime.datetime,
     kind: TokenKind,
     *,
     email: str | None = None,
@@ -98,7 +98,9 @@ async def leave_token(
     return token
 
 
-async def look_at_token(session: AsyncSession, now: datetime, kind: TokenKind, presented: str) -> TokenFacts:
+async def look_at_token(
+    session: AsyncSession, now: datetime.datetime, kind: TokenKind, presented: str
+) -> TokenFacts:
     """Return what a token that still works is about. Raises `not_found`, and `gone` for one that is over."""
     token = parse_token(presented)
     row = None if token is None else await fetch_optional(session, _FIND, {"token_hash": token.hash})
@@ -110,7 +112,12 @@ async def look_at_token(session: AsyncSession, now: datetime, kind: TokenKind, p
 
 
 async def use_token(
-    session: AsyncSession, now: datetime, kind: TokenKind, presented: str, *, holder: bytes | None = None
+    session: AsyncSession,
+    now: datetime.datetime,
+    kind: TokenKind,
+    presented: str,
+    *,
+    holder: bytes | None = None,
 ) -> TokenFacts:
     """Use the token up and return what it is about.
 
@@ -124,7 +131,7 @@ async def use_token(
     return TokenFacts(row.email, row.person_id, row.organization_id)
 
 
-async def end_own_tokens(session: AsyncSession, now: datetime) -> None:
+async def end_own_tokens(session: AsyncSession, now: datetime.datetime) -> None:
     """Take back every link of the person whose transaction it is."""
     await session.execute(_END_OWN, {"now": now})
 

@@ -1,6 +1,6 @@
 """The table of state registrations: what a household said of a number of an agency; the vault keeps the number."""
 
-from datetime import date, datetime
+import datetime
 from uuid import UUID
 
 from sqlalchemy import CHAR
@@ -22,8 +22,8 @@ class StateRegistration(Base):
     number_id: Mapped[str]
     """The number's name in the file of its state (`hearthpay.registrations.accounts.NumberFormat`)."""
 
-    applied_on: Mapped[date | None]
+    applied_on: Mapped[datetime.date | None]
     """When the household applied, by its word; None where it never said so."""
 
-    created_at: Mapped[datetime]
-    updated_at: Mapped[datetime]
+    created_at: Mapped[datetime.datetime]
+    updated_at: Mapped[datetime.datetime]

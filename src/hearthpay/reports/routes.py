@@ -12,7 +12,6 @@ from hearthpay.http.auth import require
 from hearthpay.http.envelope import DatedEnvelope, answer
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import runtime_of
-from hearthpay.reports.accept import prefers_csv
 from hearthpay.reports.csv_table import state_wages_csv, tax_liability_csv
 from hearthpay.reports.schemas import (
     ReportFormat,
@@ -111,3 +110,22 @@ def _file(text: str, name: str) -> Response:
         media_type="text/csv; charset=utf-8; header=present",
         headers={"Content-Disposition": f'attachment; filename="{name}"', "Vary": "Accept"},
     )
+
+
+def prefers_csv(accept: str) -> bool:
+    """Return whether `Accept` (RFC 9110, section 12.5.1) asks for CSV more than for JSON; JSON where both are alike."""
+    csv = _weight(accept, "text/csv")
+    return csv is not None and csv > (_weight(accept, "application/json") or 0.0)
+
+
+def _weight(accept: str, media_type: str) -> float | None:
+    """Return the weight of a type that is named; None where it is not, or only by a wildcard."""
+    for each in accept.lower().split(","):
+        name, *parameters = (part.strip() for part in each.split(";"))
+        if name == media_type:
+            weights = [part.removeprefix("q=") for part in parameters if part.startswith("q=")]
+            try:
+                return float(weights[0]) if weights else 1.0
+            except ValueError:
+                return 0.0
+    return None

@@ -1,6 +1,6 @@
 """The table of test clocks."""
 
-from datetime import datetime
+import datetime
 from typing import Literal
 from uuid import UUID
 
@@ -23,11 +23,11 @@ class HouseholdClockRecord(Base):
     employer_id: Mapped[UUID] = mapped_column(primary_key=True)
     organization_id: Mapped[UUID]
     sandbox: Mapped[bool]
-    created_at: Mapped[datetime]
-    stands_at: Mapped[datetime]
+    created_at: Mapped[datetime.datetime]
+    stands_at: Mapped[datetime.datetime]
     status: Mapped[ClockStatus] = mapped_column(Text)
-    advanced_from: Mapped[datetime]
-    target: Mapped[datetime]
-    requested_at: Mapped[datetime]
-    finished_at: Mapped[datetime | None]
+    advanced_from: Mapped[datetime.datetime]
+    target: Mapped[datetime.datetime]
+    requested_at: Mapped[datetime.datetime]
+    finished_at: Mapped[datetime.datetime | None]
     failed_steps: Mapped[int]

@@ -1,8 +1,8 @@
 """Reading the certificates of the tax page, each signed by itself, and signatures wherever one is asked for."""
 
+import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import Final
 
 from hearthpay.access.refusal import Refusal
@@ -31,11 +31,11 @@ class FilledIn:
     sheet: CertificateSheet
     answers: Answers
     name: str
-    on: date
+    on: datetime.date
 
 
 def sheets_of(
-    employee: Employee, today: date, language: str, *, blank: bool = False
+    employee: Employee, today: datetime.date, language: str, *, blank: bool = False
 ) -> tuple[CertificateSheet, ...]:
     """Return the forms that an employee may sign: the federal one, and her state's where it has one.
 
@@ -61,7 +61,10 @@ def prefix_of(sheet: CertificateSheet) -> str:
 
 
 def read_certificates(
-    sheets: Sequence[CertificateSheet], form: Mapping[str, str], today: date, problems: dict[str, str]
+    sheets: Sequence[CertificateSheet],
+    form: Mapping[str, str],
+    today: datetime.date,
+    problems: dict[str, str],
 ) -> list[FilledIn]:
     """Return those of the certificates that somebody filled in; what is wrong goes into `problems`.
 
@@ -85,8 +88,8 @@ def read_certificates(
 
 
 def read_signature(
-    form: Mapping[str, str], today: date, problems: dict[str, str], prefix: str = ""
-) -> tuple[str, date] | None:
+    form: Mapping[str, str], today: datetime.date, problems: dict[str, str], prefix: str = ""
+) -> tuple[str, datetime.date] | None:
     """Return the name and day with which somebody signs; what is wrong goes into `problems`."""
     name = None
     try:

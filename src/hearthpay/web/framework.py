@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any, Final, Literal
+from uuid import UUID
 
 import structlog
 from fastapi import APIRouter
@@ -194,6 +195,14 @@ def _navigation(visitor: Visitor) -> tuple[NavigationItem, ...]:
     if who is None or not who.employed:
         return _NAVIGATION
     return (_MY_PAY, _PROFILE) if who.here is None else (_MY_PAY, *_NAVIGATION)
+
+
+def id_in_path(visitor: Visitor, name: str) -> UUID:
+    """Return the id that the path names. Raises `not_found` for what is none."""
+    try:
+        return UUID(visitor.request.path_params[name])
+    except ValueError:
+        raise Refusal("not_found", "Page not found. Check the address.") from None
 
 
 def go(path: str) -> Response:

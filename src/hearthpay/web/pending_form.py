@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import base64
 import binascii
+import datetime
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Final
 
 from starlette.responses import Response
@@ -23,7 +23,7 @@ from hearthpay.security.vault_cipher import UnreadableSecretError
 from hearthpay.web.visitor import FORM_ID, FORM_TOKEN, Visitor
 
 KEPT_COOKIE: Final = "__Host-hearthpay-kept"
-LASTS: Final = timedelta(minutes=10)
+LASTS: Final = datetime.timedelta(minutes=10)
 
 _LONGEST: Final = 2_500
 """Bytes of a kept form: with its seal it has to fit into a cookie."""
@@ -96,7 +96,10 @@ def pending_form(visitor: Visitor, page: str) -> PendingForm | None:
         found = json.loads(open_content(ring, kept_form_place(visitor.signed_in.session_id), sealed))
     except (ValueError, UnknownKeyError, UnreadableSecretError):
         return None
-    if found["page"] != page or datetime.fromisoformat(found["until"]) <= visitor.people_context.clock.now():
+    if (
+        found["page"] != page
+        or datetime.datetime.fromisoformat(found["until"]) <= visitor.people_context.clock.now()
+    ):
         return None
     return PendingForm(
         found["address"],

@@ -5,8 +5,8 @@ whatever is entered is told at once to whoever could object: also what takes the
 or address, since whoever comes first with a stolen link keeps her from entering her own, and she should hear of it.
 """
 
+import datetime
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Final, Protocol
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -63,7 +63,7 @@ class SubmittedAccount:
         self._typed = typed
         self._people_context = people_context
         self._needs_word = False
-        self._waits_until: datetime | None = None
+        self._waits_until: datetime.datetime | None = None
         self._event_details = False
 
     async def store(self, session: AsyncSession, actor: Actor, invitation: Invitation) -> None:

@@ -4,8 +4,8 @@ A filter reads the page's language from its context, so macros that use one are 
 through `money`, what the services answer in dollars through `dollars`; a limit of law, in cents, through `threshold`.
 """
 
+import datetime
 from collections.abc import Callable, Mapping
-from datetime import date, datetime
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
@@ -69,11 +69,11 @@ def hours_text(language: str, hours: Decimal | int) -> str:
 
 
 @lru_cache(maxsize=4096)
-def day_text(language: str, form: str, day: date | None) -> str:
+def day_text(language: str, form: str, day: datetime.date | None) -> str:
     """Return the day as `form` of `weekday`, `day`, `date`, `month` and `short_month` has it."""
     if day is None:
         return NOTHING
-    if isinstance(day, datetime):
+    if isinstance(day, datetime.datetime):
         day = day.astimezone(BUSINESS_TIME).date()
     return format_date(day, _DAYS[form][language], locale=_LOCALES[language])
 
@@ -83,7 +83,7 @@ def filters() -> dict[str, Callable[..., Any]]:
 
     def day_filter(form: str) -> Callable[..., str]:
         @pass_context
-        def shown(context: Context, day: date | None) -> str:
+        def shown(context: Context, day: datetime.date | None) -> str:
             return day_text(context["language"], form, day)
 
         return shown
@@ -93,7 +93,7 @@ def filters() -> dict[str, Callable[..., Any]]:
         return hours_text(context["language"], worked)
 
     @pass_context
-    def moment(context: Context, at: datetime | None) -> str:
+    def moment(context: Context, at: datetime.datetime | None) -> str:
         return NOTHING if at is None else moment_in(context["language"], at)
 
     return {

@@ -4,9 +4,9 @@ JSON has no dates and pydantic is generous with what it takes for one (a number,
 for guesses, so each type here takes exactly the form the documentation states.
 """
 
+import datetime
 import re
 from dataclasses import dataclass
-from datetime import date
 from decimal import Decimal
 from typing import Annotated, Any, Final, get_args
 from uuid import UUID
@@ -65,13 +65,13 @@ class RequestModel(BaseModel):
         return described
 
 
-def _read_date(value: object) -> date:
-    if type(value) is date:
+def _read_date(value: object) -> datetime.date:
+    if type(value) is datetime.date:
         return value
     if not isinstance(value, str) or _DATE.fullmatch(value) is None:
         raise PydanticCustomError("date_form", "must be a date written YYYY-MM-DD")
     try:
-        return date.fromisoformat(value)
+        return datetime.date.fromisoformat(value)
     except ValueError:
         raise PydanticCustomError("date_form", "is not a day of the calendar") from None
 
@@ -93,7 +93,7 @@ def _read_state(value: object) -> str:
 
 
 Day = Annotated[
-    date,
+    datetime.date,
     BeforeValidator(_read_date),
     WithJsonSchema({"type": "string", "format": "date", "examples": ["2026-11-20"]}),
 ]

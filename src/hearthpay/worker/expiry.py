@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+import datetime
 from typing import Final
 
 from sqlalchemy import text
@@ -15,13 +15,13 @@ from hearthpay.oauth.expiry import forget_agents
 from hearthpay.people.expiry import forget_addresses, forget_sessions, forget_tokens
 from hearthpay.worker.duty import Progress
 
-KEEP_KEYS: Final = timedelta(days=30)
+KEEP_KEYS: Final = datetime.timedelta(days=30)
 """How long an idempotency key guards a request. Those of payroll runs are kept for ever."""
 
-KEEP_PREVIEWS: Final = timedelta(hours=24)
+KEEP_PREVIEWS: Final = datetime.timedelta(hours=24)
 """How long the answer to a preview is kept, which changed nothing; and a link from before they were encrypted."""
 
-KEEP_SESSIONS: Final = timedelta(days=30)
+KEEP_SESSIONS: Final = datetime.timedelta(days=30)
 """How long the database remembers that somebody was signed in, or was sent a link, once that is over."""
 
 CHUNK: Final = 1000

@@ -8,7 +8,7 @@ sessions and links of people, idempotency keys, the log of the worker's problems
 from __future__ import annotations
 
 import asyncio
-from datetime import datetime
+import datetime
 from typing import Final
 from uuid import UUID
 
@@ -117,7 +117,7 @@ async def _step(
 
 async def _do_next(
     household: Database, ring: KeyRing, notifications: NotificationSettings, advance: Advance
-) -> datetime:
+) -> datetime.datetime:
     """Do all that is due at the household's next instant, and return that."""
     async with household.transaction(None) as session:
         at = await next_instant(session, advance)

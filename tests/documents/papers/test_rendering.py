@@ -18,7 +18,6 @@ from PIL import Image, ImageChops
 
 from hearthpay.documents.figures.w3 import w3_of
 from hearthpay.documents.identity import PaperMarks
-from hearthpay.documents.lettering import legible
 from hearthpay.documents.papers import (
     page_count,
     pay_stub,
@@ -33,7 +32,7 @@ from hearthpay.documents.papers.schedule_h_paper import schedule_h_sheets
 from hearthpay.documents.papers.stub_paper import stub_paper
 from hearthpay.documents.papers.w2_paper import employee_sheets
 from hearthpay.documents.papers.w3_paper import w3_sheet
-from hearthpay.documents.rendering import render_pages
+from hearthpay.documents.rendering import legible, render_pages
 from tests.documents.papers.family import (
     MILLERS,
     ROSA,
@@ -200,7 +199,7 @@ def test_letters_that_no_font_has_become_boxes() -> None:
 
 
 def test_every_letter_that_the_fonts_are_said_to_have_can_be_set() -> None:
-    from hearthpay.documents.lettering import _covered
+    from hearthpay.documents.rendering import _covered
 
     letters = [
         chr(point) for point in sorted(_covered()) if unicodedata.normalize("NFC", chr(point)) == chr(point)

@@ -4,9 +4,9 @@ Beside the immutable paychecks and lines stands one row per employee and year wi
 costs the same however long the history is. What a paycheck changes of it, `posting` writes.
 """
 
+import datetime
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date
 from decimal import Decimal
 from typing import Final, Literal, NamedTuple
 from uuid import UUID
@@ -92,7 +92,7 @@ _SUBJECT_WAGES: Final = query(
 class _StandingRow(NamedTuple):
     employee_id: UUID
     id: UUID
-    pay_date: date
+    pay_date: datetime.date
     work_state: str
     code: str
     subject_wages: int

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import base64
 import binascii
+import datetime
 import hashlib
 import hmac
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -27,7 +27,7 @@ from hearthpay.payroll.ledger.rows import PaycheckRow, PayrollRecord
 from hearthpay.payroll.orders import SettledOrder
 from hearthpay.taxes.money import from_cents
 
-LASTS: Final = timedelta(minutes=30)
+LASTS: Final = datetime.timedelta(minutes=30)
 """Long enough to ask a person, short enough that what was seen is still in mind."""
 
 FIELD: Final = "preview_token"
@@ -103,7 +103,7 @@ def preview_token(
     order: SettledOrder,
     record: PayrollRecord,
     accounts: Sequence[UUID],
-    now: datetime,
+    now: datetime.datetime,
 ) -> str:
     """Return the token of a preview, good for `LASTS`; ``accounts`` are those that money leaves and reaches."""
     seen = preview_digest(order, record, accounts)
@@ -130,14 +130,14 @@ def changes_since_preview(
     order: SettledOrder,
     record: PayrollRecord,
     accounts: Sequence[UUID],
-    now: datetime,
+    now: datetime.datetime,
 ) -> PreviewChanges | None:
     """Return how a payroll differs from what the token's preview showed; None where each line is the same.
 
     Raises `validation_error` for a token that has ended, or that is not of this tenant, household and these employees.
     """
     carried = _opened(session, actor, token, record)
-    until = datetime.fromtimestamp(int.from_bytes(carried[:_EXPIRY_BYTES]), UTC)
+    until = datetime.datetime.fromtimestamp(int.from_bytes(carried[:_EXPIRY_BYTES]), datetime.UTC)
     if now >= until:
         raise invalid(FIELD, "has expired: preview again, and ask again")
     then, today = _read(carried), preview_digest(order, record, accounts)

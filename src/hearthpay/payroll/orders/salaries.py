@@ -1,7 +1,7 @@
 """Settles what an order pays of salaries: of each salaried employee the share of the period."""
 
+import datetime
 from collections.abc import Mapping
-from datetime import date
 from decimal import Decimal
 from uuid import UUID
 
@@ -63,9 +63,9 @@ def _share(dates: PayDates, frequency: str, entry: PayrollEntry, payee: Payee, f
     assert payee.salary is not None, "looked at just before"
     assert payee.salary_per is not None, "stored with the salary"
     amount = to_cents(payee.salary, "salary")
-    employments: list[tuple[date, date | None]] = [(payee.start_date, payee.end_date)]
+    employments: list[tuple[datetime.date, datetime.date | None]] = [(payee.start_date, payee.end_date)]
     employments += [
-        (date.fromisoformat(each["start_date"]), date.fromisoformat(each["end_date"]))
+        (datetime.date.fromisoformat(each["start_date"]), datetime.date.fromisoformat(each["end_date"]))
         for each in payee.earlier_employments
     ]
     days = worked_days(

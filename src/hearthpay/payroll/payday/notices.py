@@ -5,8 +5,8 @@ stub, without the amount, as mail is read by others too. What Autopilot pays or 
 household.
 """
 
+import datetime
 from collections.abc import Iterator, Sequence
-from datetime import date, datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -31,9 +31,9 @@ from hearthpay.people.recipients import (
 )
 from hearthpay.taxes.money import from_cents
 
-AHEAD: Final = timedelta(hours=24)
+AHEAD: Final = datetime.timedelta(hours=24)
 """How long before it leaves a debit is told of; of what was run later than that the household knows."""
-STILL_NEWS: Final = timedelta(days=7)
+STILL_NEWS: Final = datetime.timedelta(days=7)
 """How long after its day a payday is told of: a payroll completes some days after the pay date."""
 
 MUTED_BY: Final = mark("You can turn this notice off in Hearthpay, under Settings, Notifications.")
@@ -56,11 +56,11 @@ class PaydayPayroll(NamedTuple):
     organization_id: UUID
     employer_id: UUID
     sandbox: bool
-    period_start: date
-    period_end: date
-    pay_date: date
+    period_start: datetime.date
+    period_end: datetime.date
+    pay_date: datetime.date
     net_pay: int
-    scheduled_send_at: datetime | None
+    scheduled_send_at: datetime.datetime | None
     household_first: str
     household_last: str
     of_autopilot: bool
@@ -115,7 +115,7 @@ _PAID: Final = query(
 )
 
 
-async def find_paydays(session: AsyncSession, now: datetime, limit: int) -> list[list[Notice]]:
+async def find_paydays(session: AsyncSession, now: datetime.datetime, limit: int) -> list[list[Notice]]:
     """Return what is told of payrolls that are paid and whose day has come, a list for each payroll."""
     today = now.astimezone(BUSINESS_TIME).date()
     values = {"since": today - STILL_NEWS, "today": today, "limit": limit}
@@ -135,7 +135,7 @@ async def find_paydays(session: AsyncSession, now: datetime, limit: int) -> list
     return [notices for notices in found if notices]
 
 
-async def find_debits_ahead(session: AsyncSession, now: datetime, limit: int) -> list[list[Notice]]:
+async def find_debits_ahead(session: AsyncSession, now: datetime.datetime, limit: int) -> list[list[Notice]]:
     """Return what is told of debits that leave within AHEAD, a list for each payroll."""
     values = {"now": now, "until": now + AHEAD, "ahead": AHEAD, "limit": limit}
     payrolls = await fetch_all(session, _DEBITS[at_a_clock(session)], values)
@@ -248,7 +248,7 @@ def _notice(
 
 
 def _days(language: str, payroll: PaydayPayroll) -> dict[str, str]:
-    days: dict[str, date] = {
+    days: dict[str, datetime.date] = {
         "first": payroll.period_start,
         "last": payroll.period_end,
         "pay_date": payroll.pay_date,

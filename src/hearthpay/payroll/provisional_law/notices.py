@@ -1,7 +1,7 @@
 """Telling operators of pay dates under rules that are not final: by mail and in the log, and never every minute."""
 
+import datetime
 from collections.abc import Mapping
-from datetime import date, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 import structlog
@@ -19,15 +19,15 @@ from hearthpay.payroll.provisional_law.pay_dates import Pieces, ProvisionalRules
 from hearthpay.people.recipients import NoticeReader, addressed, readers_of_installation
 from hearthpay.security.key_ring import KeyRing
 
-TELL_AGAIN: Final = timedelta(days=7)
+TELL_AGAIN: Final = datetime.timedelta(days=7)
 """How often operators are written to while the same lines are awaited."""
 
-LOG_AGAIN: Final = timedelta(days=1)
+LOG_AGAIN: Final = datetime.timedelta(days=1)
 
 UPDATE_COMMAND: Final = "pip install --upgrade hearthpay"
 LIST_COMMAND: Final = "hearthpay rules"
 
-_KEPT: Final = timedelta(days=400)
+_KEPT: Final = datetime.timedelta(days=400)
 _MY_TURN: Final = text("SELECT pg_try_advisory_xact_lock(hashtextextended('hearthpay.awaited_rules', 0))")
 
 
@@ -79,7 +79,10 @@ async def notify_of_provisional_rules(
 
 
 async def _notices(
-    session: AsyncSession, notifications: NotificationSettings, awaited: ProvisionalRules, now: datetime
+    session: AsyncSession,
+    notifications: NotificationSettings,
+    awaited: ProvisionalRules,
+    now: datetime.datetime,
 ) -> list[Notice]:
     readers = await readers_of_installation(session, notifications.operator)
     notice = Notice(f"awaited_rules:{awaited.key}:{now.isoformat()}", "awaited_rules", "operator", None)
@@ -171,7 +174,7 @@ def _counted(say: Say, pieces: Pieces) -> dict[str, str]:
 
 
 def _month(language: str, month: str) -> str:
-    return month_in(language, date.fromisoformat(f"{month}-01"))
+    return month_in(language, datetime.date.fromisoformat(f"{month}-01"))
 
 
 def _facts(awaited: ProvisionalRules) -> Mapping[str, Any]:

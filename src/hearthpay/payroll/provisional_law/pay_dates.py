@@ -5,10 +5,10 @@ lines included, is provisional or unknown in it. Which lines a paycheck will hav
 for the whole state. Real households alone count.
 """
 
+import datetime
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
 from typing import Any, Final, Literal, NamedTuple
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -19,7 +19,7 @@ from hearthpay.taxes.finality import Finality
 from hearthpay.taxes.rulebook import rulebook_of
 from hearthpay.taxes.state import StateRules
 
-LOOK_AHEAD: Final = timedelta(days=45)
+LOOK_AHEAD: Final = datetime.timedelta(days=45)
 """How far ahead a pay date is looked at."""
 
 _DECEMBER: Final = 12
@@ -118,29 +118,33 @@ class ProvisionalRules:
         return bool(self.all)
 
 
-async def read_provisional_rules(session: AsyncSession, today: date) -> ProvisionalRules:
+async def read_provisional_rules(session: AsyncSession, today: datetime.date) -> ProvisionalRules:
     """Return what isn't final of the pay dates ahead; the session is the worker's or the owner's."""
     return find_provisional(await _read(session, _AHEAD, today), today)
 
 
-async def read_provisional_rules_for_operator(session: AsyncSession, today: date) -> ProvisionalRules:
+async def read_provisional_rules_for_operator(
+    session: AsyncSession, today: datetime.date
+) -> ProvisionalRules:
     """The same over the service's connection: nothing for a person who is no operator."""
     return find_provisional(await _read(session, _AHEAD_OF_ALL, today), today)
 
 
-async def _read(session: AsyncSession, query: Query[_AheadRow], today: date) -> list[ProvisionalPayDates]:
+async def _read(
+    session: AsyncSession, query: Query[_AheadRow], today: datetime.date
+) -> list[ProvisionalPayDates]:
     rows = await fetch_all(session, query, window(today))
     return [ProvisionalPayDates(row.kind, row.tax_year, tuple(row.states), row.pieces) for row in rows]
 
 
-def window(today: date) -> dict[str, Any]:
+def window(today: datetime.date) -> dict[str, Any]:
     """Return which pay dates are looked at: in December all of the next year, as an enrollment goes on into it."""
     in_december = today.month == _DECEMBER
-    through = date(today.year + 1, 12, 31) if in_december else today + LOOK_AHEAD
+    through = datetime.date(today.year + 1, 12, 31) if in_december else today + LOOK_AHEAD
     return {"today": today, "through": through, "goes_on": in_december}
 
 
-def find_provisional(ahead: Iterable[ProvisionalPayDates], today: date) -> ProvisionalRules:
+def find_provisional(ahead: Iterable[ProvisionalPayDates], today: datetime.date) -> ProvisionalRules:
     """Return what isn't final of these pay dates by the rules in force."""
     totals: dict[Status, Pieces] = {"held": Pieces(), "provisional": Pieces()}
     found: dict[tuple[int, str], ProvisionalJurisdiction] = {}
@@ -163,7 +167,7 @@ def find_provisional(ahead: Iterable[ProvisionalPayDates], today: date) -> Provi
     return ProvisionalRules(totals["provisional"], totals["held"], tuple(found[key] for key in sorted(found)))
 
 
-def _provisional_of(tax_year: int, state: str, today: date) -> Sequence[ProvisionalJurisdiction]:
+def _provisional_of(tax_year: int, state: str, today: datetime.date) -> Sequence[ProvisionalJurisdiction]:
     try:
         rules: StateRules = rulebook_of(tax_year).state(state)
     except TaxInputError:

@@ -3,9 +3,9 @@
 To stop, her word is enough. A request also ends when she takes it back, or asks for something else.
 """
 
+import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
 from typing import Final, Literal, NamedTuple
 from uuid import UUID
@@ -40,7 +40,7 @@ class _PendingRow(NamedTuple):
     employee_id: UUID
     rate: Decimal | None
     amount: int | None
-    asked_at: datetime
+    asked_at: datetime.datetime
     name: str
 
 
@@ -89,7 +89,7 @@ class PendingSetAsideRequest:
     employee_id: UUID
     name: str
     rule: SetAsideRule
-    asked_at: datetime
+    asked_at: datetime.datetime
 
 
 async def request_set_aside(

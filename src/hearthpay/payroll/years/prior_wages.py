@@ -1,8 +1,8 @@
 """Prior wages: what another payroll paid an employee earlier in the year, entered once for each source."""
 
+import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -34,14 +34,14 @@ class _CurrentRow(NamedTuple):
     employee_id: UUID
     tax_year: int
     source: str
-    as_of: date
+    as_of: datetime.date
     gross_pay: int
     net_pay: int
     employee_taxes: int
     employer_taxes: int
     lines: list[dict[str, Any]]
     warnings: list[object]
-    created_at: datetime
+    created_at: datetime.datetime
 
 
 _CURRENT: Final = query(
@@ -66,7 +66,7 @@ class _OfAYearRow(NamedTuple):
     id: UUID
     employee_id: UUID
     source: str
-    as_of: date
+    as_of: datetime.date
     gross_pay: int
     lines: list[dict[str, Any]]
     net_pay: int
@@ -111,13 +111,13 @@ class PriorWagesItem:
     employee_id: UUID
     tax_year: int
     source: str
-    as_of: date
+    as_of: datetime.date
     gross_pay: Dollars
     net_pay: Dollars
     employee_taxes: Dollars
     employer_taxes: Dollars
     lines: list[PriorWagesLineItem]
-    created_at: datetime
+    created_at: datetime.datetime
     warnings: list[str] = field(default_factory=list)
 
 
@@ -203,7 +203,7 @@ class PriorRecord(NamedTuple):
     id: UUID
     employee_id: UUID
     source: str
-    as_of: date
+    as_of: datetime.date
     gross_pay: int
     lines: tuple[PriorLine, ...]
     net_pay: int

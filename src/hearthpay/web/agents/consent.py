@@ -6,10 +6,10 @@ proved who she is. The page may send its form on to the agent's own address, and
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
@@ -200,7 +200,7 @@ def _chosen(visitor: Visitor, reached: Sequence[_Reached]) -> tuple[_Reached, au
     )
     previews = RUNNING in scopes and form.get("demands_preview") == "on"
     return chosen, authorization_requests.Consent(
-        UUID(str(chosen.household.id)), scopes, previews, timedelta(days=days)
+        UUID(str(chosen.household.id)), scopes, previews, datetime.timedelta(days=days)
     )
 
 

@@ -10,9 +10,8 @@ from hearthpay.languages.catalogue import mark
 from hearthpay.oauth import grants
 from hearthpay.oauth.routes import resource_of
 from hearthpay.oauth.scopes import OFFERS
-from hearthpay.web.framework import go, page_of, show
+from hearthpay.web.framework import go, id_in_path, page_of, show
 from hearthpay.web.household.comparison import households_as
-from hearthpay.web.settings.account import id_in_path
 from hearthpay.web.settings.audit_entries import SERVICE_CALLS
 from hearthpay.web.visitor import Visitor
 

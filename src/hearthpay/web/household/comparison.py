@@ -1,7 +1,7 @@
 """The households of an organization side by side, as a member sees them first."""
 
+import datetime
 from dataclasses import dataclass, replace
-from datetime import date
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -32,7 +32,7 @@ _HOUSEHOLDS: Final = query(
 
 class _NextRow(NamedTuple):
     employer_id: UUID
-    pay_date: date
+    pay_date: datetime.date
 
 
 _NEXT: Final = query(
@@ -50,7 +50,7 @@ class HouseholdLine:
     id: UUID
     name: str
     state: str
-    next_payday: date | None = None
+    next_payday: datetime.date | None = None
     waits: tuple[ToDo, ...] = ()
 
 

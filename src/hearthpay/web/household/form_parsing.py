@@ -3,9 +3,9 @@
 The values are checked by the same models as the API's requests, so a page takes no more and no less than the API does.
 """
 
+import datetime
 import re
 from collections.abc import Mapping
-from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Final, TypeVar
 
@@ -57,13 +57,13 @@ _ON_THE_PAGE: Final = frozenset(
 """Refusals that somebody who fills in a form can do something about: they stand above it."""
 
 
-def typed_day(text: str) -> date:
+def typed_day(text: str) -> datetime.date:
     """Return a day that was typed as 11/20/2026 or as 2026-11-20; raises ValueError for anything else."""
     written = _AS_TYPED.fullmatch(text)
     if written is not None:
         month, day, year = map(int, written.groups())
-        return date(year, month, day)
-    return date.fromisoformat(text)
+        return datetime.date(year, month, day)
+    return datetime.date.fromisoformat(text)
 
 
 class Entries:
@@ -109,7 +109,7 @@ class Entries:
             return None
         return int(typed)
 
-    def day(self, name: str) -> date | None:
+    def day(self, name: str) -> datetime.date | None:
         """Return a day; None for nothing, and for what is none."""
         typed = self.text(name)
         if typed is None:

@@ -1,8 +1,8 @@
 """The household's own home page: what comes next, what is due, what waits for somebody, and what was paid."""
 
 import calendar
+import datetime
 from dataclasses import dataclass
-from datetime import date, timedelta
 from decimal import Decimal
 from typing import Final
 from uuid import UUID
@@ -38,7 +38,7 @@ from hearthpay.web.presentation import day_text
 router: Final = APIRouter(include_in_schema=False)
 
 _MONTHS: Final = 6
-_DUE_WITHIN: Final = timedelta(days=120)
+_DUE_WITHIN: Final = datetime.timedelta(days=120)
 _DUE_SHOWN: Final = 5
 _WAITS_SHOWN: Final = 8
 _PAYCHECKS_SHOWN: Final = 6
@@ -48,11 +48,11 @@ _PAYCHECKS_SHOWN: Final = 6
 class NextPayday:
     """What is paid next, in cents: a payroll that exists, or the one that Autopilot will make (`payroll_id` None)."""
 
-    pay_date: date
+    pay_date: datetime.date
     net_pay: int
     names: tuple[str, ...]
     hours: Decimal | int
-    leaves_on: date | None
+    leaves_on: datetime.date | None
     payroll_id: UUID | None
     status: str | None
 
@@ -91,13 +91,13 @@ async def overview(at: HouseholdContext) -> Response:
 
 
 async def _calendar(
-    at: HouseholdContext, session: AsyncSession, first: date, today: date
+    at: HouseholdContext, session: AsyncSession, first: datetime.date, today: datetime.date
 ) -> tuple[CalendarItem, ...]:
     wanted = CalendarQuery(at.id, first, today + _DUE_WITHIN)
     return (await read_calendar(session, at.actor, at.clock, wanted)).items
 
 
-def _due(items: tuple[CalendarItem, ...], today: date, last: date) -> dict[str, object]:
+def _due(items: tuple[CalendarItem, ...], today: datetime.date, last: datetime.date) -> dict[str, object]:
     """Return what is still due, and what of it is to be paid before the month ends."""
     still = [item for item in items if item.done_on is None and (item.amount != 0 or item.due <= last)]
     return {
@@ -142,7 +142,7 @@ async def _next_payday(at: HouseholdContext, session: AsyncSession) -> NextPayda
     )
 
 
-def _chart(language: str, this_month: date, costs: list[MonthlyCost]) -> CostChart | None:
+def _chart(language: str, this_month: datetime.date, costs: list[MonthlyCost]) -> CostChart | None:
     """Return the months up to this one, those without a paycheck as well; None where none has any."""
     if not costs:
         return None
@@ -157,10 +157,10 @@ def _chart(language: str, this_month: date, costs: list[MonthlyCost]) -> CostCha
     return CostChart(bar_chart(bars), tuple(rows))
 
 
-def _months_back(month: date, back: int) -> date:
+def _months_back(month: datetime.date, back: int) -> datetime.date:
     number = month.year * 12 + month.month - 1 - back
-    return date(number // 12, number % 12 + 1, 1)
+    return datetime.date(number // 12, number % 12 + 1, 1)
 
 
-def _last_of_month(day: date) -> date:
+def _last_of_month(day: datetime.date) -> datetime.date:
     return day.replace(day=calendar.monthrange(day.year, day.month)[1])

@@ -1,6 +1,6 @@
 """What the address of a page asks for: which part of a list, and which days."""
 
-from datetime import date
+import datetime
 from uuid import UUID
 
 from hearthpay.access.refusal import Refusal
@@ -19,9 +19,9 @@ def cursor_in(visitor: Visitor) -> UUID | None:
         raise Refusal("not_found", "Page not found.") from None
 
 
-def day_in(visitor: Visitor, name: str) -> date | None:
+def day_in(visitor: Visitor, name: str) -> datetime.date | None:
     """Return the day that the address names; None where it names none, or none that there is."""
     try:
-        return date.fromisoformat(visitor.request.query_params.get(name, ""))
+        return datetime.date.fromisoformat(visitor.request.query_params.get(name, ""))
     except ValueError:
         return None

@@ -3,9 +3,9 @@
 One statement finds it for all households that are asked for, however many there are; amounts are not asked.
 """
 
+import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
 from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
@@ -67,7 +67,7 @@ class _FindRow(NamedTuple):
     employer_id: UUID
     kind: WaitingKind
     name: str | None
-    day: date | None
+    day: datetime.date | None
     payroll_id: UUID | None
     employee_id: UUID | None
 
@@ -140,7 +140,7 @@ class ToDo:
     employer_id: UUID
     kind: WaitingKind
     name: str | None
-    day: date | None
+    day: datetime.date | None
     payroll_id: UUID | None
     employee_id: UUID | None
 
@@ -161,10 +161,12 @@ class ToDo:
 
 
 async def find_to_dos(
-    session: AsyncSession, households: Sequence[UUID], now: datetime, today: date
+    session: AsyncSession, households: Sequence[UUID], now: datetime.datetime, today: datetime.date
 ) -> list[ToDo]:
     """Return what waits in these households, the most urgent first."""
     asked = {"households": list(households), "now": now, "today": today, "failed_for": _FAILED_FOR}
     rows = await fetch_all(session, _FIND, asked)
     found = [ToDo(*row) for row in rows]
-    return sorted(found, key=lambda each: (_ORDER.index(each.kind), each.day or date.min, each.name or ""))
+    return sorted(
+        found, key=lambda each: (_ORDER.index(each.kind), each.day or datetime.date.min, each.name or "")
+    )

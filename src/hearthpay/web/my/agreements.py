@@ -7,9 +7,8 @@ from starlette.responses import Response
 
 from hearthpay.access.refusal import Refusal
 from hearthpay.documents.signatures import papers_to_sign, read_paper, sign_paper
-from hearthpay.web.framework import go, page_of, problems_of
+from hearthpay.web.framework import go, id_in_path, page_of, problems_of
 from hearthpay.web.my.record import OwnRecord, record_of
-from hearthpay.web.settings.account import id_in_path
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)

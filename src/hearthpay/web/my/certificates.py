@@ -16,9 +16,8 @@ from hearthpay.employees.certificate_sheets import (
 from hearthpay.employees.own_notices import notify_of_change
 from hearthpay.employees.signing import Signature, certificates_of, find_certificate, sign_certificate
 from hearthpay.web.certificate_form import read_signature, sheets_of
-from hearthpay.web.framework import go, page_of
+from hearthpay.web.framework import go, id_in_path, page_of
 from hearthpay.web.my.record import OwnRecord, record_of, today_of
-from hearthpay.web.settings.account import id_in_path
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)

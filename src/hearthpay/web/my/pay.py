@@ -18,9 +18,8 @@ from hearthpay.http.statuses import status_of
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.own_pay import own_pay
 from hearthpay.payroll.set_asides.requests import pending_request
-from hearthpay.web.framework import go, message, page_of, show
+from hearthpay.web.framework import go, id_in_path, message, page_of, show
 from hearthpay.web.my.record import OwnRecord, record_of, today_of
-from hearthpay.web.settings.account import id_in_path
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)

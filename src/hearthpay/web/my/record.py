@@ -1,9 +1,9 @@
 """Which record a page under `/my` is about: one of the visitor's own, found anew with each request."""
 
+import datetime
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -20,8 +20,7 @@ from hearthpay.employees.own_notices import NoticeRecipient
 from hearthpay.http.envelope import request_id_of
 from hearthpay.http.household_times import refuse_while_advancing
 from hearthpay.languages.catalogue import short_day_in
-from hearthpay.web.framework import show
-from hearthpay.web.settings.account import id_in_path
+from hearthpay.web.framework import id_in_path, show
 from hearthpay.web.visitor import Visitor
 
 
@@ -96,6 +95,6 @@ def hours(count: Decimal) -> str:
     return whole + (dot + part).rstrip("0").rstrip(".")
 
 
-def today_of(visitor: Visitor) -> date:
+def today_of(visitor: Visitor) -> datetime.date:
     """Return the day that it is where pay is reckoned."""
     return visitor.people_context.clock.today()

@@ -15,7 +15,7 @@ from hearthpay.people import credentials, passkeys, sessions
 from hearthpay.people.events import recent_events
 from hearthpay.people.second_factor import codes_left, second_factor_of, setup_in_progress
 from hearthpay.web.device_names import device_name
-from hearthpay.web.framework import go, message, page_of, problems_of, show
+from hearthpay.web.framework import go, id_in_path, message, page_of, problems_of, show
 from hearthpay.web.visitor import Visitor, let_out
 
 router: Final = APIRouter(include_in_schema=False)
@@ -59,14 +59,6 @@ EVENTS: Final = {
     "rights.as_of_upgrade": mark("What was there was noted at an upgrade of this service"),
 }
 """What can have happened to an account, in a person's words."""
-
-
-def id_in_path(visitor: Visitor, name: str) -> UUID:
-    """Return the id that the path names. Raises `not_found` for what is none."""
-    try:
-        return UUID(visitor.request.path_params[name])
-    except ValueError:
-        raise Refusal("not_found", "Page not found. Check the address.") from None
 
 
 @page_of(router, "POST", "/settings/where", "signed_in")

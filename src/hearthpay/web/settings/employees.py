@@ -10,9 +10,8 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.employees.links import employees_with_accounts, end_link
 from hearthpay.employees.own_notices import notify_employee
 from hearthpay.payroll.set_asides.requests import RequestDecision, decide_request, pending_requests
-from hearthpay.web.framework import go, page_of, show
+from hearthpay.web.framework import go, id_in_path, page_of, show
 from hearthpay.web.my.record import money
-from hearthpay.web.settings.account import id_in_path
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)

@@ -1,6 +1,6 @@
 """How the installation goes: a page for the people who run it, named by `hearthpay people operator`."""
 
-from datetime import date, timedelta
+import datetime
 from typing import Final
 
 from fastapi import APIRouter
@@ -24,7 +24,7 @@ from hearthpay.web.visitor import Visitor
 router: Final = APIRouter(include_in_schema=False)
 
 _NOTHING: Final = Vital(0, None)
-_DOCTOR_EVERY: Final = timedelta(days=7)
+_DOCTOR_EVERY: Final = datetime.timedelta(days=7)
 
 
 @page_of(router, "GET", "/operator", "signed_in")
@@ -41,7 +41,11 @@ async def health(visitor: Visitor) -> Response:
         "vitals": told,
         "doctor": doctor,
         "awaited": [
-            (each, pieces_in(say, each.pieces), [date.fromisoformat(f"{month}-01") for month in each.months])
+            (
+                each,
+                pieces_in(say, each.pieces),
+                [datetime.date.fromisoformat(f"{month}-01") for month in each.months],
+            )
             for each in awaited.jurisdictions
         ],
         "awaited_headline": headline(say, awaited),

@@ -1,6 +1,6 @@
 """The organization: its members, and its API keys."""
 
-from datetime import date, datetime
+import datetime
 from typing import Final
 from uuid import UUID
 
@@ -31,8 +31,7 @@ from hearthpay.languages.catalogue import mark
 from hearthpay.mail.bounces import bounced
 from hearthpay.people import members
 from hearthpay.people.mails import person_mail
-from hearthpay.web.framework import go, page_of, problems_of, show
-from hearthpay.web.settings.account import id_in_path
+from hearthpay.web.framework import go, id_in_path, page_of, problems_of, show
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)
@@ -310,10 +309,10 @@ def _new_key(visitor: Visitor) -> NewKey:
     )
 
 
-def _last_moment(day: str) -> datetime | None:
+def _last_moment(day: str) -> datetime.datetime | None:
     if not day:
         return None
     try:
-        return end_of_day(date.fromisoformat(day))
+        return end_of_day(datetime.date.fromisoformat(day))
     except (ValueError, OverflowError):
         raise invalid("expires_at", "Enter a date, like 11/20/2026.") from None

@@ -11,8 +11,7 @@ from hearthpay.http.envelope import request_id_of
 from hearthpay.http.statuses import status_of
 from hearthpay.languages.catalogue import mark
 from hearthpay.web.device_names import device_name
-from hearthpay.web.framework import go, message, page_of, show
-from hearthpay.web.settings.account import id_in_path
+from hearthpay.web.framework import go, id_in_path, message, page_of, show
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)

@@ -15,9 +15,8 @@ from hearthpay.http.envelope import request_id_of
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.payday.settlements import settle_wages
 from hearthpay.people.operators import UncollectedWages, wages_not_collected
-from hearthpay.web.framework import go, page_of, problems_of, show
+from hearthpay.web.framework import go, id_in_path, page_of, problems_of, show
 from hearthpay.web.household.form_parsing import Entries
-from hearthpay.web.settings.account import id_in_path
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)

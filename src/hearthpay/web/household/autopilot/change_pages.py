@@ -1,6 +1,6 @@
 """Changing what is enrolled from a period on, and agreeing anew to the debits of another bank account."""
 
-from datetime import date
+import datetime
 from itertools import islice
 from typing import Final
 
@@ -116,21 +116,21 @@ async def _stages(session: AsyncSession, status: AutopilotStatus) -> tuple[Stage
     return stages_of((await versions_of(session, [enrollment.id]))[enrollment.id])
 
 
-async def _starts(session: AsyncSession, status: AutopilotStatus) -> list[date]:
+async def _starts(session: AsyncSession, status: AutopilotStatus) -> list[datetime.date]:
     """Return the first days of the periods about which nothing is decided."""
     coming = periods_of(await _stages(session, status), status.enrollment.next_start)
     return [each.start for each in islice(coming, _SHOWN)]
 
 
 async def _fitting(
-    session: AsyncSession, status: AutopilotStatus, wanted: date, frequency: PayFrequency
-) -> list[date]:
+    session: AsyncSession, status: AutopilotStatus, wanted: datetime.date, frequency: PayFrequency
+) -> list[datetime.date]:
     """Return days, from the wanted one on, on which the schedule that holds then and the new begin a period."""
     day = max(wanted, status.enrollment.next_start)
     return list(islice(common_starts(await _stages(session, status), frequency, day), _FITTING))
 
 
-def _unfitting(at: HouseholdContext, fitting: list[date]) -> dict[str, str]:
+def _unfitting(at: HouseholdContext, fitting: list[datetime.date]) -> dict[str, str]:
     if not fitting:
         return {ROOT: _NONE_FITS}
     days = ", ".join(day_text(at.visitor.language, "date", each) for each in fitting)

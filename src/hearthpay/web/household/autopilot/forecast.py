@@ -3,8 +3,8 @@
 The days come from the schedule's own functions, the amounts from the calculation by which payrolls are made.
 """
 
+import datetime
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
@@ -47,7 +47,7 @@ async def forecast(
     session: AsyncSession,
     employee: Employee,
     terms: EnrolledTerms,
-    now: datetime,
+    now: datetime.datetime,
     *,
     direct_deposit_enabled: bool,
 ) -> Forecast:
@@ -73,7 +73,7 @@ async def cost_of(
     frequency: str,
     hours: Decimal,
     period: AutopilotPeriod,
-    now: datetime,
+    now: datetime.datetime,
 ) -> Cost | Reason:
     """Return what the period would cost as things stand, or why it cannot be reckoned; nothing is written."""
     record = await estimate(session, planned(owner, employee_id, frequency, hours, period, now))

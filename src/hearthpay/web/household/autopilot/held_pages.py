@@ -16,10 +16,10 @@ from hearthpay.banking.authorizations import HIGHEST_PERCENT, LARGE_NET_PAY
 from hearthpay.employees.models import Employee
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.approval import LARGE_TOTAL
+from hearthpay.web.framework import id_in_path
 from hearthpay.web.household.autopilot.words import HELD
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.form_parsing import ROOT, problems_in
-from hearthpay.web.settings.account import id_in_path
 
 router: Final = APIRouter(include_in_schema=False)
 

@@ -1,7 +1,7 @@
 """Skipping periods: chosen from those that come, each with the payroll that is voided by it."""
 
+import datetime
 from dataclasses import dataclass
-from datetime import date
 from itertools import islice
 from typing import Final
 
@@ -35,9 +35,9 @@ _ANOTHER: Final = mark("The next pay period has changed. It's shown here. Nothin
 class Coming:
     """A period on the calendar; `payroll`: what is scheduled for it already and would be voided."""
 
-    start: date
-    end: date
-    pay_date: date
+    start: datetime.date
+    end: datetime.date
+    pay_date: datetime.date
     skipped: bool
     payroll: DecidedPeriod | None = None
 
@@ -81,7 +81,7 @@ async def skip_periods(at: HouseholdContext) -> Response:
     return at.go(status.path)
 
 
-def _start(entries: Entries) -> date | None:
+def _start(entries: Entries) -> datetime.date | None:
     """Return the first day of the period that the page named as the next; without one, `what` has the problem."""
     start = entries.day("next_start")
     if start is None:
@@ -90,7 +90,7 @@ def _start(entries: Entries) -> date | None:
     return start
 
 
-def _through(at: HouseholdContext, entries: Entries) -> date | None:
+def _through(at: HouseholdContext, entries: Entries) -> datetime.date | None:
     """Return the day through which is skipped; None for the next period alone, or where something is wrong."""
     chosen = entries.text("what")
     if chosen == "next":

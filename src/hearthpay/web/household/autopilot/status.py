@@ -13,9 +13,9 @@ from hearthpay.autopilot.records import owner_of, stages_of, versions_of, waitin
 from hearthpay.autopilot.schedule import stage_of
 from hearthpay.autopilot.views import EnrollmentView, reasons_of, views_of
 from hearthpay.employees.models import Employee
+from hearthpay.web.framework import id_in_path
 from hearthpay.web.household.autopilot.forecast import Cost, cost_of
 from hearthpay.web.household.context import HouseholdContext
-from hearthpay.web.settings.account import id_in_path
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """The history of enrollments as sentences: what happened, when, and by which way somebody came."""
 
+import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
@@ -43,7 +43,7 @@ _NOT_MADE: Final = mark("The period {start} to {end} could not be paid. {reasons
 class Line:
     """One thing that happened, in words; `source` is said later."""
 
-    at: datetime
+    at: datetime.datetime
     text: str
     source: str
     employee_id: UUID
@@ -80,7 +80,7 @@ class _EventText:
 
     def day(self, name: str, of: Mapping[str, Any] | None = None) -> str:
         found = (self.details if of is None else of).get(name)
-        return day_text(self.language, "date", None if found is None else date.fromisoformat(found))
+        return day_text(self.language, "date", None if found is None else datetime.date.fromisoformat(found))
 
     def days(self, period: Mapping[str, Any], start: str = "start", end: str = "end") -> dict[str, str]:
         return {

@@ -17,11 +17,11 @@ from hearthpay.employees.same_person import other_record_warning, other_records
 from hearthpay.employees.schemas import EmployeeDetail, detail_of
 from hearthpay.employees.service import find_employee
 from hearthpay.payroll.set_asides.escrow import read_account
+from hearthpay.web.framework import id_in_path
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.employees.person_form import CHOICES
 from hearthpay.web.household.employees.withholding_form import Withheld
 from hearthpay.web.household.employees.words import ENTRY_NAMES, FILING_STATUSES, OLD_STATUSES
-from hearthpay.web.settings.account import id_in_path
 
 router: Final = APIRouter(include_in_schema=False)
 

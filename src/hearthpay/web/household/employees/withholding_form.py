@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import date
 from decimal import Decimal
 from typing import Any, Final
 
@@ -75,7 +75,7 @@ class Withheld:
     digest: str
 
     @classmethod
-    def of(cls, record: Employee, employee: EmployeeDetail, on: date) -> Withheld:
+    def of(cls, record: Employee, employee: EmployeeDetail, on: datetime.date) -> Withheld:
         """Return it for a record, and the same as the API tells of it. Raises `TaxInputError` where there is no law."""
         state = employee.work_state
         return cls(

@@ -23,9 +23,9 @@ from hearthpay.payroll.issues.wording import outcome_text
 from hearthpay.payroll.ledger.rows import RemedyAction
 from hearthpay.payroll.payday.remedies import apply_remedy
 from hearthpay.payroll.voiding import void_payroll
+from hearthpay.web.framework import id_in_path
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.payrolls.payroll_page import payroll_here
-from hearthpay.web.settings.account import id_in_path
 
 router: Final = APIRouter(include_in_schema=False)
 

@@ -36,7 +36,7 @@ from hearthpay.payroll.drafts import (
 from hearthpay.payroll.ledger.preview_tokens import FIELD
 from hearthpay.payroll.service import preview_payroll, query_payrolls
 from hearthpay.taxes import TaxInputError
-from hearthpay.web.framework import go, problems_of
+from hearthpay.web.framework import go, id_in_path, problems_of
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.payrolls.explanation import why_of
 from hearthpay.web.household.payrolls.messages import message_text, problem_text, refusal_text
@@ -54,7 +54,6 @@ from hearthpay.web.household.payrolls.wage_form import (
     read_order,
 )
 from hearthpay.web.household.state_accounts.words import POLICY_WORDS
-from hearthpay.web.settings.account import id_in_path
 from hearthpay.wire.paging import Page
 
 router: Final = APIRouter(include_in_schema=False)

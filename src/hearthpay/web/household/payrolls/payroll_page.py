@@ -31,11 +31,11 @@ from hearthpay.payroll.ledger.estimates import EstimatedPaycheck
 from hearthpay.payroll.ledger.rows import PaycheckRow, StoredPayroll
 from hearthpay.payroll.lifecycle import HAS_PAY_STUBS
 from hearthpay.payroll.service import get_payroll
+from hearthpay.web.framework import id_in_path
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.payrolls.explanation import laws_of
 from hearthpay.web.household.payrolls.messages import message_text
 from hearthpay.web.household.payrolls.progress import latest_debit, timeline_of
-from hearthpay.web.settings.account import id_in_path
 
 router: Final = APIRouter(include_in_schema=False)
 

@@ -1,6 +1,6 @@
 """The household's insurance policies: what the law asks for, and the carrier and number that the household enters."""
 
-from datetime import date
+import datetime
 from typing import Final
 
 from fastapi import APIRouter
@@ -53,7 +53,7 @@ async def save_policy(at: HouseholdContext) -> Response:
     return at.go("/state-accounts")
 
 
-def _optional_day(at: HouseholdContext, field: str) -> date | None:
+def _optional_day(at: HouseholdContext, field: str) -> datetime.date | None:
     return day_field(at.form, field) if at.form.get(field, "").strip() else None
 
 
