@@ -333,6 +333,17 @@ async def test_what_no_account_comes_for_goes_back_to_the_household(
     assert statuses(detail)[-1] == "failed"
     assert (detail["failure"]["code"], detail["failure"]["employees"]) == ("deposit_refunded", [second])
     assert detail["employees"][1]["remedy"]["decided_by"] == "system"
+    cause = "no account came in time"
+    trail = rows(
+        owner_connection,
+        "SELECT actor_kind, subject_id::text, details FROM audit_log WHERE action = 'payroll.remedy' "
+        "ORDER BY at, id",
+    )
+    assert trail[-1] == (
+        "system",
+        payroll_id,
+        {"employee_id": second, "action": "refund", "cause": cause},
+    )
     await town.live_through("2026-12-03", "2026-12-04")
     assert money_of(owner_connection, payroll_id)[-1] == "refund settled"
     assert dict(rows(owner_connection, YEAR)) == {family.employee_id: 114_000, second: 0}
