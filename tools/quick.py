@@ -11,6 +11,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -42,7 +43,8 @@ def module_of(path: Path) -> str | None:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imports_of(path: Path) -> set[str]:
+@cache
+def imports_of(path: Path) -> frozenset[str]:
     """Return the modules, and names in modules, that a file imports, wherever in it."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -51,7 +53,7 @@ def imports_of(path: Path) -> set[str]:
             found.update(f"{node.module}.{name.name}" for name in node.names)
         elif isinstance(node, ast.Import):
             found.update(name.name for name in node.names)
-    return found
+    return frozenset(found)
 
 
 def select_tests(changed: Iterable[Path], tests: Iterable[Path]) -> list[Path]:

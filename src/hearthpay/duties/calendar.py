@@ -134,6 +134,7 @@ def _items(
     household: Household, duties: Duties, first: datetime.date, last: datetime.date
 ) -> Iterator[CalendarItem]:
     amounts = Amounts(household, duties)
+    begins = {each: _begins(household, each) for each in {duty.jurisdiction for duty in duties.duties}}
     for duty in duties.duties:
         if duty.partition is None:
             yield from _at_hires(household, duty, last)
@@ -144,14 +145,14 @@ def _items(
                 continue
             for period in duty.partition.periods(year):
                 if first <= _moved(duty, _unmoved(duty, period)) <= last:
-                    yield from _for_period(household, amounts, duty, period)
+                    yield from _for_period(household, amounts, duty, period, begins[duty.jurisdiction])
 
 
 # What is due for a period
 
 
 def _for_period(
-    household: Household, amounts: Amounts, duty: HouseholdDuty, period: Period
+    household: Household, amounts: Amounts, duty: HouseholdDuty, period: Period, begins: datetime.date
 ) -> Iterator[CalendarItem]:
     if _is_outside(household, duty, period) or _has_too_high_wages(household, duty, period):
         return
@@ -161,7 +162,6 @@ def _for_period(
     unmoved = _unmoved(duty, period)
     # What is chosen ahead for a year is chosen by a household that is liable in the year in which it chooses.
     asked = covered.period if unmoved >= period.start else next(YEARS.periods(unmoved.year))
-    begins = _begins(household, duty.jurisdiction)
     if asked.end < begins:
         return
     days = (covered.period.start, covered.period.end)
