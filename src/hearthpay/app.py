@@ -1,8 +1,8 @@
-"""The web application: every route of the service behind one gate.
+"""The web application: every route of the service behind one middleware.
 
-Only `/healthz`, `/readyz`, `/openapi.json` and `/docs` with its files answer without an API key, and `/` leads programs
-to the last and people home; `/metrics` and the portal's pages have tokens of their own, people's pages their sessions.
-`/mcp` is for agents, with a key or a token.
+Only `/healthz`, `/readyz`, `/openapi.json` and `/docs` with its files answer without an API key; `/` leads programs
+to the documentation and people home. `/metrics` and the portal's pages have tokens of their own, people's pages their
+sessions. `/mcp` is for agents, with a key or a token.
 """
 
 import asyncio
@@ -86,10 +86,10 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
 """The feature packages' routes, in the order of the documentation."""
 
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs", *reference_files()})
-"""What answers without an API key."""
+"""Paths that answer without an API key."""
 
 INTERFACE_VERSION: Final = "1.7.0"
-"""The version of the API as its clients see it; `docs/reference/api-changelog.md` says what each one brought."""
+"""The version of the API as its clients see it; `docs/reference/api-changelog.md` lists what each added."""
 
 _LOADED_WITHIN: Final = 3.0  # seconds; some times what it takes where nothing else is done
 _READY_WITHIN: Final = 2.0  # seconds; a probe that waits longer has its answer
@@ -128,7 +128,7 @@ _TAGS: Final = (
         "description": "For test keys: test values in the place of numbers, and clocks to move households by.",
     },
 )
-"""The documentation's chapters, in its order; each router names its own."""
+"""The documentation's chapters, in order; each router names its own."""
 _LICENSE: Final = {"name": "Apache License 2.0", "identifier": "Apache-2.0"}
 _CONTACT: Final = {"name": "The Hearthpay maintainers"}
 _SAME_ADDRESS: Final = "Where this document is served; `hearthpay serve` does so at http://127.0.0.1:8000."
@@ -240,13 +240,13 @@ def create_app(database: Database, clock: Clock, settings: AppSettings = DEFAULT
     )
     install_people_context(app, people_context)
     app.router.routes.extend(PEOPLE_ROUTES)
-    # First, since routes are tried in turn and agents ask for little else.
+    # First, since routes are tried in turn and agents call little else.
     app.router.routes.insert(0, Route(AGENTS_PATH, HostedTools(), methods=["POST"], include_in_schema=False))
     return app
 
 
 async def doorstep(request: Request) -> Response:
-    """Where the bare address leads: a person home, or to sign in; a program to the documentation."""
+    """Redirect `/`: people to their home page or to sign in, programs to the documentation."""
     headers = {"Vary": "Accept"}
     return (
         RedirectResponse("/home", 303, headers)
@@ -256,7 +256,7 @@ async def doorstep(request: Request) -> Response:
 
 
 async def to_the_documentation(_: Request) -> Response:
-    """Where who tries the address of the documentation with a slash finds it."""
+    """Redirect `/docs/` to `/docs`."""
     return RedirectResponse("/docs")
 
 

@@ -1,4 +1,4 @@
-"""The one source of time: every other module asks a `Clock`, so tests and sandboxes can travel."""
+"""The one source of time: every other module asks a `Clock`, so that tests and sandboxes can move it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Protocol
 from zoneinfo import ZoneInfo
 
 BUSINESS_TIME = ZoneInfo("America/New_York")
-"""Payroll deadlines and the Federal Reserve's banking days are kept in US Eastern time."""
+"""Payroll deadlines and the Federal Reserve's banking days use US Eastern time."""
 
 
 def end_of_day(day: datetime.date) -> datetime.datetime:
@@ -23,7 +23,7 @@ def end_of_day(day: datetime.date) -> datetime.datetime:
 
 
 class Clock(Protocol):
-    """Tells the instant and the business day."""
+    """Returns the current instant and business day."""
 
     def now(self) -> datetime.datetime:
         """Return the current instant, timezone-aware, in UTC."""
@@ -47,20 +47,20 @@ class SystemClock:
 
 
 class FixedClock:
-    """A clock which stands still until it is told to move."""
+    """A clock that stands still until it is moved."""
 
     def __init__(self, at: datetime.datetime) -> None:
-        """Stand at `at`; a datetime without a timezone raises ValueError, as it names no instant."""
+        """Stand at `at`; raises ValueError for a datetime without a time zone."""
         if at.tzinfo is None or at.utcoffset() is None:
             raise ValueError("a clock needs a timezone-aware datetime")
         self._at = at.astimezone(datetime.UTC)
 
     def now(self) -> datetime.datetime:
-        """Return the instant at which the clock stands, in UTC."""
+        """Return the clock's instant, in UTC."""
         return self._at
 
     def today(self) -> datetime.date:
-        """Return the calendar day in US Eastern time at which the clock stands."""
+        """Return the clock's calendar day in US Eastern time."""
         return self._at.astimezone(BUSINESS_TIME).date()
 
     def advance(self, by: datetime.timedelta) -> None:
@@ -70,7 +70,7 @@ class FixedClock:
 
 @dataclass(frozen=True, slots=True)
 class HouseholdTime:
-    """Where the clock of a sandbox household stands; while it is `advancing`, nothing else may change the household."""
+    """The instant of a sandbox household's clock; while it is `advancing`, nothing else may change the household."""
 
     at: datetime.datetime
     advancing: bool = False
@@ -86,7 +86,7 @@ _BLOCK: ContextVar[_Block | None] = ContextVar("household_time", default=None)
 
 @contextmanager
 def household_time(time_: HouseholdTime | None = None) -> Iterator[None]:
-    """Let every `HouseholdClock` stand at this time within the block; None leaves it at real time, until it is set."""
+    """Set every `HouseholdClock` to this time within the block; None leaves it at real time until it is set."""
     token = _BLOCK.set(_Block(time_))
     try:
         yield
@@ -95,30 +95,30 @@ def household_time(time_: HouseholdTime | None = None) -> Iterator[None]:
 
 
 def set_household_time(time_: HouseholdTime | None) -> None:
-    """Let the rest of the block of `household_time` that we are in be about this time; without a block, do nothing."""
+    """Set the time for the rest of the current `household_time` block; does nothing without a block."""
     block = _BLOCK.get()
     if block is not None:
         block.time = time_
 
 
 def current_household_time() -> HouseholdTime | None:
-    """Return the time that the block we are in is about; None for real time."""
+    """Return the time of the current block; None for real time."""
     block = _BLOCK.get()
     return None if block is None else block.time
 
 
 class HouseholdClock:
-    """The machine's clock, or that of the sandbox household which the block of `household_time` is about.
+    """The machine's clock, or that of the sandbox household of the current `household_time` block.
 
     What belongs to no household (sessions, keys, limits, idempotency) asks `real` instead.
     """
 
     def __init__(self, real: Clock) -> None:
-        """Go by `real` outside of such blocks."""
+        """Use `real` outside such blocks."""
         self.real = real
 
     def now(self) -> datetime.datetime:
-        """Return the instant at which the household's clock stands, or the current one, in UTC."""
+        """Return the instant of the household's clock, or the current one, in UTC."""
         stands = current_household_time()
         return self.real.now() if stands is None else stands.at
 

@@ -1,4 +1,4 @@
-"""The demonstration: two sandbox households on a throw-away database, through the real API."""
+"""The demonstration: two sandbox households on a temporary database, through the real API."""
 
 import asyncio
 import datetime
@@ -45,7 +45,7 @@ _DAY_OF_THE_LAST_YEAR = (12, 15, 17)
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A sandbox household and whom it employs."""
+    """A sandbox household and its employee."""
 
     employer: dict[str, Any]
     employee: dict[str, Any]
@@ -97,7 +97,7 @@ class Api:
         return await asyncio.to_thread(self._call, "POST", path, json.dumps(body).encode(), headers)
 
     async def fill_in(self, page: str, **fields: str) -> None:
-        """Send the form of a page, as a browser does; raises HTTPError where it is not taken."""
+        """Submit the form of a page, as a browser does; raises HTTPError if it is refused."""
         form = Request(page, urlencode(fields).encode())  # noqa: S310 - a link of our own server
         await asyncio.to_thread(lambda: urlopen(form, timeout=_PATIENCE).close())  # noqa: S310
 
@@ -117,7 +117,7 @@ class Api:
 
 @dataclass(frozen=True, slots=True)
 class Town:
-    """What is around the API: the worker, its clock, and the household's own bank."""
+    """The surroundings of the API: the worker, its clock, and the household's bank."""
 
     opened: OpenedDatabase
     clock: FixedClock
@@ -156,7 +156,7 @@ async def run_demo(today: Clock | None = None) -> int:
 
 
 def demo_clock(today: Clock) -> FixedClock:
-    """Return the clock to demonstrate by: at this moment, or in the last year with rules where it has none.
+    """Return the demonstration's clock: now, or in the last year with rules if the current year has none.
 
     At the end of a year, direct deposit already arrives in the next.
     """

@@ -1,8 +1,8 @@
-"""Legal holidays of banks and offices in the United States: a table of the years near by, and a library beyond.
+"""Legal holidays of banks and offices in the United States: a table for the current years, and a library for others.
 
-The library (`holidays`) loads the calendars of all countries, which takes longer than most commands run. What it says
-of FIRST_YEAR to LAST_YEAR stands in `legal_holidays.toml`, made by `python -m tests.legal_holidays`; a test holds the
-one against the other.
+The library (`holidays`) loads the calendars of all countries, which takes longer than most commands run. Its results
+for FIRST_YEAR to LAST_YEAR are in `legal_holidays.toml`, made by `python -m tests.legal_holidays`; a test compares
+the two.
 """
 
 import datetime
@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final, Literal, get_args
 
 HolidayCalendar = Literal["federal_reserve", "federal", "dc"]
-"""The Reserve Banks' (Federal Reserve Bank Services, Holiday Schedules); federal offices' (5 U.S.C. 6103); and
-all of the District of Columbia, which the IRS observes (26 U.S.C. 7503)."""
+"""The Reserve Banks' (Federal Reserve Bank Services, Holiday Schedules); federal offices' (5 U.S.C. 6103); and all of
+the District of Columbia's, which the IRS observes (26 U.S.C. 7503)."""
 
 CALENDARS: Final[tuple[HolidayCalendar, ...]] = get_args(HolidayCalendar)
 FIRST_YEAR: Final = 2020
@@ -24,14 +24,14 @@ TABLE: Final = Path(__file__).with_suffix(".toml")
 
 @cache
 def holidays_of(calendar: HolidayCalendar, year: int) -> frozenset[datetime.date]:
-    """Return the days of the year on which these are closed, or would be if they were open on that weekday."""
+    """Return the days of the year on which these are closed, or would be if that weekday were a working day."""
     if FIRST_YEAR <= year <= LAST_YEAR:
         return frozenset(_table()[calendar][str(year)])
     return computed(calendar, year)
 
 
 def computed(calendar: HolidayCalendar, year: int) -> frozenset[datetime.date]:
-    """Return what the library says of the year."""
+    """Return the library's holidays for the year."""
     from holidays import country_holidays, financial_holidays
 
     if calendar == "federal_reserve":

@@ -1,4 +1,4 @@
-"""What every process of ours needs: a log without secrets, an event loop, its database watched, its keys."""
+"""What each of our processes needs: a log without secrets, an event loop, a supervised database, and keys."""
 
 import asyncio
 import logging
@@ -18,10 +18,10 @@ from hearthpay.security.key_ring import KeyRing, load_key_ring
 
 
 def configure_logging(level: str = "warning", form: str = "json") -> None:
-    """Log to standard error, a JSON object a line (or readable text); `level` is for our own lines.
+    """Log to standard error, one JSON object per line (or readable text); `level` is for our own lines.
 
-    Libraries are heard from their warnings on, whatever the level: below, they tell of statements, rows and
-    addresses. Failures are described without their values, which may be somebody's wages.
+    Libraries log from warnings on, whatever the level: below that, they reveal statements, rows and addresses.
+    Failures are described without their values, which may be someone's wages.
     """
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -54,7 +54,8 @@ def configure_logging(level: str = "warning", form: str = "json") -> None:
 
 
 def log_settings(environment: Mapping[str, str]) -> tuple[str, str]:
-    """Level and form of the service's log, from HEARTHPAY_LOG_LEVEL and HEARTHPAY_LOG; info and JSON without them.
+    """Return the level and format of the service's log, from HEARTHPAY_LOG_LEVEL and HEARTHPAY_LOG; by default info
+    and JSON.
 
     Raises `SystemExit` with a plain message for any other value.
     """
@@ -78,13 +79,13 @@ def _exception(exc_info: structlog.typing.ExcInfo) -> str:
 def _first_line(
     _logger: object, _method: str, event: structlog.typing.EventDict
 ) -> structlog.typing.EventDict:
-    """Of a library's message keep the first line: asyncio goes on with whole tasks and what is in them."""
+    """Keep only the first line of a library's message: asyncio continues with whole tasks and their contents."""
     event["event"] = str(event["event"]).partition("\n")[0]
     return event
 
 
 def run_in_event_loop(work: Coroutine[object, object, None]) -> None:
-    """Run ``work`` to its end in the fastest event loop there is: uvloop, except on Windows."""
+    """Run ``work`` to completion in the fastest event loop available: uvloop, except on Windows."""
     factory = None
     if sys.platform != "win32":
         import uvloop
@@ -96,7 +97,7 @@ def run_in_event_loop(work: Coroutine[object, object, None]) -> None:
 
 @asynccontextmanager
 async def supervised(opened: OpenedDatabase) -> AsyncIterator[None]:
-    """Watch the embedded database, where there is one."""
+    """Watch the embedded database, if there is one."""
     if opened.embedded is None:
         yield
         return
@@ -105,9 +106,9 @@ async def supervised(opened: OpenedDatabase) -> AsyncIterator[None]:
 
 
 async def key_ring_of(opened: OpenedDatabase) -> KeyRing:
-    """Return the vault's keys, of the environment or beside the embedded database.
+    """Return the vault's keys, from the environment or next to the embedded database.
 
-    Raises KeyRingError, also where they are not the keys that this database is encrypted with.
+    Raises KeyRingError, also if they aren't the keys that this database is encrypted with.
     """
     ring = load_key_ring(None if opened.embedded is None else opened.embedded.data_dir, os.environ)
     async with opened.as_operator() as operator, operator.transaction(None) as session:

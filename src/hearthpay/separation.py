@@ -1,8 +1,9 @@
-"""Where root starts the service, the web is served by a process of its own, as a user who may do nothing else.
+"""If root starts the service, the web is served by a separate process, as a user with no other rights.
 
 Root's process keeps what needs root: it starts the database, watches it and the worker, and ends the three in order.
-The web process is started with the listening socket; what it must know, and nothing else, comes through a pipe. While
-that pipe is open somebody keeps the house: when it closes, however root's process has ended, the web process ends too.
+The web process is started with the listening socket; what it must know, and nothing else, comes through a pipe. The
+open pipe shows that root's process is running: when it closes, however root's process has ended, the web process ends
+too.
 """
 
 from __future__ import annotations
@@ -50,12 +51,12 @@ _log = structlog.get_logger(__name__)
 
 
 class StaysRootError(Exception):
-    """The web cannot be served by another user here; the message says why, and what to do."""
+    """The web can't be served by another user here; the message says why, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class WebOrder:
-    """What root's process tells the web process. It holds secrets, and travels through a pipe only."""
+    """What root's process sends to the web process. It contains secrets, and is sent only through a pipe."""
 
     uid: int
     gid: int
@@ -80,14 +81,14 @@ class WebOrder:
 
     @classmethod
     def read(cls, line: bytes) -> Self:
-        """Return what `write` wrote."""
+        """Return the order written by `write`."""
         values: dict[str, Any] = orjson.loads(line)
         return cls(**values | {"groups": tuple(values["groups"])})
 
 
 @dataclass(frozen=True, slots=True)
 class WebUser:
-    """Who serves the web, and which key file is his to read."""
+    """The user that runs the web process, and the key file it may read."""
 
     account: ServiceAccount
     home: str
@@ -102,7 +103,7 @@ class WebUser:
         direct_deposit: bool,
         keeps_mail: bool,
     ) -> WebOrder:
-        """Return what his process must know."""
+        """Return what the user's process must know."""
         return WebOrder(
             uid=self.account.uid,
             gid=self.account.gid,
@@ -120,7 +121,7 @@ class WebUser:
 
 
 def lesser_user(embedded: EmbeddedServer | None, environment: Mapping[str, str]) -> WebUser:
-    """Return the user for the web process, once all that he needs is his to reach. Root only. Raises StaysRootError."""
+    """Return the user for the web process, once it can access all that it needs. Root only. Raises StaysRootError."""
     try:
         return _lesser_user(embedded, environment)
     except OSError as error:  # a container may take root's right to be somebody else
@@ -165,13 +166,13 @@ def _lesser_user(embedded: EmbeddedServer | None, environment: Mapping[str, str]
 
 
 def _programs() -> tuple[str, ...]:
-    """Return a file each of Python's, of the installed libraries' and of ours."""
+    """Return one file each of Python, of the installed libraries, and of our own code."""
     return tuple(module.__file__ or "" for module in (os, uvicorn, hearthpay))
 
 
 @asynccontextmanager
 async def web_process(order: WebOrder, within: float) -> AsyncIterator[asyncio.subprocess.Process]:
-    """The web process, for the length of the block; it has `within` seconds to end when it is told to."""
+    """Run the web process for the length of the block; when told to stop it has `within` seconds to end."""
     environment = {name: value for name, value in os.environ.items() if name not in _NOT_THE_WEBS}
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "hearthpay.web_process"),
@@ -199,11 +200,11 @@ async def web_process(order: WebOrder, within: float) -> AsyncIterator[asyncio.s
 
 
 def become(order: WebOrder) -> None:
-    """Make this process the order's user for good. Raises OSError or RuntimeError where that has not succeeded."""
+    """Make this process the order's user for good. Raises OSError or RuntimeError if that fails."""
     os.setgroups(order.groups)
     os.setresgid(order.gid, order.gid, order.gid)
     os.setresuid(order.uid, order.uid, order.uid)
-    # What this process may ever start has no more rights either, whatever set-user-id program it finds.
+    # Nothing that this process ever starts gets more rights either, whatever set-user-id program it finds.
     if ctypes.CDLL(None, use_errno=True).prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl")
     if (os.getresuid(), os.getresgid()) != ((order.uid,) * 3, (order.gid,) * 3):

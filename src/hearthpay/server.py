@@ -47,13 +47,11 @@ from hearthpay.separation import StaysRootError, WebUser, lesser_user, web_proce
 from hearthpay.warming import load_for_first_requests
 from hearthpay.worker.child_process import worker_beside
 
-"""Names the service's address as its clients and employees see it."""
-
 SIGN_UP_VARIABLE = "HEARTHPAY_SIGN_UP"
-"""Whether strangers may make accounts: `open`, or `closed`, by invitation only."""
+"""Whether strangers may create accounts: `open`, or `closed`, by invitation only."""
 
 GRACE_SECONDS = 10
-"""How long requests under way may take to finish once the service is told to stop, in seconds."""
+"""How long requests in progress may take to finish once the service is told to stop, in seconds."""
 
 _log = structlog.get_logger(__name__)
 
@@ -68,10 +66,10 @@ class WebServer(uvicorn.Server):
 
 
 def listen(host: str, port: int, backlog: int = 2_048) -> socket.socket:
-    """Open the listening socket; raises `OSError` where the address is taken.
+    """Open the listening socket; raises `OSError` if the address is in use.
 
-    Its connections send at once: head and body of an answer are two writes, and a connection that is kept alive
-    would otherwise wait some forty milliseconds between them for the client's acknowledgement.
+    Its connections send at once: head and body of a response are two writes, and on a kept-alive connection the
+    second would otherwise wait some forty milliseconds for the client's acknowledgement.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.create_server((host, port), family=family, backlog=backlog)
@@ -87,10 +85,10 @@ async def running(
     deadlines: Deadlines = Deadlines(),  # noqa: B008 - frozen
     connections: ConnectionLimits = ConnectionLimits(),  # noqa: B008 - frozen
 ) -> AsyncIterator[tuple[str, asyncio.Task[None]]]:
-    """Serve ``app`` for the length of the block: yields its URL and the task that serves.
+    """Serve ``app`` for the length of the block: yields its URL and the serving task.
 
-    Port 0 takes a free one. Connections keep `deadlines` and `connections`; the app's gate has been given its own.
-    Raises `OSError` where the address is taken.
+    Port 0 picks a free one. Connections follow `deadlines` and `connections`; the app's request middleware has its
+    own. Raises `OSError` if the address is in use.
     """
     with listen(host, port, queue_within(raise_descriptor_limit())) as listener:
         async with serving(app, listener, host, deadlines, connections) as served:
@@ -105,7 +103,7 @@ async def serving(
     deadlines: Deadlines = Deadlines(),  # noqa: B008 - frozen
     connections: ConnectionLimits = ConnectionLimits(),  # noqa: B008 - frozen
 ) -> AsyncIterator[tuple[str, asyncio.Task[None]]]:
-    """As `running`, on a socket that listens already, opened for `host`."""
+    """Serve as `running` does, on a socket that is already listening, opened for `host`."""
     descriptors = raise_descriptor_limit()
     limiter = ConnectionLimiter(
         connections, descriptors=descriptors, read_within=deadlines.reading, metrics=metrics_of(app)
@@ -140,7 +138,7 @@ async def serving(
 
 
 def freeze_start_objects() -> None:
-    """Leave what stands for good out of every later collection of garbage: a full one stops the loop, by 90 ms with the
+    """Exclude permanent objects from every later garbage collection: a full one stops the loop, by 90 ms with the
     rules of three years loaded.
     """
     gc.collect()
@@ -148,10 +146,10 @@ def freeze_start_objects() -> None:
 
 
 def public_url_of(environment: Mapping[str, str]) -> str | None:
-    """Return the service's own address, from HEARTHPAY_PUBLIC_URL; None without it: then as each client calls it.
+    """Return the service's own address, from HEARTHPAY_PUBLIC_URL; if None, each client's own address for it is used.
 
-    Raises ValueError for anything but an http(s) address without a path, and where emails are to be sent but the
-    variable is not set: a link that is sent must lead here, whoever asked for it by whatever name.
+    Raises ValueError for anything but an http(s) address without a path, and if emails are to be sent but the
+    variable isn't set: a link in an email must lead here, whatever name the request used.
     """
     url = environment.get(PUBLIC_URL_VARIABLE, "").strip().rstrip("/")
     if not url and environment.get(SERVER_VARIABLE):
@@ -168,9 +166,9 @@ def public_url_of(environment: Mapping[str, str]) -> str | None:
 
 
 def sign_up_open_of(environment: Mapping[str, str]) -> bool:
-    """Return whether strangers may make accounts, from HEARTHPAY_SIGN_UP: open unless it says closed.
+    """Return whether strangers may create accounts, from HEARTHPAY_SIGN_UP: open unless it says closed.
 
-    Raises ValueError for another word.
+    Raises ValueError for any other word.
     """
     word = environment.get(SIGN_UP_VARIABLE, "").strip().lower() or "open"
     if word not in ("open", "closed"):
@@ -179,12 +177,12 @@ def sign_up_open_of(environment: Mapping[str, str]) -> bool:
 
 
 class WebSettingsError(Exception):
-    """A setting of the web's makes no sense; the message says which."""
+    """A web setting is invalid; the message says which."""
 
 
 @dataclass(frozen=True, slots=True)
 class WebSettings:
-    """What the web is told by its environment."""
+    """The web settings from the environment."""
 
     application: AppSettings
     connections: ConnectionLimits
@@ -212,7 +210,7 @@ class WebSettings:
     def app(
         self, database: Database, clock: Clock, ring: KeyRing, *, direct_deposit: bool, keeps_mail: bool
     ) -> FastAPI:
-        """Return the application under these settings."""
+        """Return the application with these settings."""
         settings = replace(self.application, ring=ring, direct_deposit=direct_deposit, keeps_mail=keeps_mail)
         app = create_app(database, clock, settings)
         app.openapi()  # built now: it takes most of a second, which nobody's request shall wait for
@@ -220,7 +218,7 @@ class WebSettings:
 
 
 def stop_signal() -> asyncio.Event:
-    """Set by SIGTERM and SIGINT."""
+    """Return an event that is set by SIGTERM and SIGINT."""
     stopping = asyncio.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(name, stopping.set)
@@ -228,14 +226,14 @@ def stop_signal() -> asyncio.Event:
 
 
 async def first_owner_link(opened: OpenedDatabase, clock: Clock) -> str | None:
-    """Return the path of the one-time link for the first owner; None where somebody can sign in already."""
+    """Return the path of the one-time link for the first owner; None if someone can already sign in."""
     async with opened.as_operator() as operator, operator.transaction(None) as session:
         token = await offer_first_owner(session, clock)
     return None if token is None else f"/welcome/{token.text}"
 
 
 def welcome(path: str | None, public_url: str | None, host: str, port: int) -> None:
-    """Show the operator the first owner's link, once; on the machine itself by the name that passkeys work with."""
+    """Show the operator the first owner's link, once; on the local machine with the name that passkeys work with."""
     if path is None:
         return
     name = "localhost" if host in ("127.0.0.1", "::1", "0.0.0.0", "::") else host  # noqa: S104 - only compared
@@ -245,7 +243,7 @@ def welcome(path: str | None, public_url: str | None, host: str, port: int) -> N
 
 
 def announce(address: str) -> None:
-    """Tell whoever started the service where it is."""
+    """Print the service's address for the person who started it."""
     print(f"Hearthpay is ready at {address} (documentation at /docs).", flush=True)  # noqa: T201
 
 
@@ -258,11 +256,11 @@ async def serve(
     *,
     with_worker: bool = False,
 ) -> None:
-    """Serve until SIGTERM or SIGINT; then finish the requests under way, and stop the worker and the database.
+    """Serve until SIGTERM or SIGINT; then finish the requests in progress, and stop the worker and the database.
 
-    Started as root, the web is served by a process of another user; with a `clock`, which cannot be handed to one, it
-    is not. Raises `SystemExit` with a plain message where the address is taken, the database cannot be started, the
-    vault has no keys, a setting makes no sense or the web process dies.
+    If started as root, the web is served by another user's process, except with a `clock`, which can't be passed to
+    one. Raises `SystemExit` with a plain message if the address is in use, the database can't be started, the vault
+    has no keys, a setting is invalid or the web process dies.
     """
     configure_logging(*log_settings(os.environ))
     separable = clock is None and os.geteuid() == 0
@@ -318,7 +316,7 @@ async def serve(
 
 
 async def either(stopping: asyncio.Event, task: asyncio.Task[Any]) -> None:
-    """Wait until we are told to stop or the task ends by itself; it goes on in the first case."""
+    """Wait for the stop signal or for the task to end; after a stop signal the task continues."""
     waiting = asyncio.create_task(stopping.wait())
     await asyncio.wait({waiting, task}, return_when=asyncio.FIRST_COMPLETED)
     waiting.cancel()

@@ -1,4 +1,4 @@
-"""What a change leaves as it is: told apart from None, which takes something out."""
+"""A value for fields that a change leaves alone, distinct from None, which clears a field."""
 
 from dataclasses import fields
 from enum import Enum
@@ -6,13 +6,13 @@ from typing import Any, ClassVar, Final, Protocol
 
 
 class Command(Protocol):
-    """A dataclass whose fields may be left as they are."""
+    """A dataclass whose fields may be left unchanged."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
 
 class Unchanged(Enum):
-    """The one value of a field that nobody asked to change."""
+    """The only value of a field that nobody asked to change."""
 
     UNCHANGED = "unchanged"
 
@@ -21,6 +21,6 @@ UNCHANGED: Final = Unchanged.UNCHANGED
 
 
 def changes_of(command: Command) -> dict[str, Any]:
-    """Return the fields of a command that are to change, with their new values, in the order of the command."""
+    """Return the fields that a command changes, with their new values, in the command's order."""
     told = {each.name: getattr(command, each.name) for each in fields(command)}
     return {name: value for name, value in told.items() if value is not UNCHANGED}

@@ -11,7 +11,7 @@ from hearthpay.web.pages import compile_templates
 
 
 def load_for_first_requests(today: datetime.date) -> None:
-    """Load it, in about a second: the rules of this year and the next one, and of every state what is due and where."""
+    """Load the rules of this year and the next, and every state's duties and accounts; takes about a second."""
     for year in {today.year, today.year + 1} & set(supported_years()):
         rulebook_of(year)
     duties_of("US")

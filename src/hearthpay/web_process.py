@@ -1,6 +1,6 @@
-"""Serves the web and nothing else, as the user that root's process names: `python -m hearthpay.web_process`.
+"""Serves the web and nothing else, as the user named by root's process: `python -m hearthpay.web_process`.
 
-Only `hearthpay serve` starts it, with its order on standard input.
+Only `hearthpay serve` starts it, with its instructions on standard input.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from hearthpay.server import (
 
 
 def main() -> None:
-    """Take the order, become its user, serve."""
+    """Read the instructions, become the user, serve."""
     with open(sys.stdin.fileno(), "rb", buffering=0, closefd=False) as pipe:
         order = WebOrder.read(pipe.readline())
     become(order)

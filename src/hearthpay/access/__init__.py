@@ -1,4 +1,4 @@
-"""Who asks and what he may: actors, permissions, plans, refusals, the audit trail.
+"""Actors, permissions, plans, refusals and the audit trail.
 
-No framework stands below this floor: the API, the pages, the tools and the worker all ask here.
+Uses no web framework: the API, the pages, the MCP tools and the worker all ask here.
 """

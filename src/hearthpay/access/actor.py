@@ -1,7 +1,7 @@
-"""Who is asking: the actor of one request, passed to every service function.
+"""The actor of one request, passed to every service function.
 
-An actor is made by one of the constructors here, never field by field, so that what a kind of actor may do and reach
-is decided in one place.
+Actors are made by the constructors here, never field by field, so that what each kind of actor may do and reach is
+decided in one place.
 """
 
 from __future__ import annotations
@@ -17,22 +17,24 @@ from hearthpay.database.session import Tenant
 from hearthpay.security.api_keys import Mode
 
 Role = Literal["viewer", "admin", "owner"]
-"""What a person is in an organization, the least first: a viewer changes nothing, an owner decides what there is."""
+"""A person's role in an organization, least powerful first: a viewer changes nothing, an owner decides who belongs to
+it.
+"""
 
 _NO_SCOPES: Final[frozenset[str]] = frozenset()
 _NOBODYS: Final = UUID(int=0)
-"""The id of no household: what a transaction is bound to whose actor reaches none."""
+"""The id of no household: transactions of an actor who reaches no household are bound to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
     """Someone acting for an organization, in live mode or in the sandbox.
 
-    A key or token carries `scopes`, a person's session a `role`, a token what is left of its person's. `terms` are
-    what the organization's plan gives it (`plans.terms_of`); left out, nothing, as for an employee in the portal,
-    who does nothing that a plan speaks of. `households` are those it may reach, None all of the organization.
-    `employer_id` is only the household that a key remembers, used where a request names none; `employer_sandbox`
-    tells whether that is a sandbox one (None: the key remembers none).
+    A key or token carries `scopes`, a person's session a `role`; a token is limited by its person's role as well.
+    `terms` are what the organization's plan provides (`plans.terms_of`); they default to nothing, as for an employee
+    in the portal, who uses no plan feature. `households` are the households within reach, None for all of the
+    organization. `employer_id` is the household that a key remembers, used when a request names none;
+    `employer_sandbox` says whether it is a sandbox household (None: the key remembers none).
     """
 
     kind: ActorKind
@@ -47,13 +49,13 @@ class Actor:
     households: frozenset[UUID] | None = None
     role: Role | None = None
     budget: UUID | None = None
-    """Whose requests of a day are counted together; None: its own."""
+    """The id under which requests of a day are counted together; None to count this actor's alone."""
     only_stops: bool = False
-    """Whoever holds the link of a warning: it takes back and ends, and can begin nothing."""
+    """Whether the actor is the holder of an alert's link, who can reverse and end things but start nothing."""
 
     @classmethod
     def stop_link(cls, organization_id: UUID, *, sandbox: bool, request_id: str) -> Actor:
-        """Return who holds the link of a warning: nobody knows who it is, and it lets nothing begin."""
+        """Return the actor for the holder of an alert's link: an unknown person who can start nothing."""
         return cls(
             "system",
             None,
@@ -74,8 +76,8 @@ class Actor:
         terms: Terms = NOTHING,
         person: UUID | None = None,
     ) -> Actor:
-        """Whoever runs the installation, at its command line, or `person` on the operator's pages; `terms` matter only
-        where the plan's limits do.
+        """Return the operator, at the command line, or as `person` on the operator's pages; `terms` matter only for
+        the plan's limits.
         """
         return cls("operator", person, organization_id, _mode(sandbox), _NO_SCOPES, request_id, terms=terms)
 
@@ -83,9 +85,7 @@ class Actor:
     def system(
         cls, organization_id: UUID, *, sandbox: bool, request_id: str, terms: Terms, household: UUID
     ) -> Actor:
-        """Return the worker, doing for one household what that has asked for in advance; its plan must still allow
-        it.
-        """
+        """Return the worker, acting for one household on what it asked for in advance; its plan must still allow it."""
         return cls(
             "system",
             None,
@@ -103,7 +103,7 @@ class Actor:
     def employee(
         cls, employee_id: UUID, organization_id: UUID, household: UUID, *, sandbox: bool, request_id: str
     ) -> Actor:
-        """Return the employee whom a link of the portal belongs to."""
+        """Return the employee to whom a portal link belongs."""
         return cls(
             "employee",
             employee_id,
@@ -128,7 +128,7 @@ class Actor:
         terms: Terms,
         households: Iterable[UUID] | None = None,
     ) -> Actor:
-        """Return a person who has signed in, as what he is in the organization; `households` are those he was given."""
+        """Return a signed-in person in their role in the organization; `households` are the ones assigned to them."""
         return cls(
             "user",
             user_id,
@@ -155,8 +155,10 @@ class Actor:
         role: Role | None = None,
         person_id: UUID | None = None,
     ) -> Actor:
-        """Return an agent, with the token that a person has given it: a token for one household falls back on that
-        one, and may do no more than somebody with this `role`. All agents of a person have one budget of requests.
+        """Return an agent that uses a token granted by a person.
+
+        A token for one household defaults to that household, and may do no more than a person with this `role`. All
+        agents of a person share one request budget.
         """
         reached = None if households is None else frozenset(households)
         only = next(iter(reached)) if reached is not None and len(reached) == 1 else None
@@ -189,7 +191,9 @@ class Actor:
         employer_sandbox: bool | None = None,
         confined: bool = False,
     ) -> Actor:
-        """Return a program, with an API key; `confined`, it reaches no household but the one that the key remembers."""
+        """Return a program that uses an API key; if `confined`, it reaches only the household that the key
+        remembers.
+        """
         return cls(
             "key",
             key_id,
@@ -205,17 +209,17 @@ class Actor:
 
     @property
     def sandbox(self) -> bool:
-        """Test keys reach only sandbox households, live keys only real ones."""
+        """Whether the actor works in the sandbox: test keys reach only sandbox households, live keys only real ones."""
         return self.mode == "test"
 
     @property
     def confined(self) -> bool:
-        """Whether there may be households of the organization that it does not reach."""
+        """Whether the organization may have households that this actor doesn't reach."""
         return self.households is not None
 
     @property
     def falls_back_on(self) -> str:
-        """What a request without a household is about, in a word that differs where the answer may."""
+        """Return a value that identifies what a request without a household refers to, for comparing requests."""
         if self.households is None:
             return str(self.employer_id or "")
         reached = " ".join(sorted(map(str, self.households)))
@@ -226,18 +230,18 @@ class Actor:
         )
 
     def reaches(self, household: UUID) -> bool:
-        """Return whether the actor may be concerned with this household of its organization and mode.
+        """Return whether the actor may act on this household of its organization and mode.
 
-        Whose a household is, is the database's to tell.
+        The database decides which organization a household belongs to.
         """
         return self.households is None or household in self.households
 
     @property
     def tenant(self) -> Tenant:
-        """What the actor's transactions may see: one mode of the organization, or one household of it.
+        """The tenant that the actor's transactions can see: one mode of the organization, or one household of it.
 
-        Of an actor with several households, but not all, the database sees to the organization only; `reaches` is then
-        asked of each.
+        For an actor with several households, but not all, the database checks the organization only; `reaches` is
+        then asked for each household.
         """
         bound: UUID | None = None
         if self.households is not None and len(self.households) < 2:

@@ -1,4 +1,4 @@
-"""The audit trail of what people and keys do, written in the transaction of the deed itself."""
+"""The audit trail of what people and keys do, written in the same transaction as the action."""
 
 from collections.abc import Mapping
 from uuid import UUID
@@ -20,7 +20,7 @@ async def record_audit(
 ) -> None:
     """Record that `actor` did `action` to `subject_id`.
 
-    `details` must hold no secret; settings that changed stand in it as they were before and after.
+    `details` must not contain secrets; for changed settings it holds the values before and after.
     """
     await audit.record(
         session,

@@ -1,4 +1,4 @@
-"""The refusals of what goes beyond an organization's plan: a feature it lacks, one more than it allows."""
+"""Refusals of what exceeds an organization's plan: a missing feature, or a limit reached."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -12,11 +12,11 @@ _COUNTED: Final[Mapping[LimitName, tuple[str, str]]] = {
     "sandbox_households": ("sandbox household", "sandbox households"),
     "keys": ("API key in force", "API keys in force"),
 }
-"""What a limit counts: one of them, and several."""
+"""What each limit counts, in the singular and plural."""
 
 
 def refuse_missing_feature(terms: Terms, feature: Feature) -> None:
-    """Raise `subscription_required` where the organization's plan does not have `feature`."""
+    """Raise `subscription_required` if the organization's plan doesn't include `feature`."""
     if feature not in terms.features:
         needed = required_plan(feature)
         raise Refusal(
@@ -28,9 +28,9 @@ def refuse_missing_feature(terms: Terms, feature: Feature) -> None:
 
 
 def refuse_beyond(terms: Terms, limit: LimitName, current: int) -> None:
-    """Raise `plan_limit_reached` where there are `current` already and one more would be too many.
+    """Raise `plan_limit_reached` if one more than `current` would exceed the limit.
 
-    The caller holds a lock under which it counted; what a smaller plan finds too many of stays.
+    The caller holds the lock under which it counted. What already exceeds a smaller plan stays.
     """
     allowed: int | None = getattr(terms.limits, limit)
     if allowed is not None and current >= allowed:
@@ -43,7 +43,7 @@ def refuse_beyond(terms: Terms, limit: LimitName, current: int) -> None:
 
 
 def refuse_long_payroll(terms: Terms, employees: int) -> None:
-    """Raise `too_many_employees` where a payroll lists more employees than a household of the plan may have."""
+    """Raise `too_many_employees` if a payroll lists more employees than the plan allows for a household."""
     allowed = terms.limits.employees_per_household
     if allowed is not None and employees > allowed:
         raise Refusal(

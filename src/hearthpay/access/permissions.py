@@ -1,8 +1,8 @@
-"""Who may do what: the permissions, and `allow`, the one question that every face and every service asks.
+"""Permissions, and `allow`, the one check that every interface and service makes.
 
-A permission says at once what a key or token must carry (a scope), what the organization's plan must have (a feature),
-and what a person must be (a role). A route asks before it reads the request; the service asks again before its first
-statement, so that a page, a tool or the worker, which come by other doors, cannot pass it by.
+A permission names the scope that a key or token needs, the feature that the organization's plan needs, and the role
+that a person needs. A route checks before it reads the request. The service checks again before its first statement,
+so that pages, MCP tools and the worker can't skip the check.
 """
 
 from collections.abc import Mapping
@@ -27,12 +27,12 @@ Scope = Literal[
     "onboarding",
 ]
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
-"""What a key may be given the right to do."""
+"""The scopes that a key can carry."""
 
 FEATURE_OF_SCOPE: Final[Mapping[Scope, Feature]] = {
     scope: "employees" if scope == "onboarding" else scope for scope in SCOPES
 }
-"""What the plan must have, so that a scope opens anything."""
+"""The plan feature that each scope needs to have any effect."""
 
 _RANK: Final[Mapping[Role, int]] = {role: rank for rank, role in enumerate(get_args(Role))}
 _KEPT_WORKING: Final[frozenset[ActorKind]] = frozenset({"system"})
@@ -43,10 +43,10 @@ _OWN_NUMBERS: Final[frozenset[ActorKind]] = frozenset({"employee"})
 class Permission:
     """The right to do one kind of thing.
 
-    A key or token needs `scope` (None: any will do), a person at least `role` (None: no role is enough), everyone's
-    plan the `feature` (None: any plan will do); a person's plan needs `persons_feature` instead, where there is one.
-    `also` are the kinds of actors who may by what they are. What is for `people_only` no key or token opens, whatever
-    it carries. The operator, who could write to the database by hand, may do everything.
+    A key or token needs `scope` (None: any will do), a person at least `role` (None: no role is enough), and the plan
+    the `feature` (None: any plan will do); a person's plan needs `persons_feature` instead, if there is one. `also`
+    lists the kinds of actors that have the permission by their kind. With `people_only`, no key or token has it,
+    whatever its scopes. The operator, who could write to the database directly, has every permission.
     """
 
     name: str
@@ -57,135 +57,137 @@ class Permission:
     people_only: bool = False
     persons_feature: Feature | None = None
     stops: bool = False
-    """Whether it is also asked for what the link of a warning ends or takes back."""
+    """Whether it also covers what an alert's link ends or reverses."""
 
 
 ANY_KEY: Final = Permission("any_key", None, None, "viewer")
-"""To be who one is: all that a key, token or session in force opens by itself."""
+"""Held by every key, token and session in force."""
 
 CALCULATE: Final = Permission("calculate", "calculator", "calculator", "viewer")
 READ_RULES: Final = Permission("read_rules", None, "calculator", "viewer")
-"""What is known of a year's law."""
+"""Read what is known of a year's tax rules."""
 
 READ_LAW: Final = Permission("read_law", None, "employees", "viewer")
-"""What the states' law asks for."""
+"""Read what the states' law requires."""
 LEARN_OF_RETIREMENT: Final = Permission("learn_of_retirement", None, "calculator", "viewer")
-"""To be told that something is no more."""
+"""Learn that an endpoint has been retired."""
 
 LEARN_OF_THE_APP: Final = Permission("learn_of_the_app", None, "calculator", "viewer")
-"""To be told that something is only for people, on a page of the app."""
+"""Learn that something is only available to people, on a page of the app."""
 
 LIST_HOUSEHOLDS: Final = Permission("list_households", "multi_employer", "multi_employer", "viewer")
 CREATE_HOUSEHOLD: Final = Permission(
     "create_household", "multi_employer", "multi_employer", "admin", persons_feature="employees"
 )
-"""To make households: by a key or token on the plans for several, by a person as many as her plan allows."""
+"""Create households: by a key or token on multi-household plans, by a person up to their plan's limit."""
 DELETE_HOUSEHOLD: Final = Permission("delete_household", "multi_employer", "multi_employer", "owner")
 READ_HOUSEHOLD: Final = Permission("read_household", "employees", "employees", "viewer")
 CHANGE_HOUSEHOLD: Final = Permission("change_household", "employees", "employees", "admin")
 
 READ_SANDBOX: Final = Permission("read_sandbox", "employees", "employees", "viewer")
 USE_SANDBOX: Final = Permission("use_sandbox", "employees", "employees", "admin")
-"""To put test values in the place of numbers, and to move a clock: in the sandbox alone, which the service sees to."""
+"""Set test values in place of numbers, and move the clock; the service allows it in the sandbox only."""
 
 READ_EMPLOYEES: Final = Permission("read_employees", "employees", "employees", "viewer")
 CHANGE_EMPLOYEES: Final = Permission("change_employees", "employees", "employees", "admin")
 CHANGE_ADDRESSES: Final = Permission("change_addresses", "onboarding", "employees", "admin")
-"""To change where warnings go, of a household or an employee, and to open a link for a bank account."""
+"""Change the address to which a household's or employee's warnings go, and open a link for a bank account."""
 STOP_INVITATION: Final = Permission("stop_invitation", "employees", "employees", "admin", stops=True)
-"""To close a link that is open."""
+"""Close an open invitation link."""
 GIVE_WORD: Final = Permission("give_word", None, "employees", "owner", people_only=True)
-"""To agree to an employee's new bank account where an address was changed shortly before."""
+"""Approve an employee's new bank account after a recent change of address."""
 ENTER_NUMBERS: Final = Permission(
     "enter_numbers", None, "employees", "admin", also=_OWN_NUMBERS, people_only=True
 )
-"""To enter an employee's bank account and taxpayer number; the API never takes any."""
+"""Enter an employee's bank account and taxpayer number; the API never accepts them."""
 STOP_ACCOUNT_CHANGE: Final = Permission(
     "stop_account_change", None, "employees", "admin", also=_OWN_NUMBERS, people_only=True, stops=True
 )
-"""To take back an employee's new bank account while it waits."""
+"""Cancel an employee's pending change of bank account."""
 OWN_RECORD: Final = Permission("own_record", None, "employees", None, also=_OWN_NUMBERS, people_only=True)
-"""What an employee may with her own record: see her pay and papers, sign certificates, change herself, and ask."""
+"""What employees may do with their own record: read pay and documents, sign certificates, change their details, and
+make requests.
+"""
 MANAGE_ACCOUNTS: Final = Permission("manage_accounts", None, "employees", "admin", people_only=True)
-"""To enter the household's bank account."""
+"""Enter the household's bank account."""
 DISCONNECT_ACCOUNTS: Final = Permission(
     "disconnect_accounts", None, "employees", "admin", people_only=True, stops=True
 )
-"""To use a bank account no more."""
+"""Disconnect a bank account."""
 
 READ_REGISTRATIONS: Final = Permission("read_registrations", "state_registrations", "employees", "viewer")
-"""To read with which agencies a household must register, and its numbers there."""
+"""Read with which agencies a household must register, and its account numbers."""
 KEEP_REGISTRATIONS: Final = Permission("keep_registrations", None, "employees", "admin", people_only=True)
-"""To enter a household's numbers with the states' agencies, and what it applied for."""
+"""Enter a household's account numbers with state agencies, and its pending applications."""
 
 READ_CALENDAR: Final = Permission("read_calendar", "state_registrations", "employees", "viewer")
-"""To read what a household must do by when, and what it comes to."""
+"""Read a household's deadlines and their amounts."""
 KEEP_CALENDAR: Final = Permission("keep_calendar", None, "employees", "admin", people_only=True)
-"""To mark duties as done, to say how often a household files, and to hand out the link of its feed."""
+"""Mark duties as done, choose filing frequencies, and share the link of the calendar feed."""
 REVOKE_CALENDAR_LINK: Final = Permission(
     "revoke_calendar_link", None, "employees", "admin", people_only=True, stops=True
 )
-"""To let the link of a calendar's feed open nothing any more."""
+"""Revoke the link of a calendar feed."""
 
 KEEP_EIN: Final = Permission("keep_ein", None, "employees", "admin", people_only=True)
-"""To enter a household's employer identification number; the API never takes any."""
+"""Enter a household's employer identification number; the API never accepts it."""
 
 LIST_DOCUMENTS: Final = Permission("list_documents", "documents", "documents", "viewer")
 SIGN_PAPERS: Final = Permission(
     "sign_papers", None, "documents", "admin", also=_OWN_NUMBERS, people_only=True
 )
 OBTAIN_DOCUMENTS: Final = Permission("obtain_documents", "documents", "documents", "admin")
-"""To have a paper issued and to get its bytes: some show a Social Security number in full."""
+"""Issue a document and download it: some show a full Social Security number."""
 READ_REPORTS: Final = Permission("read_reports", "documents", "documents", "viewer")
-"""To read what is worked out of a household's year for its own taxes."""
+"""Read what is calculated from a household's year for its own taxes."""
 
 READ_PAYROLLS: Final = Permission("read_payrolls", "payroll", "payroll", "viewer", also=_KEPT_WORKING)
 RUN_PAYROLL: Final = Permission("run_payroll", "payroll", "payroll", "admin", also=_KEPT_WORKING)
-"""To run, void and settle payrolls, to authorize their debits, and to pay out what was set aside."""
+"""Run, void and settle payrolls, authorize their debits, and pay out money set aside."""
 
 READ_AUTOPILOT: Final = Permission("read_autopilot", "ach", "autopilot", "viewer")
 MANAGE_AUTOPILOT: Final = Permission("manage_autopilot", "ach", "autopilot", "admin")
-"""To pause, resume, skip and end recurring payroll."""
+"""Pause, resume, skip and end recurring payroll."""
 ENROLL_AUTOPILOT: Final = Permission("enroll_autopilot", None, "autopilot", "admin", people_only=True)
-"""To enroll an employee, change what is enrolled, agree to its debits and confirm a payroll that it holds."""
+"""Enroll an employee, change the enrollment, authorize its debits and approve payrolls on hold."""
 READ_MEMBERS: Final = Permission("read_members", None, None, "viewer", people_only=True)
-"""To see who is in the organization, and who is invited."""
+"""Read who belongs to the organization, and who is invited."""
 KEEP_MEMBERS: Final = Permission("keep_members", None, None, "owner", people_only=True)
-"""To invite, to give roles and to remove."""
+"""Invite members, change their roles and remove them."""
 WITHDRAW_INVITATIONS: Final = Permission(
     "withdraw_invitations", None, None, "owner", people_only=True, stops=True
 )
-"""To take back an invitation to the organization, or the wish that an owner leaves."""
+"""Withdraw an invitation to the organization, or the pending removal of an owner."""
 LEAVE: Final = Permission("leave", None, None, "viewer", people_only=True)
-"""To end one's own membership."""
+"""End one's own membership."""
 READ_KEYS: Final = Permission("read_keys", None, None, "viewer", people_only=True)
-"""To see which API keys there are; none can be read."""
+"""List API keys; none can be read."""
 KEEP_KEYS: Final = Permission("keep_keys", None, None, "owner", people_only=True)
-"""To make API keys."""
+"""Create API keys."""
 REVOKE_KEYS: Final = Permission("revoke_keys", None, None, "owner", people_only=True, stops=True)
 """To revoke API keys."""
 READ_AGENTS: Final = Permission("read_agents", None, None, "viewer", people_only=True)
-"""To see which agents are connected, and what they did."""
+"""List connected agents and what they did."""
 KEEP_AGENTS: Final = Permission("keep_agents", None, "payroll", "admin", people_only=True)
-"""To let an agent act for a household."""
+"""Let an agent act for a household."""
 END_AGENTS: Final = Permission("end_agents", None, None, "admin", people_only=True, stops=True)
-"""To send an agent away, which no plan may stand in the way of."""
+"""Disconnect an agent; no plan limits this."""
 READ_AUDIT: Final = Permission("read_audit", None, None, "viewer", people_only=True)
-"""To see who did what in the organization."""
+"""Read who did what in the organization."""
 READ_PLAN: Final = Permission("read_plan", None, None, "viewer", people_only=True)
-"""To see what the organization's plan allows, and how much of it is used."""
+"""Read what the organization's plan allows, and how much of it is used."""
 
 TAKE_BACK: Final = Permission("take_back", None, "ach", None, people_only=True)
-"""To take a direct deposit back from an employee's account: the operator's alone, who answers to the bank for it."""
+"""Reverse a direct deposit to an employee's account; for the operator only, who is liable to the bank for it."""
 SETTLE_WAGES: Final = Permission("settle_wages", None, "ach", None, people_only=True)
 """To note what a household paid the operator by other means: the operator's alone, who received it."""
 
 
 def allow(actor: Actor, permission: Permission, household: UUID | None = None) -> None:
-    """Let the actor pass who may do this, and to this household if one is given; asks nothing of the database.
+    """Check that the actor may do this, and to this household if one is given; doesn't query the database.
 
-    Refuses in a fixed order: `subscription_required` for test keys, then for what the plan does not have;
-    `scope_required` for what the key, token, role or kind of actor may not do; `household_forbidden`.
+    Refuses in a fixed order: `subscription_required` for test keys, then for what the plan lacks; `scope_required`
+    for what the key, token, role or kind of actor may not do; `household_forbidden`.
     """
     if actor.kind == "operator":
         return
@@ -209,7 +211,7 @@ def allow(actor: Actor, permission: Permission, household: UUID | None = None) -
 
 
 def may(actor: Actor, permission: Permission) -> bool:
-    """Return whether `allow` would let the actor pass, for what is done otherwise where it would not."""
+    """Return whether `allow` would pass, for callers that do something else if not."""
     try:
         allow(actor, permission)
     except Refusal:
@@ -218,7 +220,7 @@ def may(actor: Actor, permission: Permission) -> bool:
 
 
 def out_of_reach(household: UUID) -> Refusal:
-    """Return the refusal of a household that is not the actor's, told from one that is not there by nobody."""
+    """Return the refusal for a household out of the actor's reach; it is the same for one that doesn't exist."""
     return Refusal(
         "household_forbidden",
         "This household does not belong to the key's account.",

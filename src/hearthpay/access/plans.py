@@ -1,4 +1,4 @@
-"""Plans: what an organization may use and how much of it, as `plans.toml` says.
+"""Plans: what an organization may use and how much of it, as defined in `plans.toml`.
 
 `Terms` are an organization's plan with the limits that the operator replaced for it; every `Actor` carries them.
 """
@@ -29,7 +29,7 @@ LimitName = Literal["requests_per_day", "employees_per_household", "households",
 LIMITS: Final[tuple[LimitName, ...]] = get_args(LimitName)
 
 HIGHEST_LIMIT: Final = 1_000_000_000
-"""No limit is a larger number; an operator who wants more wants none."""
+"""The largest limit; for more, the operator sets no limit."""
 
 _FILE: Final = Path(__file__).with_name("plans.toml")
 
@@ -38,7 +38,7 @@ _Amount = Annotated[int, Field(strict=True, ge=0, le=HIGHEST_LIMIT)]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much of each an organization may have; None: as much as it likes (only where an operator says so)."""
+    """How much of each an organization may have; None: no limit (only if the operator says so)."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
@@ -51,7 +51,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One plan. `add_on` says how far a limit is usually raised for money; it binds nobody."""
+    """One plan. `add_on` is the limit up to which the plan can usually be extended for a fee; it isn't enforced."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
@@ -72,7 +72,7 @@ class PlanFile:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What holds for one organization: the name of its plan, its features, and its limits after all liftings."""
+    """The terms of one organization: its plan's name and features, and its limits with the operator's replacements."""
 
     plan: str
     features: frozenset[Feature]
@@ -82,8 +82,8 @@ class Terms:
 def read_plans(text: str) -> PlanFile:
     """Return the plans that `text`, TOML, describes.
 
-    Raises ValueError (TOML, keys, kinds of values; a plan that lacks what a smaller one has; an unknown plan for
-    new organizations).
+    Raises ValueError (TOML, keys, types of values; a plan that lacks what a smaller one has; an unknown plan for new
+    organizations).
     """
     try:
         file = TypeAdapter(PlanFile).validate_python(tomllib.loads(text))
@@ -107,18 +107,18 @@ _PLANS: Final = read_plans(_FILE.read_text("utf-8"))
 PLANS: Final[Mapping[str, Plan]] = _PLANS.plans
 """The plans by name, smallest first."""
 NEW_ORGANIZATIONS: Final = _PLANS.new_organizations
-"""The plan of an organization that is created without one being named."""
+"""The plan of an organization that is created without naming one."""
 
 
 NOTHING: Final = Terms("none", frozenset(), Limits(0, 0, 0, 0, 0))
-"""The terms of who uses nothing that a plan speaks of."""
+"""The terms of an actor who uses no plan feature."""
 
 
 def terms_of(plan: str, lifted: Mapping[str, int | None]) -> Terms:
-    """Return the terms of an organization on `plan` whose limits in `lifted` the operator replaced (None: no limit).
+    """Return the terms of an organization on `plan` with the limits in `lifted` replaced (None: no limit).
 
-    Raises LookupError for a plan, and TypeError for a limit, that this program does not know: what the database
-    says is then not something to guess at.
+    Raises LookupError for an unknown plan and TypeError for an unknown limit: values that this program doesn't know
+    must not be guessed at.
     """
     known = PLANS.get(plan)
     if known is None:
@@ -127,5 +127,5 @@ def terms_of(plan: str, lifted: Mapping[str, int | None]) -> Terms:
 
 
 def required_plan(feature: Feature) -> str:
-    """Return the smallest plan that has `feature`."""
+    """Return the smallest plan that includes `feature`."""
     return next(name for name, plan in PLANS.items() if feature in plan.features)

@@ -46,7 +46,7 @@ RefusalCode = Literal[
     "internal_error",
     "service_unavailable",
 ]
-"""Every code that a caller can be refused with. A code never changes its meaning, its message may."""
+"""Every refusal code. A code never changes its meaning; its message may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Problem:
     field: str
     message: str
     said: Message | None = None
-    """What is wrong by code, where it has one: to say it in another language."""
+    """What is wrong, by code if it has one, so that it can be translated."""
 
 
 class Refusal(Exception):  # noqa: N818 - the name says what happens to the caller
@@ -100,14 +100,14 @@ def problem(field: str, message: str | Message) -> Problem:
 
 
 def invalid_fields(problems: Sequence[Problem]) -> Refusal:
-    """Return the `validation_error` that lists every problem of a request; its message tells the first."""
+    """Return the `validation_error` that lists every problem of a request; its message is that of the first."""
     first = problems[0]
     more = f" ({len(problems) - 1} more in details)" if len(problems) > 1 else ""
     return Refusal("validation_error", f"{first.field}: {first.message}{more}", details=list(problems))
 
 
 def from_tax_engine(error: TaxInputError) -> Refusal:
-    """Return what the tax engine refuses, as the API says it."""
+    """Return the API's refusal for an error of the tax engine."""
     if error.code == "validation_error":
         return invalid(error.field, error.said or error.message)
     return Refusal(error.code, f"{error.field}: {error.message}", details={"field": error.field})

@@ -37,11 +37,11 @@ _SAID: Final[Mapping[Why, tuple[str, Mode | None]]] = {
         None,
     ),
 }
-"""What is said, and the mode that would do; None: none would."""
+"""The message, and the mode that would work; None: neither would."""
 
 
 def wrong_mode(why: Why, employer_id: UUID | None) -> Refusal:
-    """Return the `key_mode_mismatch` for this reason; `employer_id` is the household that was named, if any was."""
+    """Return the `key_mode_mismatch` for this reason; `employer_id` is the household that was named, if any."""
     message, required = _SAID[why]
     details: dict[str, object] = {}
     if employer_id is not None:

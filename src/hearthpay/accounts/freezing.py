@@ -1,6 +1,6 @@
-"""An organization that stands still: after an alarm nothing new is let in for a day, and no money account changes.
+"""Freezing an organization: for a day after an alarm, nobody new gets access and no bank account changes.
 
-Payroll goes on as it was: what is frozen is who may act, where money goes and where warnings go.
+Payroll goes on as before. Frozen are who may act, where money goes and where warnings go.
 """
 
 import datetime
@@ -25,9 +25,9 @@ _UNTIL: Final = text(
 async def freeze_organization(
     session: AsyncSession, actor: Actor, now: datetime.datetime, why: str
 ) -> datetime.datetime:
-    """Freeze the actor's organization for FROZEN_FOR from now, and return until when.
+    """Freeze the actor's organization for FROZEN_FOR from now, and return the end of the freeze.
 
-    `why` is a code that stands in the audit trail; owners are told, as of every delicate act.
+    `why` is a code recorded in the audit trail; owners are notified, as of every sensitive action.
     """
     until = now + FROZEN_FOR
     await session.execute(_FREEZE, {"until": until})
@@ -45,7 +45,7 @@ async def freeze_organization(
 async def frozen_until(
     session: AsyncSession, organization_id: UUID, now: datetime.datetime
 ) -> datetime.datetime | None:
-    """Return until when the organization is frozen; None where it is not."""
+    """Return the end of the organization's freeze; None if it isn't frozen."""
     found: datetime.datetime | None = await session.scalar(
         _UNTIL, {"organization": organization_id, "now": now}
     )
@@ -53,9 +53,9 @@ async def frozen_until(
 
 
 async def refuse_frozen(session: AsyncSession, actor: Actor, now: datetime.datetime) -> None:
-    """Refuse what lets something new in, or changes where money or warnings go, while the organization is frozen.
+    """Refuse new access, and changes of where money or warnings go, while the organization is frozen.
 
-    Raises `invalid_state`. The operator is let pass.
+    Raises `invalid_state`. The operator is allowed through.
     """
     if actor.kind != "operator" and not actor.sandbox:
         await refuse_frozen_organization(session, actor.organization_id, now)
@@ -64,7 +64,7 @@ async def refuse_frozen(session: AsyncSession, actor: Actor, now: datetime.datet
 async def refuse_frozen_organization(
     session: AsyncSession, organization_id: UUID, now: datetime.datetime
 ) -> None:
-    """The same, whoever comes. Raises `invalid_state`."""
+    """Refuse likewise, for every actor. Raises `invalid_state`."""
     until = await frozen_until(session, organization_id, now)
     if until is not None:
         raise Refusal(

@@ -1,4 +1,4 @@
-"""The tables of organizations and API keys."""
+"""Tables of organizations and API keys."""
 
 import datetime
 from uuid import UUID
@@ -12,7 +12,7 @@ from hearthpay.database.base import Base
 class Organization(Base):
     """An account: a family, an agency or a company, with one household or many.
 
-    `lifted_limits` are those of the plan that the operator replaced: by name a whole number, or None for no limit.
+    `lifted_limits` are the plan's limits that the operator replaced: by name, a whole number or None for no limit.
     """
 
     __tablename__ = "organizations"
@@ -26,10 +26,10 @@ class Organization(Base):
 
 
 class ApiKeyRecord(Base):
-    """An API key as it is kept: its hash, what it may do and the household it remembers.
+    """An API key as stored: its hash, what it may do and the household it remembers.
 
-    It is refused from `expires_at` on. `confined`: no household but its own exists for it. `last_used_at` is exact to
-    some minutes. `made_by` is the member who made it; None: the operator, or before that was kept.
+    It is refused from `expires_at` on. `confined`: it can reach no household but its own. `last_used_at` is exact to
+    a few minutes. `made_by` is the member who created it; None: the operator, or before creators were recorded.
     """
 
     __tablename__ = "api_keys"

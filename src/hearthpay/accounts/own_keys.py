@@ -1,7 +1,7 @@
-"""The API keys of an organization, as its owner makes and revokes them; the service's own role does it.
+"""The API keys of an organization, created and revoked by its owner under the service's role.
 
-A key is made in the mode that its maker is looking at: nothing that happens in the sandbox can open real books. The
-database holds that too, and that there is no way back from a revocation.
+A key is created in the mode that its creator is viewing: nothing done in the sandbox can open real books. The
+database enforces this, and that a revocation is final.
 """
 
 import datetime
@@ -66,7 +66,7 @@ _SHOWN: Final = (
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
-    """The key that somebody wants: what it may do, the household it remembers, and for how long."""
+    """A key to create: what it may do, the household it remembers, and for how long."""
 
     scopes: Sequence[str]
     employer_id: UUID | None = None
@@ -83,7 +83,7 @@ class KeyHousehold:
 
 
 async def list_own_keys(session: AsyncSession, actor: Actor) -> Sequence[ApiKeyRecord]:
-    """Return the keys of the organization and mode that the actor looks at, revoked ones included, newest first."""
+    """Return the keys of the organization and mode that the actor is viewing, revoked ones included, newest first."""
     allow(actor, READ_KEYS)
     of_mode = select(ApiKeyRecord).where(
         ApiKeyRecord.organization_id == actor.organization_id, ApiKeyRecord.mode == actor.mode
@@ -93,7 +93,7 @@ async def list_own_keys(session: AsyncSession, actor: Actor) -> Sequence[ApiKeyR
 
 
 async def households_for_keys(session: AsyncSession, actor: Actor) -> Sequence[KeyHousehold]:
-    """Return the households of the actor's mode, which a key may remember."""
+    """Return the households of the actor's mode, any of which a key may remember."""
     allow(actor, READ_KEYS)
     rows = await fetch_all(
         session, _HOUSEHOLDS, {"organization_id": actor.organization_id, "sandbox": actor.sandbox}
@@ -102,9 +102,9 @@ async def households_for_keys(session: AsyncSession, actor: Actor) -> Sequence[K
 
 
 async def create_own_key(session: AsyncSession, actor: Actor, clock: Clock, new: NewKey) -> IssuedKey:
-    """Issue a key of the actor's mode; its text is shown this once.
+    """Issue a key of the actor's mode; its text is shown only this once.
 
-    Raises `validation_error` for scopes, a household or a time that cannot be, `plan_limit_reached` for one too many.
+    Raises `validation_error` for invalid scopes, households or times, `plan_limit_reached` beyond the limit.
     """
     allow(actor, KEEP_KEYS)
     scopes = tuple(scope for scope in SCOPES if scope in new.scopes)
@@ -150,7 +150,7 @@ async def create_own_key(session: AsyncSession, actor: Actor, clock: Clock, new:
 
 
 async def revoke_own_key(session: AsyncSession, actor: Actor, clock: Clock, key_id: UUID) -> None:
-    """Take a key of the actor's organization and mode out of force, for good. Raises `not_found`."""
+    """Revoke a key of the actor's organization and mode for good. Raises `not_found`."""
     allow(actor, REVOKE_KEYS)
     now = clock.now()
     since = await session.scalar(_REVOKE, {"key_id": key_id, "now": now})
@@ -161,7 +161,7 @@ async def revoke_own_key(session: AsyncSession, actor: Actor, clock: Clock, key_
 
 
 async def keys_made_by(session: AsyncSession, actor: Actor, person_id: UUID) -> Sequence[ApiKeyRecord]:
-    """Return the keys in force that a member made, of both modes, newest first. Raises what `allow` raises."""
+    """Return the keys in force that a member created, of both modes, newest first. Raises what `allow` raises."""
     allow(actor, READ_KEYS)
     made = select(ApiKeyRecord).where(
         ApiKeyRecord.organization_id == actor.organization_id,
@@ -175,9 +175,9 @@ async def keys_made_by(session: AsyncSession, actor: Actor, person_id: UUID) -> 
 async def revoke_keys_made_by(
     session: AsyncSession, actor: Actor, clock: Clock, person_id: UUID, *, keep: Collection[UUID] = ()
 ) -> int:
-    """Revoke the keys that a member made, of both modes, save those that are kept by name; return how many.
+    """Revoke the keys that a member created, of both modes, except those named; return how many.
 
-    The transaction is the actor's tenant's again afterwards. Raises what `allow` raises.
+    The transaction belongs to the actor's tenant again afterward. Raises what `allow` raises.
     """
     allow(actor, REVOKE_KEYS)
     now = clock.now()

@@ -1,4 +1,4 @@
-"""What an organization's plan allows, and how much of it is used: told to its members."""
+"""What an organization's plan allows and how much of it is used, for its members."""
 
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -32,9 +32,10 @@ _USE: Final = query(
 
 @dataclass(frozen=True, slots=True)
 class PlanUse:
-    """How much of what a plan limits an organization has, in the mode that the actor looks at.
+    """How much an organization uses of what its plan limits, in the mode that the actor is viewing.
 
-    `most_employees` are the active ones of the household that has most; `keys` in force are of both modes.
+    `most_employees` counts the active employees of the household that has the most; `keys` counts those in force in
+    both modes.
     """
 
     households: int
@@ -43,7 +44,7 @@ class PlanUse:
 
 
 async def plan_use(session: AsyncSession, actor: Actor) -> PlanUse:
-    """Return what is used. Raises what `allow` raises."""
+    """Return how much of the plan is used. Raises what `allow` raises."""
     allow(actor, READ_PLAN)
     values = {"organization_id": actor.organization_id, "sandbox": actor.sandbox}
     row = await fetch_one(session, _USE, values)

@@ -1,7 +1,7 @@
 """What an operator may do with accounts, from the command line and over the owner's connection.
 
-The service's own role can neither create an organization, nor put it on a plan, nor issue a key; these functions
-need a session of the role that owns the tables. Each leaves an audit row of the kind `operator`.
+The service's role can't create an organization, change its plan, or issue a key; these functions need a session of
+the role that owns the tables. Each writes an audit row of the kind `operator`.
 """
 
 import datetime
@@ -60,7 +60,7 @@ _SUMMARIES: Final = query(
 
 @dataclass(frozen=True, slots=True)
 class IssuedKey:
-    """A key just issued; `text` is the key itself, and this is the only time it can be shown."""
+    """A newly issued key; `text` is the key itself, which can be shown only now."""
 
     id: UUID
     text: str
@@ -74,7 +74,7 @@ class IssuedKey:
 
 @dataclass(frozen=True, slots=True)
 class OrganizationSummary:
-    """An organization as the operator's list shows it: its plan, and how many of what the plan limits it has."""
+    """An organization in the operator's list: its plan, and how much it uses of what the plan limits."""
 
     id: UUID
     name: str
@@ -90,7 +90,7 @@ async def create_organization(
 ) -> Organization:
     """Create the account `name` on `plan`.
 
-    Raises `validation_error` for a name that is unfit or that an account already has, and for a plan that there is not.
+    Raises `validation_error` for a name that is invalid or taken, and for an unknown plan.
     """
     _check_plan(plan)
     trimmed = name.strip()
@@ -100,7 +100,7 @@ async def create_organization(
         raise invalid("name", PORTAL_ONLY)
     if _id_in(trimmed) is not None:
         raise invalid("name", "looks like an id; there is no organization with it")
-    # Of two who create at once the second sees what the first created; so does the first owner's link.
+    # Of two concurrent creations, the second sees what the first created; so does the first owner's link.
     await session.execute(_IN_TURN)
     if await find_organizations(session, trimmed):
         raise invalid("name", "is the name of an organization already")
@@ -112,16 +112,16 @@ async def create_organization(
 
 
 async def list_organizations(session: AsyncSession) -> Sequence[OrganizationSummary]:
-    """Return every organization, by name and age, with its real and its sandbox households and its keys in force."""
+    """Return every organization, by name and age, with its real and sandbox households and its keys in force."""
     rows = await fetch_all(session, _SUMMARIES)
     return [OrganizationSummary(*row) for row in rows]
 
 
 async def set_plan(session: AsyncSession, organization: Organization, plan: str) -> None:
-    """Put the organization on `plan`; it holds within five seconds. The limits that were lifted stay lifted.
+    """Change the organization's plan; takes effect within five seconds. Replaced limits stay replaced.
 
-    What the organization has beyond a smaller plan's limits stays; nothing more can be added. Raises
-    `validation_error` for a plan that there is not.
+    What exceeds a smaller plan's limits stays; nothing more can be added. Raises `validation_error` for an unknown
+    plan.
     """
     _check_plan(plan)
     await session.refresh(organization, with_for_update=True)
@@ -140,10 +140,10 @@ async def lift_limits(
     *,
     restored: Collection[str] = (),
 ) -> None:
-    """Replace limits of the organization's plan: by name a whole number, or None for no limit.
+    """Replace limits of the organization's plan: by name, a whole number or None for no limit.
 
-    The limits named in `restored` are the plan's own again. Holds within five seconds. Raises `validation_error`
-    for a limit that there is not, and for a number that is none.
+    The limits named in `restored` are the plan's own again. Takes effect within five seconds. Raises
+    `validation_error` for an unknown limit and for a value that isn't a number.
     """
     for name in (*lifted, *restored):
         if name not in LIMITS:
@@ -163,15 +163,15 @@ async def lift_limits(
 
 
 async def find_organizations(session: AsyncSession, name: str) -> Sequence[Organization]:
-    """Return the accounts of that name, oldest first: families that sign up may have the same one."""
+    """Return the accounts with that name, oldest first: families that sign up may share one."""
     named = select(Organization).where(Organization.name == name.strip())
     return (await session.scalars(named.order_by(Organization.created_at, Organization.id))).all()
 
 
 async def find_organization(session: AsyncSession, name: str) -> Organization | None:
-    """Return the account of that name or id; None where there is none.
+    """Return the account with that name or id, or None.
 
-    Raises `validation_error` that lists the ids where several have the name.
+    Raises `validation_error` listing the ids if several have the name.
     """
     found = await find_organizations(session, name)
     if len(found) > 1:
@@ -184,7 +184,7 @@ async def find_organization(session: AsyncSession, name: str) -> Organization | 
 
 
 def _id_in(text: str) -> UUID | None:
-    """Return the id that the text spells; None where it spells none."""
+    """Return the id that the text spells, or None."""
     try:
         return UUID(text)
     except ValueError:
@@ -204,12 +204,12 @@ async def create_key(
 ) -> IssuedKey:
     """Issue a key that remembers the household `employer_id`, if one is given.
 
-    `confined` to it, the key reaches no other household of the organization. From `expires_at` on it is refused.
+    If `confined`, the key reaches no other household of the organization. From `expires_at` on it is refused.
 
-    Scopes that the organization's plan does not have are granted too; they begin to work with the plan. Raises
-    `validation_error` for an unknown scope or household, for a household of the other mode that a key is to be confined
-    to, and for a time that has passed, `subscription_required` for a test key on a plan without
-    them, `plan_limit_reached` beyond the keys in force that the plan allows.
+    Scopes that the organization's plan lacks are granted too; they take effect with the plan. Raises
+    `validation_error` for an unknown scope or household, for confining a key to a household of the other mode, and
+    for a time in the past; `subscription_required` for a test key on a plan without them; `plan_limit_reached` beyond
+    the number of keys that the plan allows.
     """
     unknown = sorted(set(scopes) - set(SCOPES))
     if unknown or not scopes:
@@ -224,7 +224,7 @@ async def create_key(
         raise invalid("employer_id", f"must be {kind} household: a {mode} key can be confined to no other")
     if expires_at is not None and expires_at <= clock.now():
         raise invalid("expires_at", "Enter a future date.")
-    # The lock makes counting and inserting one step for two operators at once.
+    # The lock makes counting and inserting one step for concurrent operators.
     entitled = select(Organization.plan, Organization.lifted_limits).where(Organization.id == organization.id)
     plan, lifted = (await session.execute(entitled.with_for_update())).one()
     terms = terms_of(plan, lifted)
@@ -265,7 +265,7 @@ async def create_key(
 def reach_of(
     key: ApiKey, employer_id: UUID | None, *, confined: bool, expires_at: datetime.datetime | None
 ) -> dict[str, object]:
-    """Return how far a new key reaches, for its audit row, and the digest of what it is known by."""
+    """Return the reach of a new key for its audit row, with the digest that identifies it."""
     return {
         "household": employer_id,
         "confined": confined,
@@ -281,9 +281,9 @@ async def list_keys(session: AsyncSession, organization: Organization) -> Sequen
 
 
 async def revoke_key(session: AsyncSession, clock: Clock, key_id: UUID) -> None:
-    """Take a key out of force, within five seconds everywhere; revoking it again changes nothing.
+    """Revoke a key everywhere within five seconds; revoking it again changes nothing.
 
-    Raises `not_found` for an id that is no key's.
+    Raises `not_found` for an unknown key.
     """
     record = await session.get(ApiKeyRecord, key_id, with_for_update=True)
     if record is None:

@@ -1,1 +1,3 @@
-"""Security alerts: delicate acts are told to those who could object, and stopped by the link of the mail alone."""
+"""Security alerts: sensitive actions are reported to the people who could object, who can stop them from the email
+alone.
+"""

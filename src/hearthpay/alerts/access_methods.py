@@ -1,7 +1,8 @@
-"""Ways in: everything by which somebody gets into a person's account or acts in her name, for one page to end it.
+"""Access methods: everything that lets someone into a person's account or act in their name, so that one page can end
+it.
 
-Passkeys, the second factor, sessions, agents that she let in, keys that she made; what is young stands out, since it is
-what a thief leaves behind.
+Passkeys, the second factor, sessions, connected agents and created keys; recent ones are highlighted, since an
+intruder would leave those behind.
 """
 
 import datetime
@@ -26,7 +27,7 @@ from hearthpay.people.second_factor import second_factor_of
 from hearthpay.people.sessions import OrganizationMembership, SignedIn, end_session, list_sessions
 
 YOUNG_FOR: Final = datetime.timedelta(days=30)
-"""How long a way in counts as new."""
+"""How long an access method counts as new."""
 
 WayKind = Literal["passkey", "second_factor", "agent", "key", "session"]
 KINDS: Final[tuple[WayKind, ...]] = get_args(WayKind)
@@ -34,7 +35,7 @@ KINDS: Final[tuple[WayKind, ...]] = get_args(WayKind)
 
 @dataclass(frozen=True, slots=True)
 class AccessMethod:
-    """One way in: what it is called, since when there is it, whether it is young, and whether she may end it herself.
+    """One access method: its name, its start, whether it is new, and whether its person may end it.
 
     Keys and agents belong to an `organization`, and to one of its modes.
     """
@@ -53,7 +54,7 @@ class AccessMethod:
 async def access_methods_of(
     people_context: PeopleContext, who: SignedIn, request_id: str
 ) -> Sequence[AccessMethod]:
-    """Return every way in, save the session that looks, by kind and the youngest first."""
+    """Return every access method except the current session, by kind, newest first."""
     now = people_context.clock.now()
     found = [
         AccessMethod("passkey", each.id, each.name or "", each.created_at, _young(each.created_at, now))
@@ -83,7 +84,7 @@ async def access_methods_of(
 async def end_access_method(
     people_context: PeopleContext, who: SignedIn, kind: str, wanted: UUID, visit: Visit
 ) -> None:
-    """End one way in. Raises `not_found` for one that is none of hers, and what the service of its kind raises."""
+    """End one access method. Raises `not_found` for another person's, and what the service of its kind raises."""
     request_id = visit.request_id or ""
     ways = await access_methods_of(people_context, who, request_id)
     way = next((each for each in ways if each.kind == kind and each.id == wanted), None)

@@ -1,7 +1,7 @@
-"""Tells delicate acts: the worker's duty. What an organization did since the last time goes into one mail a reader.
+"""The worker's duty that sends security alerts: one mail per reader with an organization's new sensitive actions.
 
-No number of acts uses a warning up: the first few mails of a day leave at once, and after them one an hour, which lists
-all that happened meanwhile.
+Many actions can't suppress a warning: the first few mails of a day are sent at once, later ones hourly, each listing
+everything since the one before.
 """
 
 import datetime
@@ -26,13 +26,13 @@ from hearthpay.people.stop_links import StopActs, stop_link
 from hearthpay.security.key_ring import KeyRing
 
 CHUNK: Final = 100
-"""Organizations that one round tells."""
+"""Organizations handled in one round."""
 AT_ONCE: Final = 5
-"""Mails of a day that leave at once; those after them PAUSE apart."""
+"""Mails of a day that are sent at once; later ones are PAUSE apart."""
 PAUSE: Final = datetime.timedelta(hours=1)
 _DAY: Final = datetime.timedelta(hours=24)
 _MOST_STOPPED: Final = 30
-"""Acts that one link stops: a link has to fit into a line."""
+"""The most actions that one link stops: a link has to fit on one line."""
 
 _WAITING: Final = text(
     "SELECT w.organization_id FROM (SELECT DISTINCT organization_id FROM security_alerts WHERE told_at IS NULL) w "
@@ -51,7 +51,7 @@ _log = structlog.get_logger("hearthpay.alerts")
 
 @dataclass(frozen=True, slots=True)
 class AlertRound:
-    """How many organizations were told, could not be told, and at least how many are left."""
+    """How many organizations were alerted, how many failed, and at least how many are left."""
 
     told: int = 0
     failed: int = 0
@@ -66,9 +66,9 @@ async def send_alerts(
     *,
     limit: int = CHUNK,
 ) -> AlertRound:
-    """Queue the mails about delicate acts, each organization's in a transaction of its own.
+    """Queue the mails about sensitive actions, one transaction per organization.
 
-    `database` acts as the worker's role; of workers at it at once, one tells. Raises DatabaseUnavailable.
+    `database` acts as the worker's role; of concurrent workers, one sends. Raises DatabaseUnavailable.
     """
     now = clock.now()
     values = {"day": now - _DAY, "pause": now - PAUSE, "at_once": AT_ONCE, "limit": limit}

@@ -1,8 +1,8 @@
-"""What the link of a security alert does: each act that can be taken back is, and the organization is frozen for a day.
+"""What the link of a security alert does: it reverses each action that can be reversed, and freezes the organization
+for a day.
 
-It is done by whoever holds the mail. Nothing begins by it: an address that is restored had been there before, a key, an
-agent, a link or an account ends. What cannot be taken back without deciding something new is left to the owners, who
-are told.
+Whoever has the mail can use it. It starts nothing: it restores a previous address and ends a key, agent, link or
+account. Whatever would need a new decision is left to the owners, who are notified.
 """
 
 import datetime
@@ -36,7 +36,9 @@ from hearthpay.people.members import keep_member, withdraw_member_invitation
 from hearthpay.people.stop_links import StopActs, StopRecord
 
 REPORTED: Final = "reported"
-"""Why an account is used no more that money waits for: its connection was reported as wrong."""
+"""The reason recorded for an account that is disconnected while money is pending: its connection was reported as
+wrong.
+"""
 
 _DONE: Final = text(
     "SELECT EXISTS (SELECT FROM audit_log WHERE organization_id = :organization AND action = 'alert.stop' "
@@ -46,7 +48,7 @@ _DONE: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class ReversedActs:
-    """What came of it: which acts were taken back, which were left to the owners, and until when all stands still."""
+    """The result: the actions that were reversed, those left to the owners, and the end of the freeze."""
 
     taken_back: tuple[SensitiveAct, ...]
     left: tuple[SensitiveAct, ...]
@@ -54,7 +56,7 @@ class ReversedActs:
 
 
 async def reversible_acts(people_context: PeopleContext, stop: StopActs) -> tuple[SensitiveAct, ...]:
-    """Return what the link is about."""
+    """Return the actions that the link covers."""
     async with people_context.database.transaction(Tenant(stop.organization_id, False)) as session:
         return tuple(await acts_of(session, stop.acts))
 
@@ -62,9 +64,9 @@ async def reversible_acts(people_context: PeopleContext, stop: StopActs) -> tupl
 async def reverse_acts(
     people_context: PeopleContext, stop: StopActs, token: str, request_id: str
 ) -> ReversedActs:
-    """Take back what can be taken back of the acts, and freeze the organization. `token` is the link's: it works once.
+    """Reverse what can be reversed of the actions, and freeze the organization. The link's `token` works once.
 
-    Raises `gone` for a link that was used.
+    Raises `gone` for a used link.
     """
     now = people_context.clock.now()
     used = hashlib.sha256(token.encode()).hexdigest()
@@ -95,7 +97,9 @@ async def reverse_acts(
 
 
 async def stop_record(people_context: PeopleContext, stop: StopRecord, request_id: str) -> bool:
-    """Take back the employee's new bank account while it waits; return whether one did. No other is taken for a day."""
+    """Cancel the employee's pending change of bank account; return whether there was one. No other is accepted for a
+    day.
+    """
     actor = Actor.stop_link(stop.organization_id, sandbox=stop.sandbox, request_id=request_id)
     tenant = Tenant(stop.organization_id, stop.sandbox, stop.employer_id)
     async with people_context.database.transaction(tenant) as session:
@@ -103,7 +107,7 @@ async def stop_record(people_context: PeopleContext, stop: StopRecord, request_i
 
 
 async def _reverse(session: AsyncSession, actor: Actor, clock: Clock, act: SensitiveAct) -> bool:
-    """Take one act back, as far as that is nobody's decision; return whether that was so."""
+    """Reverse one action if that needs no decision; return whether it did."""
     stopper = _STOPPERS.get(act.action)
     if stopper is None or act.subject_id is None:
         return False
@@ -179,7 +183,7 @@ async def _reverse_account_change(
 
 
 async def _end_account(session: AsyncSession, actor: Actor, clock: Clock, act: SensitiveAct) -> bool:
-    """Use the account no more; while money waits for it, hold that money instead."""
+    """Disconnect the account; if money is pending for it, hold that money instead."""
     account = await session.get(BankAccount, act.subject_id)
     if account is None or account.status == "replaced":
         return False
@@ -244,9 +248,9 @@ LEFT_TO_OWNERS: Final[frozenset[str]] = frozenset(
         "organization.freeze",
     }
 )
-"""What taking back would decide anew: who belongs here, and where money goes."""
+"""Actions whose reversal would be a new decision: who belongs to the organization, and where money goes."""
 
 
 def stoppable(act: SensitiveAct) -> bool:
-    """Return whether the link takes this act back, as far as it still stands."""
+    """Return whether the link reverses this action, as far as it still stands."""
     return act.action in _STOPPERS

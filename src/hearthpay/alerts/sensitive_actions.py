@@ -1,4 +1,4 @@
-"""Delicate acts as they stand in the audit log, and whom each is told to."""
+"""Sensitive actions in the audit log, and who is alerted about each."""
 
 import datetime
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,8 @@ from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.people.recipients import NoticeReader
 
 MOST_HOUSEHOLDS: Final = 3
-"""Of an organization with more households than this, what concerns the whole of it is told to its people alone."""
+"""In an organization with more households than this, actions that concern all of it are reported to its members only.
+"""
 
 
 class _ActsRow(NamedTuple):
@@ -35,7 +36,7 @@ class _ActsRow(NamedTuple):
     member: str | None
 
 
-# Their order is that of the log. The names are those of now.
+# They are in the order of the log. The names are the current ones.
 _ACTS: Final = query(
     _ActsRow,
     "SELECT a.id, a.at, a.organization_id, o.name AS organization, a.employer_id, a.actor_kind, a.actor_id, a.action, "
@@ -123,7 +124,7 @@ _PERSON: Final = query(
 
 @dataclass(frozen=True, slots=True)
 class SensitiveAct:
-    """One delicate act, with the names of those concerned as far as there are any."""
+    """One sensitive action, with the names of those concerned, if any."""
 
     id: UUID
     at: datetime.datetime
@@ -144,23 +145,23 @@ class SensitiveAct:
 
 @dataclass(frozen=True, slots=True)
 class AlertReader:
-    """Somebody who is told, and the acts that he is told of."""
+    """A person to alert, and the actions to report to them."""
 
     reader: NoticeReader
     acts: tuple[SensitiveAct, ...]
 
 
 async def acts_of(session: AsyncSession, acts: Sequence[UUID]) -> Sequence[SensitiveAct]:
-    """Return the acts with these ids, oldest first, of what the session may see."""
+    """Return the actions with these ids that the session may see, oldest first."""
     return [SensitiveAct(*row) for row in await fetch_all(session, _ACTS, {"acts": list(acts)})]
 
 
 async def alert_recipients(
     session: AsyncSession, now: datetime.datetime, acts: Sequence[SensitiveAct]
 ) -> Sequence[AlertReader]:
-    """Return who is told of which of these acts of one organization; the session is the worker's.
+    """Return who is alerted about which of these actions of one organization; the session is the worker's.
 
-    Owners and admins are told of all. Each address is written to once.
+    Owners and admins are alerted about all. Each address receives one mail.
     """
     found: dict[str, tuple[NoticeReader, list[SensitiveAct]]] = {}
 

@@ -1,4 +1,4 @@
-"""A security alert as its reader reads it: what was done, by whom, when, and the link that stops it."""
+"""The text of a security alert: what was done, by whom and when, and the link that stops it."""
 
 import datetime
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from hearthpay.people.identity import masked
 from hearthpay.people.recipients import NoticeReader
 
 MOST_LISTED: Final = 20
-"""Acts that one mail lists; of more it tells how many."""
+"""Actions that one mail lists; for more it states how many."""
 
 _SUBJECT: Final = mark("A sensitive setting was changed at {organization}")
 _INTRODUCTION: Final = mark("This was done at {organization}:")
@@ -64,7 +64,7 @@ SENTENCES: Final = {
         "someone reported this as wrong. Until {until}, no one new gets access and no bank account or address changes."
     ),
 }
-"""What each delicate act says, by its name in the audit log."""
+"""The sentence for each sensitive action, by its name in the audit log."""
 
 _SETTINGS: Final = {
     "email": mark("the email address, from {old} to {new}"),
@@ -77,7 +77,7 @@ _ROLES: Final = {"viewer": mark("viewer"), "admin": mark("admin"), "owner": mark
 def alert_mail(
     to: NoticeReader, acts: Sequence[SensitiveAct], *, link: str | None, operator: str | None
 ) -> Mail:
-    """Return the mail that tells this reader of these acts of one organization; `link` stops them."""
+    """Return the mail that reports these actions of one organization to this reader; `link` stops them."""
     say = to.say
     organization = name_in_mail(acts[0].organization)
     items = tuple(
@@ -109,7 +109,7 @@ def alert_mail(
 
 
 def what_was_done(say: Say, language: str, act: SensitiveAct) -> str:
-    """Return what the act was, in the reader's language; names stand in it as a mail may repeat them."""
+    """Return the action as a sentence in the reader's language; names in it are safe to repeat in a mail."""
     details = act.details
     before, after = details.get("before", {}), details.get("after", {})
     employee = name_in_mail(act.employee or "")
@@ -145,7 +145,7 @@ def _settings(say: Say, before: Mapping[str, Any], after: Mapping[str, Any]) -> 
 
 
 def _address(say: Say, address: str | None) -> str:
-    """Return an address so that its reader knows it again, and no mail program makes a link of it."""
+    """Return an address in a form that its reader recognizes and no mail program turns into a link."""
     return say(_NOBODY) if not address else name_in_mail(masked(address).replace("@", " at "))
 
 

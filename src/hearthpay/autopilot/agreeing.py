@@ -1,4 +1,4 @@
-"""Agreeing to the debits: the standing authorization, when enrolling and anew."""
+"""Authorizing debits: the standing authorization, when enrolling and when renewing it."""
 
 import datetime
 from uuid import UUID
@@ -34,10 +34,10 @@ async def renew_agreement(
     employee_id: UUID,
     agreement: Agreement,
 ) -> None:
-    """Record the agreement to debits of the account that is connected now, in place of the one before.
+    """Replace the standing authorization with one for the account that is connected now.
 
-    Raises as `enroll` does, `invalid_state` where the employee is not enrolled, and `direct_deposit_unavailable`
-    without an account.
+    Raises as `enroll` does, `invalid_state` if the employee isn't enrolled, and `direct_deposit_unavailable` without
+    an account.
     """
     allow(actor, ENROLL_AUTOPILOT, employer_id)
     now = clock.now()
@@ -63,9 +63,9 @@ async def record_agreement(
     agreement: Agreement,
     now: datetime.datetime,
 ) -> dict[str, object]:
-    """Record the agreement to the debits of the account that is connected now, in place of an earlier one.
+    """Record the authorization of debits for the account that is connected now, replacing an earlier one.
 
-    Return what was agreed to, for the audit log. Raises `validation_error` for an agreement to another text, and
+    Return what was authorized, for the audit log. Raises `validation_error` if another text was agreed to, and
     `direct_deposit_unavailable` without an account.
     """
     if agreement.text_version != STANDING_TEXT_VERSION:

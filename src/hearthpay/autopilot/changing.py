@@ -1,4 +1,4 @@
-"""Changing hours or schedule of an enrollment, from a period on about which nothing is decided."""
+"""Changing the hours or schedule of an enrollment, from an undecided period on."""
 
 import datetime
 from collections.abc import Sequence
@@ -35,11 +35,11 @@ from hearthpay.taxes.messages import message
 async def change_enrollment(
     session: AsyncSession, actor: Actor, clock: Clock, requested: ChangeEnrollment
 ) -> EnrollmentView:
-    """Enroll other hours or another schedule, from a period on about which nothing is decided yet.
+    """Change the hours or the schedule, from a period on that isn't decided yet.
 
-    The periods of a new schedule begin where one of the old ends. Raises as `enroll` does, `invalid_state` where the
-    employee is not enrolled or a later change of the schedule is waiting, and `validation_error` naming
-    ``from_period`` with days that would do, or more than two years ahead.
+    The periods of a new schedule begin where one of the old ends. Raises as `enroll` does, `invalid_state` if the
+    employee isn't enrolled or a later change of schedule is pending, and `validation_error` naming ``from_period``
+    with days that would work, or more than two years ahead.
     """
     allow(actor, ENROLL_AUTOPILOT, requested.employer_id)
     now = clock.now()
@@ -95,7 +95,7 @@ def _changed(
     stages: Sequence[Stage],
     next_start: datetime.date,
 ) -> tuple[EnrolledTerms, AutopilotPeriod]:
-    """Return the terms of a change and its first period; raises where that would leave a gap or an overlap."""
+    """Return the terms of a change and its first period; raises if it would leave a gap or an overlap."""
     old = versions[stage_of(stages, max(requested.from_period, next_start))]
     same = (requested.frequency, requested.pay_days_after) == (old.frequency, old.pay_days_after)
     fitting = common_starts(stages, requested.frequency, max(requested.from_period, next_start))

@@ -1,4 +1,4 @@
-"""What the service of Autopilot is asked to do, in plain values: whichever face was asked has parsed them."""
+"""Commands of the Autopilot service, in plain values that the interfaces have parsed."""
 
 import datetime
 from dataclasses import dataclass
@@ -12,27 +12,27 @@ AutopilotAction = Literal["pause", "resume", "skip", "disable"]
 ACTIONS: Final[tuple[AutopilotAction, ...]] = get_args(AutopilotAction)
 
 LONGEST_SKIP: Final = datetime.timedelta(days=731)
-"""Two years: how far from today periods may be skipped."""
+"""How far from today periods may be skipped: two years."""
 
 FURTHEST_CHANGE: Final = datetime.timedelta(days=731)
-"""Two years: how far from today other terms may begin to hold."""
+"""How far from today changed terms may start: two years."""
 
 
 _MOST_HOURS: Final = 10_000
-"""More than any pay period has; how many a certain one has is asked where it is known."""
+"""More hours than any pay period has; the limit of a particular period is checked where it is known."""
 
 
 def is_standard_hours(hours: Decimal) -> bool:
-    """Return whether that many hours can be enrolled: from 0, of a salary, with at most 3 decimals."""
+    """Return whether the number of hours can be enrolled: 0 or more (0 for a salary), with at most 3 decimals."""
     return hours.is_finite() and 0 <= hours < _MOST_HOURS and round(hours, 3) == hours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnrolledTerms:
-    """What is enrolled: hours of each period, how often, from which period on, and the pay day after each.
+    """Enrolled terms: hours per period, frequency, first period, and the payday after each.
 
-    Of a salaried employee the hours are 0: the salary is paid. Raises ValueError for hours that are none or have parts
-    of a thousandth.
+    For a salaried employee the hours are 0: the salary is paid. Raises ValueError for invalid hours or more than
+    three decimals.
     """
 
     standard_hours: Decimal
@@ -49,12 +49,12 @@ class EnrolledTerms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """That the household agrees to the standing authorization: which version of its text it saw, and from where."""
+    """The household's consent to the standing authorization: the version of the text, and where it was given."""
 
     text_version: str
     address: str | None = None
     confirm_large_payroll: bool = False
-    """That pay above the limits for large payrolls is right for what is enrolled, in every period."""
+    """Whether pay above the limits for large payrolls was confirmed for every period of these terms."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ class EnrollEmployee:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeEnrollment:
-    """Other hours or another schedule, from the period on that begins on a day."""
+    """Change hours or schedule from the period that begins on a given day."""
 
     employer_id: UUID
     employee_id: UUID
@@ -81,10 +81,10 @@ class ChangeEnrollment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manage:
-    """One of the four things that may be asked of an enrollment.
+    """Pause, resume, skip or disable an enrollment.
 
-    ``through_date`` belongs to a skip alone, and so does ``period_start``: the first day of the one period that is
-    meant, the next that is paid as somebody has seen it.
+    ``through_date`` applies to a skip only, and so does ``period_start``: the first day of the one period to skip,
+    the next to be paid as the caller saw it.
     """
 
     employee_id: UUID

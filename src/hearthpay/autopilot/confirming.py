@@ -1,4 +1,4 @@
-"""The word about a payroll that Autopilot holds because it is out of the ordinary: it is sent, or let go."""
+"""Approving or releasing a payroll that Autopilot holds because it is unusual."""
 
 from typing import Final
 from uuid import UUID
@@ -20,14 +20,14 @@ from hearthpay.payroll.voiding import void_unsent
 from hearthpay.taxes.messages import message
 
 _LET_GO: Final = "Let go: Autopilot held it because its amount was out of the ordinary"
-"""What the books say of why the payroll was voided."""
+"""The reason recorded for voiding a released payroll."""
 
 
 async def confirm_payroll(session: AsyncSession, actor: Actor, clock: Clock, payroll_id: UUID) -> None:
-    """Let a payroll that Autopilot holds be sent; what it pays is the enrolled net from then on.
+    """Approve a payroll that Autopilot holds, so that it is sent; its net pay becomes the enrolled net pay.
 
-    Again it changes nothing. Raises what `allow` raises, `not_found` for a payroll that Autopilot does not hold, and
-    `invalid_state` where it does not wait any more.
+    Repeating it changes nothing. Raises what `allow` raises, `not_found` for a payroll that isn't on hold, and
+    `invalid_state` if it no longer awaits approval.
     """
     allow(actor, ENROLL_AUTOPILOT)
     now = clock.now()
@@ -78,15 +78,15 @@ async def confirm_payroll(session: AsyncSession, actor: Actor, clock: Clock, pay
 
 
 async def release_payroll(session: AsyncSession, actor: Actor, clock: Clock, payroll_id: UUID) -> None:
-    """Void a payroll that Autopilot holds and that still waits for somebody's word: its period is not paid.
+    """Void a payroll that Autopilot holds and nobody has approved: its period isn't paid.
 
-    Again it changes nothing. Raises what `allow` raises, `not_found` for a payroll that Autopilot does not hold, and
-    `invalid_state` where somebody has let it be sent in the meantime, or where it is sent.
+    Repeating it changes nothing. Raises what `allow` raises, `not_found` for a payroll that isn't on hold, and
+    `invalid_state` if it has been approved or sent.
     """
     allow(actor, ENROLL_AUTOPILOT)
     period = await _held(session, actor, payroll_id)
     await resolve_employer(session, actor, period.employer_id, hold=True)
-    # Whoever confirms it holds the enrollment, and whoever fires it the payroll: both are waited for.
+    # An approval locks the enrollment, and sending locks the payroll: wait for both.
     await lock_live(session, period.employee_id)
     await session.refresh(period)
     if period.confirmed_at is not None:
@@ -97,7 +97,7 @@ async def release_payroll(session: AsyncSession, actor: Actor, clock: Clock, pay
 
 
 async def _held(session: AsyncSession, actor: Actor, payroll_id: UUID) -> DecidedPeriod:
-    """Return the period whose payroll is held, or was. Raises `not_found`."""
+    """Return the period whose payroll is, or was, on hold. Raises `not_found`."""
     period = await session.scalar(select(DecidedPeriod).where(DecidedPeriod.payroll_id == payroll_id))
     if period is None or not actor.reaches(period.employer_id) or not period.held:
         raise Refusal("not_found", "We couldn't find that payroll on hold.")

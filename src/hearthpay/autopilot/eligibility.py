@@ -1,6 +1,6 @@
-"""Whether Autopilot may pay an employee: every reason that speaks against it, by codes that programs know.
+"""Autopilot eligibility: every reason not to pay an employee, as codes for programs.
 
-Asked on enrollment, on resumption and before each payroll is made; for many employees with a few statements.
+Checked on enrollment, on resumption and before each payroll is generated, with a few statements for many employees.
 """
 
 import datetime
@@ -47,7 +47,7 @@ Reason = Literal[
 REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
 
 FOR_THE_OPERATOR: Final[frozenset[str]] = failures.FOR_THE_OPERATOR | {"direct_deposit_not_offered"}
-"""Reasons that no household can mend: they count as no failure, and what they keep from being paid stays open."""
+"""Reasons that no household can fix: they don't count as failures, and the affected periods stay open."""
 
 IN_WORDS: Final[Mapping[Reason, tuple[str, str]]] = {
     "not_plus": (
@@ -94,7 +94,7 @@ IN_WORDS: Final[Mapping[Reason, tuple[str, str]]] = {
     "not_calculable": (mark("The payroll cannot be calculated"), mark("Correct the employee's settings.")),
     "internal_error": (mark("There was an error on our side"), mark("No action needed.")),
 }
-"""Why, and what the household can do about it."""
+"""Each reason in words, with what the household can do about it."""
 
 
 class _PeopleRow(NamedTuple):
@@ -143,14 +143,14 @@ _AUTHORIZED: Final = statement(
 
 @dataclass(frozen=True, slots=True)
 class EligibilityFacts:
-    """What eligibility depends on, beside a period's dates."""
+    """What eligibility depends on, besides a period's dates."""
 
     has_plan: bool
     active: bool
     salaried: bool
     start_date: datetime.date
     end_date: datetime.date | None
-    """The last day of work of somebody who has left."""
+    """The last day of work of an employee who has left."""
 
     incomplete: bool
     paid_before: bool
@@ -160,7 +160,7 @@ class EligibilityFacts:
 
     @property
     def last_day(self) -> datetime.date | None:
-        """The last day of work of somebody who has left and has not been reinstated."""
+        """The last day of work of an employee who has left and hasn't been reinstated."""
         return None if self.active else self.end_date
 
 
@@ -172,14 +172,14 @@ def reasons_against(
     pay_date: datetime.date,
     period_start: datetime.date | None = None,
 ) -> tuple[Reason, ...]:
-    """Return all reasons against paying the period; none: Autopilot may.
+    """Return all reasons not to pay the period; none means that Autopilot may pay.
 
-    With ``period_start``, that of an enrollment's next period, somebody who has left is still paid for the periods of
-    the employment: a full one as ever, the last part of one to a salaried employee by working days. How many hours an
-    hourly employee worked in the last part nobody knows.
+    With ``period_start``, that of an enrollment's next period, an employee who has left is still paid for the periods
+    of employment: a full one as usual, and for the last, partial one a salaried employee by working days. An hourly
+    employee's hours in the last partial period aren't known.
 
-    Of the law it is asked whether the year has rules and all programs of the state of work that have begun by then:
-    whether a paycheck needs a figure that nobody knows yet, its calculation tells.
+    Checks that rules exist for the year and for every program of the work state that has begun by then. Whether a
+    paycheck needs a figure that isn't known yet is found by its calculation.
     """
     law = _law_missing(facts.work_state, pay_date)
     last_day = facts.last_day
@@ -202,7 +202,7 @@ def reasons_against(
 
 
 def reason_of_code(code: str) -> Reason:
-    """Return the reason that a code of the calculation stands for."""
+    """Return the reason for a code of the calculation."""
     if code == "unsupported_tax_year":
         return "tax_year_not_final"
     return next((reason for reason in REASONS if reason == code), "not_calculable")
@@ -211,7 +211,7 @@ def reason_of_code(code: str) -> Reason:
 async def read_facts(
     session: AsyncSession, employees: Collection[UUID], *, direct_deposit_enabled: bool
 ) -> dict[UUID, EligibilityFacts]:
-    """Return the facts by employee; ``offered`` tells whether this installation has a bank. The sandbox has its own."""
+    """Return the facts by employee; ``offered`` says whether this installation has a bank. The sandbox has its own."""
     rows = await fetch_all(session, _PEOPLE, {"employees": list(employees)})
     households = {row.employer_id for row in rows}
     blocked = await account_blockers(session, households=households, employees=employees)
@@ -236,7 +236,7 @@ async def read_facts(
 
 
 async def authorized_enrollments(session: AsyncSession, enrollments: Sequence[UUID]) -> set[UUID]:
-    """Return those of the enrollments whose standing authorization holds for the account that is connected now."""
+    """Return those enrollments whose standing authorization covers the account that is connected now."""
     return set(await session.scalars(_AUTHORIZED, {"enrollments": list(enrollments)}))
 
 

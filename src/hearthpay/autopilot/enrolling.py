@@ -1,4 +1,4 @@
-"""Enrolling an employee, with the agreement to the debits."""
+"""Enrolling an employee, with the authorization of the debits."""
 
 import datetime
 from typing import Final
@@ -30,7 +30,7 @@ from hearthpay.payroll.ledger.rows import Owner, PayrollRecord
 from hearthpay.payroll.scheduling import NotPlanned
 
 FURTHEST_ANCHOR: Final = datetime.timedelta(days=366)
-"""How far from today the first period may begin, and how far back it may be counted from."""
+"""How far from today the first period may begin, and how far in the past the anchor may be."""
 
 
 async def enroll(
@@ -41,12 +41,12 @@ async def enroll(
     *,
     direct_deposit_enabled: bool,
 ) -> EnrollmentView:
-    """Enroll an employee and record the agreement to the debits; the first period is the first that can still be sent.
+    """Enroll an employee and record the debit authorization; the first period is the first that can still be sent.
 
-    The household is written to. Raises what `allow` and `resolve_employer` raise, `employee_not_in_household`,
-    `validation_error` for terms that are no schedule and an agreement to another text, and `invalid_state` where the
-    employee is enrolled already, or with `details` of the reasons where Autopilot may not pay; and
-    `confirmation_required` for pay above the limits for large payrolls that was not confirmed.
+    Writes to the household. Raises what `allow` and `resolve_employer` raise; `employee_not_in_household`;
+    `validation_error` for terms that are no schedule and for agreeing to another text; `invalid_state` if the
+    employee is already enrolled, or with the reasons in `details` if Autopilot may not pay; and
+    `confirmation_required` for unconfirmed pay above the limits for large payrolls.
     """
     allow(actor, ENROLL_AUTOPILOT, requested.employer_id)
     now = clock.now()
@@ -126,7 +126,7 @@ async def _look_ahead(
     *,
     direct_deposit_enabled: bool,
 ) -> tuple[tuple[Reason, ...], PayrollRecord | None]:
-    """Return what speaks against enrolling, or the payroll that the first period is expected to be."""
+    """Return the reasons not to enroll, or the expected payroll of the first period."""
     facts = (await read_facts(session, [employee.id], direct_deposit_enabled=direct_deposit_enabled))[
         employee.id
     ]

@@ -1,4 +1,4 @@
-"""What a period of an enrollment pays: its order, made of the enrolled hours, and what it is expected to come to."""
+"""What a period of an enrollment pays: its order, made from the enrolled hours, and the expected amounts."""
 
 import datetime
 from decimal import Decimal
@@ -25,17 +25,17 @@ def planned(
     period: AutopilotPeriod,
     now: datetime.datetime,
 ) -> Planned:
-    """Return the payroll of a period: the enrolled hours by direct deposit, at what the employee earns by then."""
+    """Return the payroll of a period: the enrolled hours by direct deposit, at the employee's pay rate by then."""
     dates = dates_ahead(period.start, period.end, period.nominal_pay_date, period.pay_date, now)
     entry = PayrollEntry(employee_id, "direct_deposit", standard_hours, _NOTHING, _NOTHING, _NOTHING)
     return Planned(owner, SettledOrder(owner.employer_id, dates, frequency, None, (entry,)))
 
 
 def held_for(record: PayrollRecord, expected_net: int, *, large_confirmed: bool = False) -> tuple[str, ...]:
-    """Return what the household must confirm before a payroll is sent; ``expected_net`` is cents.
+    """Return what the household must approve before a payroll is sent; ``expected_net`` is cents.
 
-    What was confirmed as large when it was enrolled is asked again only for pay above what is expected then, by more
-    than taxes change it.
+    Pay confirmed as large at enrollment needs approval again only if it exceeds the expected pay by more than tax
+    changes explain.
     """
     above = 100 * record.net_pay > HIGHEST_PERCENT * expected_net
     agreed = large_confirmed and not above
@@ -44,7 +44,7 @@ def held_for(record: PayrollRecord, expected_net: int, *, large_confirmed: bool 
 
 
 async def estimate(session: AsyncSession, payroll: Planned) -> PayrollRecord | NotPlanned:
-    """Return what one payroll is expected to be; its employee is locked until the transaction ends."""
+    """Return the expected payroll; its employee stays locked until the transaction ends."""
     payees = await read_payees(session, [entry.employee_id for entry in payroll.order.entries])
     (result,) = await calculate_planned(session, [payroll], payees)
     return result

@@ -1,14 +1,14 @@
-"""Making payrolls for those who enrolled: each period once, decided when its time has come.
+"""Generating payrolls for enrolled employees: each period once, decided when it is due.
 
-Due enrollments are claimed in chunks, each one transaction of a few statements, and of each one period is decided:
-paid by a scheduled payroll, stepped over because it is paid by hand or skipped, or not paid because Autopilot may not.
-What is enrolled and not due is not looked at. What cannot be decided with its chunk is tried apart, and then later.
+Due enrollments are claimed in chunks, each a transaction of a few statements, and one period of each is decided: paid
+by a scheduled payroll, passed over because it was paid by hand or skipped, or not paid because Autopilot may not.
+Enrollments that aren't due aren't read. What can't be decided in its chunk is tried on its own, and then later.
 
-What the household can mend is a failure once its time is over. What only the operator or the law can mend never is:
-the period stays open, is tried every hour, and is paid as soon as it can be.
+What the household can fix becomes a failure when its time is over. What only the operator or the law can fix never
+does: the period stays open, is tried every hour, and is paid as soon as possible.
 
-Of somebody who has left nothing is decided after the last day: the enrollment stands still, which is no failure, and
-goes on by itself with the reinstatement.
+For an employee who has left, nothing is decided after the last day: the enrollment rests, which isn't a failure, and
+resumes by itself after a reinstatement.
 """
 
 import datetime
@@ -48,17 +48,17 @@ CHUNK: Final = 200
 """Enrollments in one transaction."""
 
 MOST_FAILURES: Final = 3
-"""After so many failures in a row an enrollment is paused."""
+"""Consecutive failures after which an enrollment is paused."""
 
 TRY_AGAIN: Final = datetime.timedelta(hours=6)
-"""When it is looked again whether the household has put right what speaks against a payment, until its time is over."""
+"""How often to check again whether the household has fixed the problem, until its time is over."""
 
 _FIRST_PAUSE_FOR_US: Final = datetime.timedelta(minutes=5)
 _LONGEST_PAUSE_FOR_US: Final = datetime.timedelta(hours=1)
-"""How soon, and at the latest, it is tried again what only the operator or the law can put right."""
+"""The longest interval between attempts at what only the operator or the law can fix."""
 
 TELL_BEFORE: Final = datetime.timedelta(hours=24)
-"""How long before a debit the household is told of it."""
+"""How long before a debit the household is notified of it."""
 
 _log = structlog.get_logger("hearthpay.autopilot")
 
@@ -113,7 +113,7 @@ _TASKS: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class GenerationReport:
-    """What came of the periods that were due; at least `remaining` are due still."""
+    """What came of the periods that were due; at least `remaining` are still due."""
 
     scheduled: int = 0
     stepped_over: int = 0
@@ -122,12 +122,12 @@ class GenerationReport:
 
     @property
     def decided(self) -> int:
-        """How many were looked at."""
+        """How many periods were decided."""
         return self.scheduled + self.stepped_over + self.refused
 
 
 class OutboxTask(NamedTuple):
-    """Something to be told of an enrollment."""
+    """A pending notification or follow-up about an enrollment."""
 
     enrollment_id: UUID
     kind: str
@@ -138,7 +138,7 @@ class OutboxTask(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """An enrollment with the period that is to be decided."""
+    """An enrollment with the period to decide."""
 
     enrollment: Enrollment
     version: EnrollmentVersion
@@ -148,7 +148,7 @@ class _Case:
 
 @dataclass(slots=True)
 class _Decision:
-    """What becomes of a period; without an outcome it is looked at again."""
+    """The decision on a period; without an outcome it is checked again."""
 
     outcome: str | None
     payroll_id: UUID | None = None
@@ -160,12 +160,12 @@ class _Decision:
     net_pay: int | None = None
     mend_by: datetime.datetime | None = None
     ended: datetime.date | None = None
-    """The last day of work, where the period begins after it: nothing is decided about it."""
+    """The last day of work, if the period begins after it: nothing is decided then."""
 
 
 @dataclass(slots=True)
 class _Chunk:
-    """What is written of one chunk."""
+    """What is written for one chunk."""
 
     events: list[tuple[UUID, str, Mapping[str, object]]] = field(default_factory=list)
     tasks: list[OutboxTask] = field(default_factory=list)
@@ -179,10 +179,10 @@ async def generate_due(
     chunk: int = CHUNK,
     stopping: Callable[[], bool] = lambda: False,
 ) -> GenerationReport:
-    """Decide every period that is due and that no other worker has claimed, chunk by chunk.
+    """Decide every due period that no other worker has claimed, chunk by chunk.
 
-    `database` acts as the worker's role; ``offered`` tells whether this installation has a bank. Ends early, between
-    chunks, when `stopping` says so. Raises DatabaseUnavailable; what was decided by then stays.
+    `database` acts as the worker's role; ``offered`` says whether this installation has a bank. Ends early, between
+    chunks, when `stopping` is set. Raises DatabaseUnavailable; what was decided before stays.
     """
     await _resume_reinstated(database, clock, chunk)
     counts = {"scheduled": 0, "stepped_over": 0, "refused": 0}
@@ -207,7 +207,7 @@ async def _resume_reinstated(database: Database, clock: Clock, chunk: int) -> No
 async def _generate_some(
     database: Database, clock: Clock, chunk: int, *, direct_deposit_enabled: bool
 ) -> list[str]:
-    """Decide one chunk; return what became of each: scheduled, stepped_over or refused."""
+    """Decide one chunk; return the result of each: scheduled, stepped_over or refused."""
     claimed: list[UUID] = []
     now = clock.now()
     try:
@@ -233,7 +233,7 @@ async def _generate_some(
 async def _generate_apart(
     database: Database, enrollment_id: UUID, now: datetime.datetime, *, direct_deposit_enabled: bool
 ) -> list[str]:
-    """Decide one period in a transaction of its own; what fails even so is not eligible, for the time being."""
+    """Decide one period in its own transaction; if that fails too, it counts as not eligible for now."""
     mine = _DUE.where(Enrollment.generate_at <= now, Enrollment.id == enrollment_id)
     try:
         async with database.transaction(None) as session:
@@ -286,16 +286,17 @@ async def _generate(
         else:
             open_cases.append(case)
     if open_cases:
-        # Locked before anything is read of them: who runs a payroll for one, or lets one go, comes before or after.
+        # Locked before anything is read: whoever runs or releases a payroll of the enrollment comes before or
+        # after.
         payees = await read_payees(session, [case.enrollment.employee_id for case in open_cases])
         decided += await _decide(
             session, open_cases, payees, now, direct_deposit_enabled=direct_deposit_enabled
         )
     await _write(session, decided, now)
-    return [_event_details(decision) for _, decision in decided]
+    return [_result_name(decision) for _, decision in decided]
 
 
-def _event_details(decision: _Decision) -> str:
+def _result_name(decision: _Decision) -> str:
     if decision.outcome == "scheduled":
         return "scheduled"
     return "refused" if decision.reasons else "stepped_over"
@@ -367,9 +368,9 @@ async def _decide(
 def _refused(case: _Case, reasons: tuple[Reason, ...], now: datetime.datetime) -> _Decision:
     """Return the decision not to pay a period.
 
-    The household has until the money is to be sent to mend what it can, and three days where it could not know before:
-    because the worker was away, or nothing could be paid for reasons that are not the household's. While there is one
-    of these the period stays open.
+    The household has until the sending time to fix what it can, or three days if it couldn't know before: because the
+    worker was down, or nothing could be paid for reasons beyond the household. While there is such a reason, the
+    period stays open.
     """
     send_at = case.period.send_at
     afterwards = now + GENERATE_AHEAD
@@ -382,7 +383,7 @@ def _refused(case: _Case, reasons: tuple[Reason, ...], now: datetime.datetime) -
 async def _write(
     session: AsyncSession, decided: Sequence[tuple[_Case, _Decision]], now: datetime.datetime
 ) -> None:
-    """Write what was decided: periods, where each enrollment goes on, the history, and what is to be told."""
+    """Write the decisions: periods, the next period of each enrollment, the history, and the notifications."""
     chunk = _Chunk()
     final = [(case, decision) for case, decision in decided if decision.outcome is not None]
     if final:
@@ -434,7 +435,7 @@ def _period_values(final: Sequence[tuple[_Case, _Decision]]) -> dict[str, list[o
 
 
 def _goes_on(case: _Case, decision: _Decision, now: datetime.datetime, chunk: _Chunk) -> tuple[object, ...]:
-    """Return where the enrollment goes on, and put into the chunk what the history and the household are told."""
+    """Return the enrollment's next period, and add its history and notifications to the chunk."""
     enrollment, period = case.enrollment, case.period
     days: dict[str, object] = {"period_start": period.start, "period_end": period.end}
     failures, reasons = enrollment.failure_count, list(decision.reasons)
@@ -497,7 +498,7 @@ def _goes_on(case: _Case, decision: _Decision, now: datetime.datetime, chunk: _C
 
 
 def _try_again(case: _Case, decision: _Decision, now: datetime.datetime) -> datetime.datetime:
-    """Return when an open period is looked at again: what is ours at longer and longer intervals, up to an hour."""
+    """Return when to retry an open period: for our own problems at growing intervals, up to an hour."""
     if FOR_THE_OPERATOR.intersection(decision.reasons):
         since = now - case.period.generate_at
         again = now + min(max(since / 2, _FIRST_PAUSE_FOR_US), _LONGEST_PAUSE_FOR_US)
@@ -535,7 +536,7 @@ def _owner(enrollment: Enrollment) -> Owner:
 
 
 def _array(values: Sequence[object]) -> str:
-    """Return the text of an array: unnest would take an array of arrays apart. No value needs quotes."""
+    """Return an array as text, because unnest would flatten an array of arrays. No value needs quotes."""
     return "{" + ",".join(map(str, values)) + "}"
 
 

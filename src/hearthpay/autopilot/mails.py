@@ -1,4 +1,4 @@
-"""What the mails of Autopilot say: plain words, no link, and always how to stop it."""
+"""The mails of Autopilot: plain words, no link, and always how to stop it."""
 
 import datetime
 from collections.abc import Mapping, Sequence
@@ -64,13 +64,13 @@ _WORDINGS: Final[Mapping[str, tuple[str, ...]]] = {
         _HOW_TO_STOP,
     ),
 }
-"""The subject and the paragraphs of what is about a payroll, or about none."""
+"""The subject and paragraphs, with and without a payroll."""
 
 _NOT_BY_HAND: Final = frozenset({"tax_year_not_final", "unsupported_jurisdiction"})
-"""Why a payroll cannot be run by hand either."""
+"""Why a payroll can't be run by hand either."""
 
 AUTOPILOT_KINDS: Final = (*_WORDINGS, "paused", "resumed", "cannot_pay")
-"""What a household is told of: what else happens is that a period cannot be paid."""
+"""What a household is notified of; any other kind means that a period can't be paid."""
 
 
 class PeriodDetails(TypedDict):
@@ -190,7 +190,7 @@ def _paragraphs(
 def _pending_paragraphs(
     reader: NoticeReader, name: str, days: Mapping[str, str], reasons: Sequence[str]
 ) -> list[str]:
-    """Return what is said where only the operator or the law stands in the way: nothing is to be done."""
+    """Return the paragraphs for a problem that only the operator or the law can fix: no action is needed."""
     say = reader.say
     lines = [
         say(mark("Autopilot will pay {name} later"), name=name),

@@ -1,7 +1,7 @@
-"""The four things that may be asked of an enrollment: pause, resume, skip, disable.
+"""The four actions on an enrollment: pause, resume, skip, disable.
 
-Locks are taken as everywhere: the household, the enrollment, its payrolls, its employee. So of a person and the worker
-who want the same thing at once, one is first, and the other finds what it left.
+Locks are taken in the usual order: the household, the enrollment, its payrolls, its employee. If a person and the
+worker act at once, one goes first and the other sees the result.
 """
 
 from uuid import UUID
@@ -26,17 +26,17 @@ from hearthpay.payroll.voiding import void_unsent
 async def manage(
     session: AsyncSession, actor: Actor, clock: Clock, requested: Manage, *, direct_deposit_enabled: bool
 ) -> Managed:
-    """Pause, resume, skip or end an enrollment. Asked again, it changes nothing and answers how things stand.
+    """Pause, resume, skip or end an enrollment. Repeating it changes nothing and returns the current state.
 
-    `pause`: nothing more is made; payrolls that are scheduled are still paid. `resume`: goes on with the first period
-    that can still be sent, and never pays for those in between. `skip`: the next period is not paid, or all that begin
-    by ``through_date``, or the one that begins on ``period_start``; a payroll already scheduled for one is voided.
-    `disable`: ends it for good, voids what is scheduled and ends the authorization of its debits.
+    `pause`: no further payrolls are generated; scheduled ones are still paid. `resume`: continues with the first
+    period that can still be sent, and never pays for those in between. `skip`: doesn't pay the next period, or all
+    that begin by ``through_date``, or the one that begins on ``period_start``; voids a payroll already scheduled for
+    one. `disable`: ends it for good, voids what is scheduled and ends the debit authorization.
 
-    Raises what `allow` and `resolve_employer` raise, `employee_not_in_household`, `not_found` without an enrollment,
-    `invalid_state` for what cannot be resumed, with the reasons in `details`, and where another period than that of
-    ``period_start`` is the next by now, and `validation_error` for a ``through_date`` that is past, more than two years
-    ahead, or of anything but a skip.
+    Raises what `allow` and `resolve_employer` raise; `employee_not_in_household`; `not_found` without an enrollment;
+    `invalid_state` for what can't be resumed, with the reasons in `details`, and if another period than
+    ``period_start`` is next by then; and `validation_error` for a ``through_date`` in the past, more than two years
+    ahead, or with an action other than skip.
     """
     allow(actor, MANAGE_AUTOPILOT)
     _check_through_date(requested, clock)
@@ -79,7 +79,7 @@ def _check_through_date(requested: Manage, clock: Clock) -> None:
 
 
 async def disable(session: AsyncSession, actor: Actor, clock: Clock, enrollment: Enrollment) -> Managed:
-    """End a locked enrollment for good: void what is scheduled, end the authorization of its debits."""
+    """End a locked enrollment for good: void what is scheduled and end its debit authorization."""
     now = clock.now()
     voided: list[UUID] = []
     still_paid: list[UUID] = []

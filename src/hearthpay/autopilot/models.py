@@ -1,4 +1,4 @@
-"""The tables of Autopilot: enrollments, their versions, what became of each period, the history."""
+"""Tables of Autopilot: enrollments, their versions, the outcome of each period, the history."""
 
 import datetime
 from decimal import Decimal
@@ -14,7 +14,7 @@ from hearthpay.database.base import Base
 
 
 class Enrollment(Base):
-    """An employee's recurring payroll; `next_*` are of the first period about which nothing is decided yet."""
+    """An employee's recurring payroll; `next_*` describe the first undecided period."""
 
     __tablename__ = "autopilot_enrollments"
 
@@ -64,7 +64,7 @@ class EnrollmentVersion(Base):
 
 
 class DecidedPeriod(Base):
-    """A pay period and what became of it; `net_pay` is what the payroll was expected to pay, in cents."""
+    """A pay period and its outcome; `net_pay` is the expected net pay, in cents."""
 
     __tablename__ = "autopilot_periods"
 
@@ -90,7 +90,7 @@ class DecidedPeriod(Base):
 
 
 class AutopilotEvent(Base):
-    """One thing that happened to an enrollment; never changed."""
+    """One event in the history of an enrollment; never changed."""
 
     __tablename__ = "autopilot_events"
 

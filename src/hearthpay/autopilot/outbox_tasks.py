@@ -69,9 +69,9 @@ async def run_outbox_tasks(
     chunk: int = CHUNK,
     stopping: Callable[[], bool] = lambda: False,
 ) -> tuple[int, int]:
-    """Run the tasks that are due; return how many were done, and at least how many are left.
+    """Run the due tasks; return how many were done, and at least how many are left.
 
-    `database` acts as the worker's role. One that cannot be done is tried again later and holds no other back. Raises
+    `database` acts as the worker's role. A task that fails is retried later and doesn't delay others. Raises
     DatabaseUnavailable.
     """
     done = 0

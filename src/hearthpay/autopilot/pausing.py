@@ -1,4 +1,4 @@
-"""Pausing an enrollment, and resuming it without paying for what passed in between."""
+"""Pausing an enrollment, and resuming it without paying for the time in between."""
 
 import datetime
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from hearthpay.payroll.scheduling import NotPlanned
 
 
 async def pause(session: AsyncSession, actor: Actor, clock: Clock, enrollment: Enrollment) -> Managed:
-    """Pause a locked enrollment: nothing more is made, and what is scheduled is still paid."""
+    """Pause a locked enrollment: no further payrolls are generated, and scheduled ones are still paid."""
     still_paid = tuple(
         period.payroll_id for period in await waiting_periods(session, enrollment) if period.payroll_id
     )
@@ -41,10 +41,10 @@ async def pause(session: AsyncSession, actor: Actor, clock: Clock, enrollment: E
 async def resume(
     session: AsyncSession, actor: Actor, clock: Clock, enrollment: Enrollment, *, direct_deposit_enabled: bool
 ) -> Managed:
-    """Go on with the first period that can still be sent; those in between are never paid.
+    """Resume with the first period that can still be sent; those in between are never paid.
 
-    Raises `invalid_state` with the reasons in `details` where the household keeps Autopilot from paying. What only the
-    operator or the law can mend does not: the period stays open until it is mended.
+    Raises `invalid_state` with the reasons in `details` if the household can fix what stops Autopilot. What only the
+    operator or the law can fix doesn't prevent it: the period stays open until then.
     """
     if enrollment.status == "active":
         (view,) = await views_of(session, clock, [enrollment])
@@ -97,7 +97,7 @@ def paused_periods(
     until: datetime.date,
     now: datetime.datetime,
 ) -> list[DecidedPeriod]:
-    """Return the periods that passed while the enrollment was paused: they are never paid by Autopilot."""
+    """Return the periods that passed while the enrollment was paused: Autopilot never pays them."""
     stages = stages_of(versions)
     missed: list[DecidedPeriod] = []
     for period in periods_of(stages, enrollment.next_start):

@@ -17,7 +17,7 @@ USUAL_PAY_DAYS_AFTER: Final = 5
 
 _DAY: Final = datetime.timedelta(days=1)
 _OLDEST: Final = datetime.timedelta(days=366)
-"""How long ago the last paid period may have ended for the schedule to go on from it."""
+"""How long ago the last paid period may have ended for the schedule to continue from it."""
 
 _LAST_PAID: Final = statement(
     "SELECT max(p.period_end) FROM {paychecks} c JOIN {payrolls} p ON p.id = c.payroll_id "
@@ -29,11 +29,11 @@ _LAST_PAID: Final = statement(
 
 
 async def usual_schedule(session: AsyncSession, employee: Employee, today: datetime.date) -> Schedule:
-    """Return the schedule on which an employee would be enrolled unless something else is chosen.
+    """Return the default schedule for enrolling an employee.
 
-    Periods have the employee's pay frequency. They follow the last period that was paid, where one of the frequency
-    may begin on the day after it, and else are counted from this week's Monday, or from the calendar's half month or
-    month. The payday is `USUAL_PAY_DAYS_AFTER` days after the period.
+    Periods have the employee's pay frequency. They follow the last paid period if one of that frequency may begin on
+    the day after it; otherwise they are counted from this week's Monday, or from the calendar's half month or month.
+    The payday is `USUAL_PAY_DAYS_AFTER` days after the period.
     """
     frequency = cast(PayFrequency, employee.pay_frequency)
     following = await _day_after_last_paid(session, employee.id)
@@ -48,9 +48,9 @@ async def usual_schedule(session: AsyncSession, employee: Employee, today: datet
 async def proposed_periods(
     session: AsyncSession, employee: Employee, now: datetime.datetime, today: datetime.date
 ) -> tuple[AutopilotPeriod, ...]:
-    """Return the first three periods that enrolling an employee now would pay, on the usual schedule.
+    """Return the first three periods that enrolling an employee now would pay, on the default schedule.
 
-    A period that ends before the employee starts is not among them.
+    Periods that end before the employee starts are left out.
     """
     schedule = await usual_schedule(session, employee, today)
     stages = (Stage(schedule.anchor, schedule),)

@@ -1,4 +1,4 @@
-"""Reading Autopilot: where an employee and a household stand, and what happened."""
+"""Reading Autopilot: the state of an employee or a household, and the history."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -29,9 +29,9 @@ async def read_autopilot(
     *,
     direct_deposit_enabled: bool,
 ) -> AutopilotView:
-    """Return where an employee stands; of one who is not enrolled, what enrolling now would give.
+    """Return an employee's state; for one who isn't enrolled, what enrolling now would give.
 
-    An enrollment that was ended is none. Raises what `allow` and `resolve_employer` raise, and
+    An ended enrollment counts as none. Raises what `allow` and `resolve_employer` raise, and
     `employee_not_in_household`.
     """
     allow(actor, READ_AUTOPILOT)
@@ -83,7 +83,7 @@ async def list_autopilot(
 async def read_history(
     session: AsyncSession, actor: Actor, requested: HistoryQuery
 ) -> tuple[Sequence[AutopilotEvent], str | None]:
-    """Return one page of what happened, newest first, and the cursor of the next.
+    """Return one page of the history, newest first, and the cursor of the next.
 
     Raises what `allow` and `resolve_employer` raise.
     """

@@ -1,4 +1,4 @@
-"""Enrollments in the database: found and locked, their versions as stages of a schedule, and the history."""
+"""Enrollments in the database: finding and locking them, their versions as stages of a schedule, and the history."""
 
 import datetime
 from collections.abc import Mapping, Sequence
@@ -32,10 +32,10 @@ SOURCES: Final[Mapping[ActorKind, str]] = {
     "mcp": "mcp",
     "system": "system",
 }
-"""By which way somebody came; the operator does at the command line what is done on the page."""
+"""The source recorded for each kind of actor; the operator's commands count as the app."""
 
 STANDING_TEXT_VERSION: Final = "2026-11-24"
-"""The version of `authorization.md`: a changed text is a new version."""
+"""The version of `authorization.md`; changing the text makes a new version."""
 
 _TASK: Final = text(
     "INSERT INTO autopilot_errands (id, organization_id, employer_id, sandbox, enrollment_id, kind, payroll_id, "
@@ -46,12 +46,12 @@ _TASK: Final = text(
 
 @cache
 def standing_text() -> str:
-    """Return the text of the standing authorization that a household agrees to, in Markdown."""
+    """Return the text of the standing authorization, in Markdown."""
     return files("hearthpay.autopilot").joinpath("authorization.md").read_text(encoding="utf-8")
 
 
 async def lock_live(session: AsyncSession, employee_id: UUID) -> Enrollment | None:
-    """Return the employee's live enrollment, which nobody else changes or pays by until the commit; None without one.
+    """Return the employee's live enrollment, locked against changes and payments until the commit; None without one.
 
     Enrollments are locked after the household, and before payrolls and employees.
     """
@@ -71,7 +71,7 @@ def _live(employee_id: UUID) -> Select[Enrollment]:
 
 
 async def latest_of(session: AsyncSession, employee_id: UUID) -> Enrollment | None:
-    """Return the employee's live enrollment, else the one that was ended last, if there was any."""
+    """Return the employee's live enrollment, or else the one that ended last, if any."""
     statement = select(Enrollment).where(Enrollment.employee_id == employee_id)
     order = statement.order_by((Enrollment.status == "disabled"), Enrollment.id.desc()).limit(1)
     return cast("Enrollment | None", await session.scalar(order))
@@ -80,7 +80,7 @@ async def latest_of(session: AsyncSession, employee_id: UUID) -> Enrollment | No
 async def versions_of(
     session: AsyncSession, enrollments: Sequence[UUID]
 ) -> dict[UUID, list[EnrollmentVersion]]:
-    """Return the versions of each enrollment, in the order in which they were made."""
+    """Return the versions of each enrollment, in the order of their creation."""
     statement = select(EnrollmentVersion).where(EnrollmentVersion.enrollment_id.in_(enrollments))
     found: dict[UUID, list[EnrollmentVersion]] = {}
     for version in await session.scalars(statement.order_by(EnrollmentVersion.number)):
@@ -89,7 +89,7 @@ async def versions_of(
 
 
 def stages_of(versions: Sequence[EnrollmentVersion]) -> tuple[Stage, ...]:
-    """Return an enrollment's versions as what the schedule goes by."""
+    """Return an enrollment's versions as stages of its schedule."""
     return tuple(
         Stage(
             version.from_period,
@@ -100,7 +100,7 @@ def stages_of(versions: Sequence[EnrollmentVersion]) -> tuple[Stage, ...]:
 
 
 def stand_before(enrollment: Enrollment, period: AutopilotPeriod) -> None:
-    """Let the period be the enrollment's first about which nothing is decided."""
+    """Make the period the enrollment's first undecided one."""
     enrollment.next_start, enrollment.next_end = period.start, period.end
     enrollment.next_pay_date = period.pay_date
     enrollment.generate_at = period.generate_at if enrollment.status == "active" else None
@@ -115,7 +115,7 @@ def note(
     at: datetime.datetime,
     details: Mapping[str, Any],
 ) -> None:
-    """Write a line of the history."""
+    """Add a line to the history."""
     session.add(
         AutopilotEvent(
             id=uuid7(),
@@ -142,7 +142,7 @@ async def queue_task(
     due_at: datetime.datetime,
     details: Mapping[str, object] | None = None,
 ) -> None:
-    """Let the worker tell the household of something that concerns the enrollment."""
+    """Queue a notification to the household about the enrollment."""
     task = {
         "id": uuid7(),
         "organization_id": enrollment.organization_id,
@@ -158,7 +158,7 @@ async def queue_task(
 
 
 async def employee_of(session: AsyncSession, employer_id: UUID, employee_id: UUID) -> Employee:
-    """Return the employee. Raises `employee_not_in_household` for any other than the household's."""
+    """Return the employee. Raises `employee_not_in_household` for an employee of another household."""
     employee = await session.get(Employee, employee_id)
     if employee is None or employee.employer_id != employer_id:
         raise _not_in_household(employee_id)
@@ -176,9 +176,9 @@ def _not_in_household(employee_id: UUID) -> Refusal:
 async def household_of(
     session: AsyncSession, actor: Actor, employer_id: UUID | None, employee_id: UUID, *, hold: bool = False
 ) -> UUID:
-    """Return the household that is named, or whose employee is, once it is found to be within reach.
+    """Return the household that is named, or whose employee is, after checking that it is within reach.
 
-    Raises what `resolve_employer` raises, and `employee_not_in_household` for any other than the household's.
+    Raises what `resolve_employer` raises, and `employee_not_in_household` for an employee of another household.
     """
     if employer_id is None:
         owner = await session.scalar(select(Employee.employer_id).where(Employee.id == employee_id))
@@ -199,12 +199,12 @@ async def require_live(session: AsyncSession, employee_id: UUID) -> Enrollment:
 
 
 def owner_of(enrollment: Enrollment) -> Owner:
-    """Return whose the payrolls of an enrollment are."""
+    """Return the owner columns for payrolls of an enrollment."""
     return Owner(enrollment.organization_id, enrollment.employer_id, enrollment.sandbox)
 
 
 async def waiting_periods(session: AsyncSession, enrollment: Enrollment) -> Sequence[DecidedPeriod]:
-    """Return the periods whose payrolls are scheduled and not sent, as far as is known without locking them."""
+    """Return the periods whose payrolls are scheduled and unsent, as far as is known without locking them."""
     statement = (
         select(DecidedPeriod)
         .where(DecidedPeriod.enrollment_id == enrollment.id, DecidedPeriod.outcome == "scheduled")
@@ -222,7 +222,7 @@ async def keep(
     event: str,
     details: Mapping[str, object],
 ) -> None:
-    """Write an enrollment that was changed, with its line of the history and its audit row."""
+    """Save a changed enrollment, with its history line and audit row."""
     enrollment.updated_at = clock.now()
     note(session, enrollment, event, actor, clock.now(), details)
     await session.flush()
@@ -232,7 +232,7 @@ async def keep(
 async def audit(
     session: AsyncSession, actor: Actor, enrollment: Enrollment, action: str, details: Mapping[str, object]
 ) -> None:
-    """Leave the audit row of what was done to an enrollment."""
+    """Write the audit row of an action on an enrollment."""
     await record_audit(
         session,
         actor,

@@ -1,4 +1,4 @@
-"""What Autopilot refuses in more than one place, in the words that are told."""
+"""Refusals that Autopilot uses in more than one place."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -9,7 +9,7 @@ from hearthpay.taxes.messages import message
 
 
 def not_enrolled(employee_id: UUID) -> Refusal:
-    """Return what is said where there is no enrollment."""
+    """Return the refusal for a missing enrollment."""
     return Refusal(
         "not_found",
         "This employee is not enrolled in Autopilot.",
@@ -18,7 +18,7 @@ def not_enrolled(employee_id: UUID) -> Refusal:
 
 
 def enrolled_already(employee_id: UUID) -> Refusal:
-    """Return what is said where there is one."""
+    """Return the refusal for an existing enrollment."""
     return Refusal(
         "invalid_state",
         "This employee is enrolled in Autopilot already. Change the enrollment, or end it first.",
@@ -27,7 +27,7 @@ def enrolled_already(employee_id: UUID) -> Refusal:
 
 
 def not_eligible(reasons: Sequence[Reason]) -> Refusal:
-    """Return what is said where Autopilot may not pay, with the reasons."""
+    """Return the refusal for an ineligible employee, with the reasons."""
     return Refusal(
         "invalid_state",
         message("autopilot_not_eligible", reasons=", ".join(reasons)),

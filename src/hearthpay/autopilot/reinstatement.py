@@ -1,4 +1,4 @@
-"""Going on with the enrollments of those who had left and work again, from the next whole period."""
+"""Resuming the enrollments of reinstated employees, from the next whole period."""
 
 import datetime
 from typing import Final, NamedTuple
@@ -31,10 +31,10 @@ _BACK: Final = query(
 
 
 async def resume_reinstated(session: AsyncSession, now: datetime.datetime, *, limit: int) -> int:
-    """Resume what stood still since its employee had left, once the employee works again; return how many.
+    """Resume enrollments that rested after their employee left, now that the employee works again; return how many.
 
-    The session is the worker's. Each goes on with the first period that begins on or after the first day of work and
-    whose money can still be sent; those in between are never paid by Autopilot. The household is told.
+    The session is the worker's. Each resumes with the first period that begins on or after the first day of work and
+    can still be sent; Autopilot never pays for those in between. The household is notified.
     """
     starts = {row.id: row.start_date for row in await fetch_all(session, _BACK, {"limit": limit})}
     if not starts:

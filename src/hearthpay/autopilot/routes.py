@@ -1,4 +1,4 @@
-"""The HTTP face of Autopilot: reads, the four things that may be asked of an enrollment, and where to enroll."""
+"""Autopilot's HTTP routes: reads, the four actions on an enrollment, and where to enroll."""
 
 from typing import Annotated, Final
 
@@ -37,7 +37,7 @@ from hearthpay.wire.answer import Answer
 router: Final = api_router("Autopilot")
 
 ENROLL_PAGE: Final = "/app/autopilot"
-"""Where a person enrolls: the page of the app."""
+"""The page of the app where a person enrolls."""
 
 _WHOSE: Final = {
     "employer_id": "019a9f2e-7c1d-7a3b-9d52-3f1f6f0c2b10",

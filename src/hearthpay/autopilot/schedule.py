@@ -1,6 +1,6 @@
-"""When Autopilot pays: pay periods one after the other, their pay dates, and when their money is sent.
+"""When Autopilot pays: consecutive pay periods, their pay dates, and when their money is sent.
 
-Pure functions of a schedule; what is shown in advance and what is made come from the same ones.
+Pure functions of a schedule; the preview and the generated payrolls come from the same ones.
 """
 
 import calendar as months
@@ -14,10 +14,11 @@ from hearthpay.banking import calendar
 from hearthpay.employees.commands import PayFrequency
 
 GENERATE_AHEAD: Final = datetime.timedelta(days=3)
-"""How long before its money is sent a payroll is made: time to tell of the debit a day before, and to say no."""
+"""How long before its sending time a payroll is generated: enough to announce the debit a day before, and to decline.
+"""
 
 PREVIEWED: Final = 3
-"""How many periods are shown in advance."""
+"""How many periods are previewed."""
 
 LATEST_PAY_DAY: Final = 14
 """The most calendar days from the end of a period to its pay date."""
@@ -28,19 +29,19 @@ _DAYS: Final = {"weekly": 7, "biweekly": 14}
 
 
 class AutopilotPeriod(NamedTuple):
-    """A pay period, both days included, with the day on which its wages arrive and the instant its money is sent."""
+    """A pay period, both days included, with its pay date and the instant at which its money is sent."""
 
     start: datetime.date
     end: datetime.date
     nominal_pay_date: datetime.date
-    """The day that the rule names, which may be one on which banks are closed."""
+    """The pay date by the schedule, which may fall on a day when banks are closed."""
 
     pay_date: datetime.date
     send_at: datetime.datetime
 
     @property
     def generate_at(self) -> datetime.datetime:
-        """When the payroll is made."""
+        """When the payroll is generated."""
         return self.send_at - GENERATE_AHEAD
 
 
@@ -50,11 +51,11 @@ class PayDayError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """How often is paid, from which day on, and how many calendar days after a period's last day.
+    """The pay frequency, its first day, and the number of calendar days from a period's end to its pay date.
 
-    The anchor is the first day of a period. Weekly and biweekly periods are counted from it; semimonthly ones begin on
-    the 1st and the 16th, monthly ones on the 1st. Raises ValueError for an anchor on which no period of the frequency
-    begins, and for a pay day before the period's end or more than `LATEST_PAY_DAY` days after it.
+    The anchor is the first day of a period. Weekly and biweekly periods are counted from it; semimonthly ones begin
+    on the 1st and the 16th, monthly ones on the 1st. Raises ValueError for an anchor on which no period of the
+    frequency begins, and for a pay date before the period's end or more than `LATEST_PAY_DAY` days after it.
     """
 
     frequency: PayFrequency
@@ -68,7 +69,7 @@ class Schedule:
             raise ValueError(f"no {self.frequency} period begins on {self.anchor}")
 
     def begins_on(self, day: datetime.date) -> bool:
-        """Return whether a period begins on the day, from the anchor on."""
+        """Return whether a period begins on the day, on or after the anchor."""
         if day < self.anchor:
             return False
         if self.frequency == "monthly":
@@ -78,7 +79,7 @@ class Schedule:
         return (day - self.anchor).days % _DAYS[self.frequency] == 0
 
     def period(self, start: datetime.date) -> AutopilotPeriod:
-        """Return the period that begins on the day. Raises ValueError where none does."""
+        """Return the period that begins on the day. Raises ValueError if none does."""
         if not self.begins_on(start):
             raise ValueError(f"no {self.frequency} period begins on {start}")
         end = self._last_day(start)
@@ -87,14 +88,14 @@ class Schedule:
         return AutopilotPeriod(start, end, nominal, pay_date, calendar.send_at(pay_date))
 
     def periods(self, start: datetime.date) -> Iterator[AutopilotPeriod]:
-        """Return the periods from the one that begins on the day, without end. Raises ValueError where none does."""
+        """Yield the periods from the one that begins on the day, without end. Raises ValueError if none does."""
         while True:
             period = self.period(start)
             yield period
             start = period.end + _DAY
 
     def start_on_or_after(self, day: datetime.date) -> datetime.date:
-        """Return the first day from this one on, and from the anchor on, on which a period begins."""
+        """Return the first day, not before the anchor, on or after this one on which a period begins."""
         day = max(day, self.anchor)
         while not self.begins_on(day):
             day += _DAY
@@ -116,9 +117,9 @@ class Stage(NamedTuple):
 
 
 def stage_of(stages: Sequence[Stage], start: datetime.date) -> int:
-    """Return the place of the stage that holds for the period beginning on the day: the latest one that has begun.
+    """Return the index of the stage for the period beginning on the day: the latest one that has begun.
 
-    Of two from the same period the later in the list holds. Raises ValueError where none has begun.
+    Of two from the same period, the later in the list holds. Raises ValueError if none has begun.
     """
     begun = [place for place, stage in enumerate(stages) if stage.from_period <= start]
     if not begun:
@@ -127,7 +128,7 @@ def stage_of(stages: Sequence[Stage], start: datetime.date) -> int:
 
 
 def periods_of(stages: Sequence[Stage], start: datetime.date) -> Iterator[AutopilotPeriod]:
-    """Return the periods of all stages from the one that begins on the day: each begins where the one before ended."""
+    """Yield the periods of all stages from the one that begins on the day: each begins where the last ended."""
     while True:
         period = stages[stage_of(stages, start)].schedule.period(start)
         yield period
@@ -142,7 +143,7 @@ def first_still_sent(
 
 
 def as_sent_from(period: AutopilotPeriod, now: datetime.datetime) -> AutopilotPeriod:
-    """Return the period as it is paid by money that is sent from the instant on: on its day, or as soon as it can."""
+    """Return the period as paid by money sent from the instant on: on its day, or as soon as possible."""
     arrives = max(period.pay_date, calendar.earliest_pay_date(now))
     return (
         period
@@ -154,21 +155,22 @@ def as_sent_from(period: AutopilotPeriod, now: datetime.datetime) -> AutopilotPe
 def preview(
     stages: Sequence[Stage], start: datetime.date, *, skip_through: datetime.date | None = None
 ) -> tuple[AutopilotPeriod, ...]:
-    """Return the next periods that will be paid, from the one beginning on the day, without those that are skipped."""
+    """Return the next periods to be paid, from the one beginning on the day, without skipped ones."""
     coming = (period for period in periods_of(stages, start) if not is_skipped(period, skip_through))
     return tuple(islice(coming, PREVIEWED))
 
 
 def is_skipped(period: AutopilotPeriod, skip_through: datetime.date | None) -> bool:
-    """Return whether a skip through a day takes the period: whatever begins by then."""
+    """Return whether a skip through a day includes the period, that is, whether it begins by then."""
     return skip_through is not None and period.start <= skip_through
 
 
 def common_starts(
     stages: Sequence[Stage], new: PayFrequency, day: datetime.date, *, within_days: int = 800
 ) -> Iterator[datetime.date]:
-    """Return the days from this one on, within so many, on which a period begins and one of the new frequency may:
-    there a change leaves neither a gap nor an overlap. Raises ValueError where no stage has begun by the day.
+    """Return the days, from this one on within a range, on which both a current period and one of the new frequency
+    begin, so that a change leaves neither a gap nor an overlap. Raises ValueError if no stage has begun by the
+    day.
     """
     for passed in range(min(within_days, (datetime.date.max - day).days)):
         start = day + passed * _DAY

@@ -1,4 +1,4 @@
-"""What goes over the wire about Autopilot."""
+"""Autopilot's requests and answers."""
 
 import datetime
 from dataclasses import dataclass

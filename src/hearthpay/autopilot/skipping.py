@@ -1,4 +1,4 @@
-"""Skipping the next period of an enrollment, or all through a day; what is scheduled for one is voided."""
+"""Skipping the next period of an enrollment, or all through a day, and voiding what is scheduled for them."""
 
 import datetime
 from collections.abc import Sequence
@@ -28,8 +28,8 @@ async def skip(
 ) -> Managed:
     """Skip the next period of a locked enrollment, or all that begin by a day, and void what is scheduled for them.
 
-    With the ``start`` of the next period that is paid, as somebody has seen it, that one is skipped, and no other:
-    raises `invalid_state` where it is another one by now. Skipped already, nothing changes.
+    With the ``start`` of the next period as the caller saw it, only that one is skipped: raises `invalid_state` if
+    another one is next by now. Skipping it again changes nothing.
     """
     waiting = await waiting_periods(session, enrollment)
     only_next = through is None
@@ -70,7 +70,7 @@ async def skip(
 async def _next_unsent(
     session: AsyncSession, enrollment: Enrollment, now: datetime.datetime
 ) -> datetime.date | None:
-    """Return the last day of the next period whose money is not sent; None where that one is skipped already."""
+    """Return the last day of the next unsent period; None if it is already skipped."""
     decided = await session.scalar(
         select(DecidedPeriod)
         .where(
@@ -95,8 +95,8 @@ async def _next_as_seen(
     start: datetime.date,
     now: datetime.datetime,
 ) -> datetime.date | None:
-    """Return the last day of the period that begins on the day, where it is the next that is paid; None where it is
-    skipped already. Raises `invalid_state` where another one is the next.
+    """Return the last day of the period that begins on the day, if it is the next to be paid; None if it is already
+    skipped. Raises `invalid_state` if another one is next.
     """
     decided = await session.scalar(
         select(DecidedPeriod.outcome).where(
@@ -112,7 +112,7 @@ async def _next_as_seen(
         first = min((each.period_start, each.period_end) for each in waiting)
     else:
         stages = stages_of((await versions_of(session, [enrollment.id]))[enrollment.id])
-        # An active enrollment still pays the period before which it stands, however late.
+        # An active enrollment still pays its next period, however late.
         next_start = enrollment.next_start
         if enrollment.status == "paused":
             next_start = first_still_sent(stages, next_start, now).start

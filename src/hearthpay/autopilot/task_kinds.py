@@ -19,7 +19,7 @@ from hearthpay.database.relations import PAYCHECKS, PAYROLLS
 from hearthpay.payroll.issues.failures import FOR_THE_OPERATOR
 
 _NOT_COUNTED: Final = FOR_THE_OPERATOR
-"""Failures that the household cannot mend; nor does a payroll count that another one pays, `year_passed`."""
+"""Failures that the household can't fix; neither does `year_passed` count, since another payroll pays the period."""
 
 _MADE_ANEW: Final = text(
     "SELECT p.id, p.status, p.period_start, p.period_end, p.pay_date, p.net_pay, p.scheduled_send_at, "
@@ -29,7 +29,7 @@ _MADE_ANEW: Final = text(
     f"AND EXISTS (SELECT FROM {PAYCHECKS} c WHERE c.payroll_id = p.id AND c.employee_id = :employee) "
     "ORDER BY p.id DESC LIMIT 1"
 )
-"""The payroll of the new year that takes the place of one whose year had passed."""
+"""The payroll of the new year that replaces one whose year had passed."""
 _COUNT: Final = text(
     "UPDATE autopilot_enrollments SET failure_count = :failures, updated_at = :now WHERE id = :id"
 )
@@ -146,9 +146,9 @@ async def _count_failures(context: TaskContext, failures: int) -> None:
 async def _regenerated(
     session: AsyncSession, payroll_id: UUID, employee_id: UUID, now: datetime.datetime
 ) -> TaskPayroll | None:
-    """Return the payroll that takes the place of one whose year had passed, if its debit is authorized.
+    """Return the payroll that replaces one whose year had passed, if its debit is authorized.
 
-    The household is told of this debit as of any other of Autopilot.
+    The household is notified of this debit as of any other of Autopilot.
     """
     row = (await session.execute(_MADE_ANEW, {"payroll": payroll_id, "employee": employee_id})).one_or_none()
     if row is None or not await authorized_payrolls(session, [row.id], now):

@@ -1,4 +1,4 @@
-"""What is enrolled, from a period on: hours and a schedule, in versions that are never changed."""
+"""What is enrolled from a period on: hours and a schedule, in immutable versions."""
 
 import datetime
 from decimal import Decimal
@@ -24,9 +24,9 @@ def new_version(
     *,
     large_confirmed: bool,
 ) -> EnrollmentVersion:
-    """Return a version that holds from the period beginning at `start` on; `net_pay` is in cents.
+    """Return a version that holds from the period beginning at `start`; `net_pay` is in cents.
 
-    ``large_confirmed`` tells that pay above the limits for large payrolls was confirmed for these terms.
+    ``large_confirmed`` says that pay above the limits for large payrolls was confirmed for these terms.
     """
     return EnrollmentVersion(
         id=uuid7(),
@@ -49,7 +49,7 @@ def new_version(
 
 
 def refuse_other_pay(hours: Decimal, *, salaried: bool) -> None:
-    """Raise `validation_error` for hours of somebody paid a salary, and for none of somebody paid by the hour."""
+    """Raise `validation_error` for hours of a salaried employee, and for zero hours of an hourly one."""
     if salaried and hours:
         raise invalid("standard_hours", message("hours_of_salaried"))
     if not salaried and not hours:

@@ -1,4 +1,4 @@
-"""How an enrollment stands, as its readers and those who change it are told."""
+"""The state of an enrollment, for those who read or change it."""
 
 import datetime
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from hearthpay.clock import Clock
 
 @dataclass(frozen=True, slots=True)
 class EnrollmentView:
-    """An enrollment as it stands; amounts in cents. ``next_pay_date`` is None where nothing is to be paid."""
+    """The state of an enrollment; amounts in cents. ``next_pay_date`` is None if nothing is to be paid."""
 
     enrollment: Enrollment
     version: EnrollmentVersion
@@ -28,9 +28,9 @@ class EnrollmentView:
 
 @dataclass(frozen=True, slots=True)
 class AutopilotView:
-    """What is known of an employee and Autopilot: the live enrollment, what speaks against paying, the next periods.
+    """An employee's Autopilot: the live enrollment, the reasons not to pay, and the next periods.
 
-    Without an enrollment, ``coming`` is what enrolling now would give; it is empty where that is not possible.
+    Without an enrollment, ``coming`` is what enrolling now would give; empty if that isn't possible.
     """
 
     employer_id: UUID
@@ -41,7 +41,7 @@ class AutopilotView:
 
 @dataclass(frozen=True, slots=True)
 class Managed:
-    """What came of a wish: whether anything changed, which payrolls were voided, and which are paid all the same."""
+    """The result of an action: whether anything changed, which payrolls were voided, and which are still paid."""
 
     view: EnrollmentView
     changed: bool
@@ -52,7 +52,7 @@ class Managed:
 async def views_of(
     session: AsyncSession, clock: Clock, enrollments: Sequence[Enrollment]
 ) -> list[EnrollmentView]:
-    """Return how the enrollments stand, in their order."""
+    """Return the states of the enrollments, in the same order."""
     ids = [enrollment.id for enrollment in enrollments]
     versions = await versions_of(session, ids)
     under_way = select(DecidedPeriod).where(
@@ -85,7 +85,7 @@ async def views_of(
 async def reasons_of(
     session: AsyncSession, view: EnrollmentView, clock: Clock, *, direct_deposit_enabled: bool
 ) -> tuple[Reason, ...]:
-    """Return what speaks against paying the next period of an enrollment."""
+    """Return the reasons not to pay the next period of an enrollment."""
     enrollment = view.enrollment
     facts = (
         await read_facts(session, [enrollment.employee_id], direct_deposit_enabled=direct_deposit_enabled)

@@ -1,1 +1,1 @@
-"""Backup and restore: whole, checked copies of the database, without the keys that open what is sealed in it."""
+"""Backup and restore: complete, verified copies of the database, without the keys to its encrypted values."""

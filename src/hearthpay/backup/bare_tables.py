@@ -1,9 +1,9 @@
-"""Tables without what judges each row on its own: rows that were right where they came from are put in as they are.
+"""Tables without triggers, references and row security, so that rows of a backup are restored as they are.
 
-Triggers would write a second time what the backup holds (the audit chain's seals, the queue's events) or refuse a past
-that is closed by now; references would be broken until the last table is filled; and COPY is not to be had where
-row-level security binds the owner. All of it is taken off and put back in the transaction that fills the tables, and
-every reference is then proved anew.
+Triggers would write again what the backup already has (the audit chain's seals, the queue's events) or refuse changes
+to a closed past; references would be broken until the last table is filled; and COPY isn't available where row-level
+security binds the owner. All of it is removed and restored in the transaction that fills the tables, and then every
+reference is verified.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ _ENABLED: Final = {"O": "ENABLE TRIGGER", "A": "ENABLE ALWAYS TRIGGER", "R": "EN
 
 @contextmanager
 def bare_tables(connection: Connection, tell: Tell) -> Iterator[None]:
-    """Within the block our tables are empty, and take any row; the connection is in the transaction that made them.
+    """Empty our tables and let them take any row within the block, in the transaction that created them.
 
-    At its end all is as the migrations made it, and every reference holds. Raises psycopg's errors where one does not.
+    At the end everything is as the migrations made it, and every reference holds. Raises psycopg's errors if one
+    doesn't.
     """
     connection.execute(
         "SET CONSTRAINTS ALL IMMEDIATE"
@@ -76,5 +77,5 @@ def bare_tables(connection: Connection, tell: Tell) -> Iterator[None]:
 
 
 def _alter(connection: Connection, relation: sql.Identifier, change: str, *names: sql.Identifier) -> None:
-    """`change` is this module's own text, or the catalogue's."""
+    """`change` is a constant of this module, or from the catalog."""
     connection.execute(sql.SQL("ALTER TABLE {} ").format(relation) + sql.SQL(change).format(*names))

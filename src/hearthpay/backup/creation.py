@@ -1,4 +1,4 @@
-"""Makes a backup: a consistent copy while the service goes on, checked before it gets its name."""
+"""Creates a backup: a consistent copy while the service runs, verified before it gets its name."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ How = Literal["logical", "full", "incremental"]
 
 @dataclass(frozen=True, slots=True)
 class MadeBackup:
-    """A backup that is there, and the keys to keep apart from it."""
+    """A finished backup, and the keys to store separately from it."""
 
     path: Path
     manifest: Manifest
     drilled: bool
-    """Whether it was restored before it got its name."""
+    """Whether it was restored as a test before it got its name."""
     keys_in: str
     """Where the key ring is read from: a file or the variable."""
     keys_copied_to: Path | None
     keys_missing: tuple[str, ...]
-    """Needed keys that are not in that ring: what they sealed is lost already, unless they are found."""
+    """Needed keys that are not in that ring: what they encrypted is lost unless they are found."""
 
 
 def make_backup(
@@ -56,11 +56,11 @@ def make_backup(
     keys_to: Path | None = None,
     drilled: bool = True,
 ) -> MadeBackup:
-    """Back up the URL's database, or the embedded one, into a new directory below `store`.
+    """Back up the URL's database, or the embedded one, into a new directory in `store`.
 
-    `keys_to` gets a copy of the key ring, elsewhere. With `drilled` the backup is restored beside itself before it gets
-    its name. Raises BackupError, MigrationError, EmbeddedServerError, KeyRingError, psycopg's
-    errors and OSError; then there is no new backup.
+    `keys_to` gets a copy of the key ring, elsewhere. With `drilled`, the backup is restored next to itself before it
+    gets its name. Raises BackupError, MigrationError, EmbeddedServerError, KeyRingError, psycopg's errors and
+    OSError; then there is no new backup.
     """
     store = store.expanduser().resolve()
     if database_url and how != "logical":
@@ -119,7 +119,7 @@ def _drill(made: Path, clock: Clock, tell: Tell) -> None:
 
 @contextmanager
 def _snapshot(connection: Connection) -> Iterator[str]:
-    """A transaction that sees one moment, and the name by which pg_dump sees the same."""
+    """A transaction with a snapshot, and the snapshot's name for pg_dump."""
     connection.isolation_level = IsolationLevel.REPEATABLE_READ
     connection.read_only = True
     with connection.transaction():
@@ -174,7 +174,7 @@ def _copy(
 
 
 def _parent(store: Path, manifest: Manifest) -> StoredBackup:
-    """Return the newest physical backup of the same server, whose own chain is whole."""
+    """Return the newest physical backup of the same server whose own chain is complete."""
     found = [each for each in backups(store) if each.manifest.kind != "logical"]
     if not found:
         raise RefusedError(f"{store} holds no physical backup yet: make one with --physical first")

@@ -1,9 +1,9 @@
-"""What keeps a backup or a restore from happening."""
+"""Errors that stop a backup or a restore."""
 
 
 class BackupError(Exception):
-    """Nothing was done, or all of it was undone; the message says why, plainly."""
+    """Nothing was done, or all of it was undone; the message says why, in plain words."""
 
 
 class RefusedError(BackupError):
-    """It was not even begun: what was asked for makes no sense, or would do harm."""
+    """Refused before it began: the request makes no sense, or would do harm."""

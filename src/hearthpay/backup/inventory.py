@@ -1,4 +1,4 @@
-"""What a database holds, as one transaction sees it: where it comes from, its rows by table, the keys it needs."""
+"""The contents of a database as one transaction sees it: its origin, its rows by table, the keys it needs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from hearthpay.backup.manifest import Origin
 from hearthpay.backup.source import Connection
 from hearthpay.doctor.exposure import OPEN_CASES
 
-# An owner who bypasses nothing sees what the policies show him: it must be everything, or the backup is none.
+# An owner bound by row security sees only what the policies show: it must be everything, or the backup is
+# incomplete.
 _HIDDEN: Final = """
 SELECT c.oid::regclass::text FROM pg_class c
  WHERE c.relkind IN ('r', 'p') AND c.relrowsecurity AND row_security_active(c.oid)
@@ -21,8 +22,8 @@ SELECT c.oid::regclass::text FROM pg_class c
                    AND pg_get_expr(p.polqual, c.oid) = 'true'
                    AND current_user::regrole::oid = ANY(p.polroles))
 """
-# A restriction binds whoever has the rights of the role that it is for: before PostgreSQL 16 every member, the owner as
-# well. Since 0050 each of them excepts the owner.
+# A restrictive policy binds everyone with the rights of its role: before PostgreSQL 16 every member,
+# including the owner. Since 0050 each of them excludes the owner.
 _RESTRICTING: Final = """
 SELECT DISTINCT p.polname FROM pg_policy p JOIN pg_class c ON c.oid = p.polrelid
  WHERE NOT p.polpermissive AND p.polcmd IN ('*', 'r') AND row_security_active(c.oid)
@@ -36,12 +37,12 @@ _RESTRICTS: Final = {
     "held_after_restore": "SELECT EXISTS (SELECT FROM public.restorations WHERE resumed_at IS NULL)",
     "of_its_clock": "SELECT EXISTS (SELECT FROM public.household_clocks)",
 }
-"""The restrictions of the schemas before 0050, and whether they hide anything at this moment."""
+"""The restrictive policies of the schemas before 0050, and whether they hide anything now."""
 _TABLES: Final = (
     "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') "
     "AND NOT relispartition AND relname <> 'alembic_version' ORDER BY relname"
 )
-# Whatever is sealed is stored beside its nonce and the id of its key.
+# Every encrypted value is stored with its nonce and the id of its key.
 _SEALED: Final = (
     "SELECT table_name FROM information_schema.columns WHERE table_schema = 'public' "
     "AND column_name IN ('key_id', 'nonce') GROUP BY table_name HAVING count(*) = 2 ORDER BY table_name"
@@ -57,7 +58,7 @@ _SYSTEM: Final = "SELECT system_identifier::text FROM pg_control_system()"
 
 
 def origin(connection: Connection, *, embedded: bool) -> Origin:
-    """Where the data comes from; RefusedError where it is no database of ours, BackupError where rows are hidden."""
+    """Return where the data comes from; RefusedError if the database isn't ours, BackupError if rows are hidden."""
     revision = None
     if connection.execute("SELECT to_regclass('public.alembic_version')").fetchone() == ("alembic_version",):
         row = connection.execute("SELECT version_num FROM public.alembic_version").fetchone()
@@ -98,7 +99,7 @@ def rows(connection: Connection) -> dict[str, int]:
 
 
 def open_matters(connection: Connection, at: datetime.datetime) -> dict[str, int] | None:
-    """Return the cents of what is open at the instant, by kind and row; None where the schema is older than that."""
+    """Return the open amounts at the instant in cents, by kind and row; None if the schema is older than that."""
     if connection.execute("SELECT to_regclass('public.wage_settlements')").fetchone() == (None,):
         return None
     query = OPEN_CASES.replace("%", "%%").replace("CAST(:now AS", "CAST(%(now)s AS")
@@ -110,7 +111,7 @@ def open_matters(connection: Connection, at: datetime.datetime) -> dict[str, int
 
 
 def secrets_by_key(connection: Connection) -> dict[str, int]:
-    """Return how many numbers and files each key has sealed, by the key's id."""
+    """Return how many numbers and files each key has encrypted, by key id."""
     counts: dict[str, int] = {}
     for (table,) in connection.execute(_SEALED).fetchall():
         query = sql.SQL("SELECT key_id, count(*) FROM public.{} WHERE key_id IS NOT NULL GROUP BY key_id")
@@ -120,7 +121,7 @@ def secrets_by_key(connection: Connection) -> dict[str, int]:
 
 
 def is_empty(connection: Connection) -> bool:
-    """Return whether nobody has made anything in the database."""
+    """Return whether the database has no data of anybody."""
     found = connection.execute(
         "SELECT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
         "WHERE n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema') "

@@ -1,7 +1,7 @@
 """A logical backup: the rows and the schema of one moment, portable to another machine and another PostgreSQL.
 
-Its schema is for people who look into it. It is in the words of the server that it came from, so a restore takes the
-rows alone, into a schema that this program's migrations have made (`hearthpay.backup.bare_tables`).
+Its schema is for people to read. It is in the dialect of its server, so a restore takes only the rows, into a schema
+that this program's migrations have created (`hearthpay.backup.bare_tables`).
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ _SEQUENCE: Final = re.compile(rb"SELECT pg_catalog\.setval\(.+\);\n")
 _OF_THE_SESSION: Final = re.compile(
     rb"(?:--.*|SET \w+ = .*;|SELECT pg_catalog\.set_config\('search_path', '', false\);|\\(?:un)?restrict \w+)?\n"
 )
-"""Comments and settings; some are psql's own, some are of servers newer than the one at hand. None is needed."""
+"""Comments and settings; some are psql's own, some are of newer servers. None is needed."""
 
 
 def dump(
     source: BackupSource, connection: Connection, programs: Programs, snapshot: str, target: Path, tell: Tell
 ) -> None:
-    """Write the dump of the snapshot into the directory. BackupError if it fails.
+    """Write the dump of the snapshot into the directory. Raises BackupError if it fails.
 
-    `connection` is the one whose open transaction has exported the snapshot.
+    `connection` has the open transaction that exported the snapshot.
     """
     path = target / DUMP
     pace = Pace(tell, "writing the dump")
@@ -46,7 +46,8 @@ def dump(
             "pg_dump",
             "--format=custom",
             "--no-owner",
-            # The owner of a given server bypasses nothing; that the policies show him all was made sure before.
+            # The owner of a given server bypasses nothing; it was checked before that the policies show every
+            # row to it.
             "--enable-row-security",
             "--lock-wait-timeout=60s",
             "--no-password",
@@ -59,7 +60,7 @@ def dump(
 
 
 def check_dump(directory: Path, programs: Programs, rows: Mapping[str, int], tell: Tell) -> None:
-    """Read the dump to its end and count each table's rows in it; BackupError where they are others."""
+    """Read the dump to its end and count each table's rows; raises BackupError if the counts differ."""
     pace = Pace(tell, "checking the dump")
     found: dict[str, int] = {}
     done = 0
@@ -83,9 +84,9 @@ def check_dump(directory: Path, programs: Programs, rows: Mapping[str, int], tel
 
 
 def load(connection: Connection, programs: Programs, directory: Path, tell: Tell) -> None:
-    """Put the dump's rows into the schema of its revision, in the connection's transaction, which has just made it.
+    """Load the dump's rows into the schema of its revision, in the transaction that created the schema.
 
-    What the schema's making has written gives way to them. BackupError if the server refuses any of it.
+    Rows that the migrations wrote are replaced. Raises BackupError if the server refuses any row.
     """
     try:
         connection.execute("SET LOCAL client_encoding = 'UTF8'")
@@ -96,7 +97,7 @@ def load(connection: Connection, programs: Programs, directory: Path, tell: Tell
 
 
 def _copy_rows(connection: Connection, programs: Programs, archive: str, tell: Tell) -> None:
-    """The data of an archive is settings, rows for COPY, and the places of sequences; BackupError for anything else."""
+    """Yield an archive's data: settings, rows for COPY, and sequence values; raises BackupError for anything else."""
     pace = Pace(tell, "restoring rows")
     done = 0
     with programs.reading("pg_restore", *_ROWS, archive) as script:
@@ -120,7 +121,7 @@ def _copy_rows(connection: Connection, programs: Programs, archive: str, tell: T
 
 
 def _rows(script: IO[bytes]) -> Iterator[bytes]:
-    """The lines up to the end of a COPY's rows, many at a time."""
+    """Yield the lines up to the end of a COPY's rows, many at a time."""
     gathered: list[bytes] = []
     size = 0
     for line in script:

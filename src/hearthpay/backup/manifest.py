@@ -18,7 +18,7 @@ from hearthpay.backup.progress import Pace, Tell
 
 MANIFEST: Final = "manifest.json"
 FORMAT: Final = 1
-"""Counted up when an older program could no longer restore what is written."""
+"""Incremented when older programs can no longer restore what is written."""
 
 BackupKind = Literal["logical", "full", "incremental"]
 
@@ -38,12 +38,12 @@ class StoredFile:
 
 @dataclass(frozen=True, slots=True)
 class NeededKey:
-    """A key without which so many secrets of the backup cannot be read."""
+    """A key without which a number of secrets in the backup can't be read."""
 
     id: str
     secrets: int
     probe: str | None
-    """A nothing sealed with the key, to know it again; None where the key was not at hand."""
+    """An empty value encrypted with the key, to recognize it; None if the key wasn't available."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,36 +52,36 @@ class Origin:
 
     embedded: bool
     server_version: int
-    """In the form of `server_version_num`."""
+    """In the format of `server_version_num`."""
     system_identifier: str | None
-    """Of the embedded server alone: which cluster it was."""
+    """The embedded server's cluster id; None for other servers."""
     database: str
     owner: str
     """The login that owns the schema; policies name it."""
     roles: tuple[str, ...]
-    """The other roles whose rights and policies the schema holds."""
+    """The other roles that the schema's rights and policies name."""
     schema_revision: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """Everything that is known of a backup."""
+    """Everything known of a backup."""
 
     id: UUID
     kind: BackupKind
     taken_at: datetime.datetime
     program: str
     programs: str
-    """The version of PostgreSQL's programs that wrote it."""
+    """The version of the PostgreSQL programs that wrote it."""
     origin: Origin
     parent: UUID | None
     parent_name: str | None
     rows: Mapping[str, int]
-    """Rows by table: of a logical backup exactly, of others when the copy began."""
+    """Rows by table: exact for a logical backup, for others as of the start of the copy."""
     keys: tuple[NeededKey, ...]
     files: tuple[StoredFile, ...]
     open_matters: Mapping[str, int] | None = None
-    """Cents by kind and row of what was open when it was taken; None where the backup does not tell."""
+    """Open amounts at the time of the backup, in cents by kind and row; None if the backup doesn't record them."""
 
     @property
     def size(self) -> int:
@@ -90,7 +90,7 @@ class Manifest:
 
 
 def write_manifest(directory: Path, manifest: Manifest) -> None:
-    """Write the manifest into its backup's directory, down to the disk."""
+    """Write the manifest into its backup's directory and flush it to disk."""
     content = orjson.loads(orjson.dumps({"format": FORMAT, **_fields(manifest)}))
     content["sha256"] = _digest(content)
     with (directory / MANIFEST).open("xb") as file:
@@ -101,9 +101,7 @@ def write_manifest(directory: Path, manifest: Manifest) -> None:
 
 
 def read_manifest(directory: Path) -> Manifest:
-    """Return the manifest of the backup in this directory; RefusedError where there is none, or none that can be
-    used.
-    """
+    """Return the manifest of the backup in this directory; raises RefusedError if it is missing or unusable."""
     path = directory / MANIFEST
     try:
         if path.stat().st_size > _LARGEST:
@@ -131,7 +129,7 @@ def read_manifest(directory: Path) -> Manifest:
 
 
 def stored_files(directory: Path, tell: Tell) -> tuple[StoredFile, ...]:
-    """Return every file of the directory but the manifest, with its size and SHA-256, read from the disk."""
+    """Return every file of the directory except the manifest, with its size and SHA-256 as read from disk."""
     pace = Pace(tell, "reading what was written")
     total = 0
     found = []
@@ -144,7 +142,7 @@ def stored_files(directory: Path, tell: Tell) -> tuple[StoredFile, ...]:
 
 
 def verify_files(directory: Path, manifest: Manifest, tell: Tell) -> None:
-    """Hold every file against the manifest; BackupError for one that is missing, changed or unknown."""
+    """Compare every file with the manifest; raises BackupError for one that is missing, changed or unknown."""
     pace = Pace(tell, f"checking {directory.name}")
     wanted = {file.path: file for file in manifest.files}
     done = 0

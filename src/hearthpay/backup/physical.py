@@ -1,4 +1,4 @@
-"""A physical backup: the embedded server's files, all or what has changed in them, for databases of gigabytes."""
+"""A physical backup: the embedded server's files, all or only what changed, for databases of gigabytes."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _OTHER_PAST: Final = re.compile("timeline|system identifier")
 def copy_cluster(
     source: BackupSource, programs: Programs, target: Path, parent: Path | None, tell: Tell
 ) -> None:
-    """Copy the server's files into the directory, or what has changed since the backup in `parent`.
+    """Copy the server's files into the directory, or what changed since the backup in `parent`.
 
-    Raises RefusedError where there can be no copy of changes, BackupError where copying fails.
+    Raises RefusedError if an incremental copy isn't possible, BackupError if copying fails.
     """
     cluster = target / CLUSTER
     pace = Pace(tell, "copying the database")
@@ -63,7 +63,7 @@ def copy_cluster(
 
 
 def check_cluster(directory: Path, files: Sequence[StoredFile]) -> None:
-    """Hold what was written against what the server says it sent; BackupError where they differ."""
+    """Compare what was written with what the server says it sent; raises BackupError if they differ."""
     path = directory / CLUSTER / _MANIFEST
     content = path.read_bytes()
     signed, mark, _ = content.rpartition(b'"Manifest-Checksum"')
@@ -87,10 +87,10 @@ def check_cluster(directory: Path, files: Sequence[StoredFile]) -> None:
 def combine(
     chain: Sequence[Path], programs: Programs, data: Path, account: ServiceAccount, tell: Tell
 ) -> None:
-    """Make a data directory of a full backup and the incremental ones after it, for a server run by the account.
+    """Combine a full backup and its incremental ones into a data directory, for a server run by the account.
 
-    The server that starts there takes a new timeline: what it writes is another future than that of the server which
-    was backed up, and must not be taken for it by later incremental backups.
+    The server that starts there gets a new timeline: its history diverges from the original server's, and later
+    incremental backups must not mix the two.
     """
     pace = Pace(tell, "putting the database together")
     programs.run(
@@ -102,14 +102,14 @@ def combine(
     )
     (data / "recovery.signal").touch(mode=0o600)
     with (data / "postgresql.auto.conf").open("a", encoding="utf-8") as settings:
-        # There is no log but the backup's own; and until it is worked off nobody may look in.
+        # There is no log but the backup's own; nobody may connect until it is replayed.
         settings.write("restore_command = 'false'\nhot_standby = 'off'\n")
     for path in (data, *data.rglob("*")):
         account.own(path)
 
 
 def forget_recovery(connection: Connection) -> None:
-    """Take back the settings under which `combine` had the server start."""
+    """Remove the settings under which `combine` had the server start."""
     for setting in ("restore_command", "hot_standby"):
         connection.execute(f"ALTER SYSTEM RESET {setting}".encode())
 

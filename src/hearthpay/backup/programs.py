@@ -1,4 +1,4 @@
-"""PostgreSQL's own programs: which ones to use, and how they are run, watched and ended."""
+"""PostgreSQL's own programs: which ones to use, and how they are run, watched and stopped."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hearthpay.database.binaries import postgres_programs
 from hearthpay.database.service_account import ServiceAccount
 
 VARIABLE: Final = "HEARTHPAY_PG_PROGRAMS"
-"""Names the directory of other programs than the packaged ones, which speak no TLS."""
+"""The environment variable that names a directory of other programs than the packaged ones, which don't support TLS."""
 
 _SYSTEM: Final = Path("/usr/lib/postgresql")
 _VERSION: Final = re.compile(r"\(PostgreSQL\) (\d+)(?:\.(\d+))?")
@@ -39,9 +39,10 @@ class Programs:
     def run(
         self, name: str, *arguments: str, environment: Mapping[str, str], watch: Callable[[], None]
     ) -> None:
-        """Run a program to its end; `watch` is called ten times a second. BackupError with its report if it fails.
+        """Run a program to its end, calling `watch` ten times a second. Raises BackupError with its output if it
+        fails.
 
-        It ends with this process's work on it, however that ends.
+        It ends together with this process's work on it, however that ends.
         """
         with tempfile.TemporaryFile() as report:
             process = self._start(name, arguments, environment, stdout=report, stderr=report)
@@ -56,7 +57,7 @@ class Programs:
 
     @contextmanager
     def reading(self, name: str, *arguments: str) -> Iterator[IO[bytes]]:
-        """What a program writes, to be read to the end. BackupError with its report if it fails."""
+        """Yield a program's output, to be read to the end. Raises BackupError with its report if it fails."""
         environment = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
         with tempfile.TemporaryFile() as report:
             process = self._start(name, arguments, environment, stdout=subprocess.PIPE, stderr=report)
@@ -90,15 +91,17 @@ class Programs:
 
 
 def packaged_programs() -> Programs:
-    """Return the programs of the wheel, which read and write every archive of ours."""
+    """Return the programs of the wheel, which read and write all our archives."""
     me = ServiceAccount(os.geteuid(), os.getegid(), borrowed=False)
     return _examine(postgres_programs(me, Path(os.devnull)))
 
 
 def programs_for(server_version: int, *, encrypted: bool) -> Programs:
-    """Programs for a server of this version (`server_version_num`), over TLS if `encrypted`. Raises RefusedError.
+    """Return programs for a server of this version (`server_version_num`), over TLS if `encrypted`. Raises
+    RefusedError.
 
-    Those of HEARTHPAY_PG_PROGRAMS; else the packaged ones, but over TLS, which these do not speak, the machine's own.
+    They are those of HEARTHPAY_PG_PROGRAMS; otherwise the packaged ones, or over TLS, which these don't support, the
+    machine's own.
     """
     wanted = server_version // 10000
     if chosen := os.environ.get(VARIABLE):

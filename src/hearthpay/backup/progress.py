@@ -1,4 +1,4 @@
-"""Progress for people: silent for a second, then a line a second."""
+"""Progress for people: silent for a second, then a line per second."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MEGABYTE: Final = 1_000_000
 
 
 class Pace:
-    """Tells of one piece of work, as often as people want to hear of it."""
+    """Reports the progress of one piece of work at a readable rate."""
 
     def __init__(self, tell: Tell, what: str) -> None:
         """`what` begins each line."""
@@ -23,12 +23,12 @@ class Pace:
         self._next = time.monotonic() + _SECONDS
 
     def note(self, done: int | Callable[[], int], total: int | None = None) -> None:
-        """Tell how many bytes are done, and of how many, if it is time; what is costly to ask is only asked then."""
+        """Report how many bytes are done, and of how many, if it is time; costly totals are only computed then."""
         if self._due():
             self._send(f"{self._what}: {megabytes(done if isinstance(done, int) else done(), total)} …")
 
     def say(self, what: str) -> None:
-        """Tell what is being done if it is time."""
+        """Report the current step if it is time."""
         if self._due():
             self._send(f"{self._what} {what} …")
 
@@ -41,7 +41,7 @@ class Pace:
 
 
 def megabytes(size: int, total: int | None = None) -> str:
-    """Return the number of bytes as people read it, and of how many."""
+    """Return the number of bytes, and the total, in readable form."""
     return (
         f"{size / _MEGABYTE:,.1f} MB" if total is None else f"{size / _MEGABYTE:,.1f} of {megabytes(total)}"
     )

@@ -1,7 +1,7 @@
-"""The keys that a backup needs and never holds: which ones, whether they are at hand, and the right ones.
+"""The keys that a backup needs and never contains: which ones, whether they are available, and whether they match.
 
-Of each key the manifest keeps a probe, nothing at all sealed with it. It opens with that key alone and says nothing of
-it, so a ring with another key of the same id is found out before anything is restored.
+For each key the manifest keeps a probe: an empty value encrypted with it. Only that key opens it, and it reveals
+nothing, so a ring with another key of the same id is detected before anything is restored.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ _DOCUMENT: Final = (
 
 
 def ring_at_hand(data_dir: Path | None) -> tuple[KeyRing | None, str]:
-    """Return the ring of HEARTHPAY_KEYS or of the embedded database's key file, and where that is; never makes one.
+    """Return the ring of HEARTHPAY_KEYS or of the embedded database's key file, and its location; never creates one.
 
-    Raises KeyRingError for a ring that is malformed or badly guarded.
+    Raises KeyRingError for a ring that is malformed or whose file is readable by others.
     """
     if KEYS_VARIABLE in os.environ:
         return load_key_ring(None, os.environ), KEYS_VARIABLE
@@ -59,7 +59,7 @@ def ring_at_hand(data_dir: Path | None) -> tuple[KeyRing | None, str]:
 
 
 def needed_keys(secrets: Mapping[str, int], ring: KeyRing | None) -> tuple[NeededKey, ...]:
-    """Return what the manifest says of the keys that have sealed so many secrets."""
+    """Return the manifest's entries for the keys that encrypted these numbers of secrets."""
     held = set() if ring is None else set(ring.ids)
     return tuple(
         NeededKey(key_id, count, _seal_probe(ring, key_id) if ring is not None and key_id in held else None)
@@ -68,7 +68,7 @@ def needed_keys(secrets: Mapping[str, int], ring: KeyRing | None) -> tuple[Neede
 
 
 def require_keys(manifest: Manifest, ring: KeyRing | None) -> None:
-    """Raise RefusedError where the ring lacks a key that the backup needs, or has another one of its id."""
+    """Raise RefusedError if the ring lacks a key that the backup needs, or has a different one with its id."""
     for key in manifest.keys:
         try:
             if ring is None:
@@ -86,7 +86,9 @@ def require_keys(manifest: Manifest, ring: KeyRing | None) -> None:
 
 
 def try_keys(connection: Connection, ring: KeyRing | None) -> None:
-    """Open one number, one file and one paper of each key; BackupError where that fails. Sees what the owner sees."""
+    """Decrypt one number, one file and one document of each key; raises BackupError if that fails. Sees what the
+    owner sees.
+    """
     try:
         if _exists(connection, "vault"):
             for row in connection.execute(_NUMBER):

@@ -1,7 +1,7 @@
-"""Restores a backup into a new data directory or an empty database, whole or not at all, and proves it.
+"""Restores a backup into a new data directory or an empty database, completely or not at all, and verifies it.
 
-What was restored is older than the world: what was paid since then is not in it. So it comes up with real money held
-(`hearthpay.database.restorations`), from the first moment on in which anybody else can open it.
+Restored data is older than reality: what was paid since then is missing. So real money is on hold
+(`hearthpay.database.restorations`) from the first moment at which anybody else can open the database.
 """
 
 from __future__ import annotations
@@ -39,24 +39,24 @@ from hearthpay.doctor.reconciliation import Reconciliation, reconcile
 from hearthpay.security.key_ring import KEY_FILE, KeyRing, copy_key_ring
 
 _OURS: Final = 18
-"""The embedded server's major version: the only one whose files it can take over."""
+"""The embedded server's major version: the only one whose files it can use."""
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What is there now, and what was found in it."""
+    """What was restored, and what was found in it."""
 
     backup: StoredBackup
     rows: Mapping[str, int]
     checks: tuple[CheckResult, ...]
     reconciliation: Reconciliation | None
-    """None where nothing is sealed and there are no keys."""
+    """None if nothing is encrypted and there are no keys."""
     open_matters: Mapping[str, int]
-    """Cents of what is open, by kind and row, as of the moment of the backup."""
+    """Open amounts in cents, by kind and row, as of the backup."""
 
     @property
     def open_otherwise(self) -> tuple[str, ...]:
-        """What is open in another way than at the backup, by kind and row; an older backup does not tell."""
+        """What is open in a different way than at the backup, by kind and row; older backups don't record it."""
         if self.backup.manifest.open_matters is None:
             return ()
         changed = self.backup.manifest.open_matters.items() ^ self.open_matters.items()
@@ -64,7 +64,9 @@ class Restored:
 
     @property
     def differing(self) -> int:
-        """How many figures and bank entries differ from what they must be; what was open at the backup does not."""
+        """How many figures and bank entries differ from what they must be; what was open at the backup doesn't
+        count.
+        """
         findings = 0 if self.reconciliation is None else len(self.reconciliation.wrong)
         return findings + count_wrong(self.checks) + len(self.open_otherwise)
 
@@ -72,10 +74,10 @@ class Restored:
 def restore_into_directory(
     backup: Path, data_dir: Path, ring: KeyRing | None, clock: Clock, tell: Tell, *, keep_keys: bool
 ) -> Restored:
-    """Restore into a new data directory for the embedded server; with `keep_keys`, the ring is put into it.
+    """Restore into a new data directory for the embedded server; with `keep_keys`, copy the ring into it.
 
-    Raises BackupError, EmbeddedServerError, KeyRingError, MigrationError, psycopg's errors and OSError; then there is
-    nothing in the directory.
+    Raises BackupError, EmbeddedServerError, KeyRingError, MigrationError, psycopg's errors and OSError; then the
+    directory is empty.
     """
     stored = chosen(backup)
     target = data_dir.expanduser().resolve()
@@ -94,11 +96,11 @@ def restore_into_directory(
 
 
 def drill(made: Path, clock: Clock, tell: Tell) -> None:
-    """Restore the backup, which has no name yet, and bring its schema up to date; then it is all removed again.
+    """Restore the unnamed backup and upgrade its schema as a test; then remove it all.
 
-    Nothing that is sealed is opened: no key is needed. It happens beside the backup, or in the place for temporary
-    files where the account that runs PostgreSQL cannot reach that. Raises BackupError, EmbeddedServerError,
-    MigrationError, psycopg's errors and OSError.
+    Nothing encrypted is opened, so no key is needed. It happens next to the backup, or in the temporary directory if
+    the account that runs PostgreSQL can't reach the backup. Raises BackupError, EmbeddedServerError, MigrationError,
+    psycopg's errors and OSError.
     """
     tell("restoring it as a drill …")
     stored = StoredBackup(made, read_manifest(made))
@@ -128,9 +130,9 @@ def _raise(
     *,
     opens: bool,
 ) -> BackupSource:
-    """Start a server with the backup, which is the last of the links, in the staging directory that `server` is for.
+    """Start a server with the backup, the last of the chain, in the staging directory of `server`.
 
-    With `opens`, one secret of each key is opened with the ring.
+    With `opens`, one secret of each key is decrypted with the ring.
     """
     stored = links[-1]
     logically = stored.manifest.kind == "logical"
@@ -161,8 +163,8 @@ def restore_into_database(
 ) -> Restored:
     """Restore a logical backup into the empty database of the URL, in one transaction.
 
-    Raises BackupError, MigrationError, psycopg's errors and OSError. What is found only once it is there, by the newest
-    schema's migration and the examination, does not undo it.
+    Raises BackupError, MigrationError, psycopg's errors and OSError. Problems found only afterward, by the migration
+    to the newest schema and the examination, don't undo it.
     """
     stored = chosen(backup)
     if stored.manifest.kind != "logical":
@@ -185,7 +187,7 @@ def restore_into_database(
 def _examined(
     stored: StoredBackup, ring: KeyRing | None, tell: Tell, *, empty: Callable[[], None]
 ) -> list[StoredBackup]:
-    """Everything that can be found out before anything is written; return the backup after all it builds upon."""
+    """Check everything that can be checked before writing; return the backup's chain, the full backup first."""
     manifest = stored.manifest
     revision = manifest.origin.schema_revision
     if not knows(revision):
@@ -215,7 +217,7 @@ def _examined(
 
 
 def _require_fitting_server(connection: Connection) -> None:
-    """What the migrations would refuse once everything was read; RefusedError."""
+    """Raise RefusedError for what the migrations would refuse after everything was read."""
     row = connection.execute(
         "SELECT current_setting('server_version_num')::int, current_setting('server_encoding')"
     ).fetchone()
@@ -246,7 +248,7 @@ def _require_empty_directory(target: Path) -> None:
 
 @contextmanager
 def _staging(target: Path) -> Iterator[Path]:
-    """A data directory in the data directory; what is left of it at the end of the block is removed."""
+    """Yield a data directory inside the data directory; what is left of it is removed at the end of the block."""
     made = not target.exists()
     if made:
         target.mkdir(mode=0o700, parents=True)
@@ -272,7 +274,7 @@ def _remove(staging: Path) -> None:
 
 
 def _put_in_place(staging: Path, target: Path) -> None:
-    """Move what was put together to where it is used, the server last: from then on it is there."""
+    """Move the result to its final place, the server last: from then on it exists."""
     for name in (KEY_FILE, "programs", "server"):
         if (staging / name).exists():
             (staging / name).rename(target / name)
@@ -291,9 +293,9 @@ def _load(
     *,
     try_with: Sequence[KeyRing | None],
 ) -> None:
-    """Make the schema of the backup's revision and fill it, in one transaction, which ends with real money held.
+    """Create the schema of the backup's revision and fill it, in one transaction that ends with real money on hold.
 
-    Each ring of `try_with` opens one secret of each key; None where nothing may be sealed.
+    Each ring of `try_with` decrypts one secret of each key; None if nothing may be encrypted.
     """
     revision = stored.manifest.origin.schema_revision
     assert revision is not None, "a known one"
@@ -328,7 +330,7 @@ def _compare(manifest: Manifest, rows: Mapping[str, int]) -> None:
 
 
 def _prove(source: BackupSource, stored: StoredBackup, ring: KeyRing | None, tell: Tell) -> Restored:
-    """Bring the schema to this program's, and examine the books and the bank's files."""
+    """Upgrade the schema to this program's, and examine the books and the bank's files."""
     tell("bringing the schema up to date …")
     installation = migrate(source.owner_url)
     assert installation is not None

@@ -1,6 +1,7 @@
-"""The database to back up or to restore into, for psycopg and for PostgreSQL's own programs alike.
+"""The database to back up or restore into, for psycopg and PostgreSQL's own programs alike.
 
-Passwords travel in a program's environment, all else in a private service file: the list of processes shows neither.
+Passwords travel in a program's environment, everything else in a private service file: the process list shows
+neither.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class BackupSource:
 
     @contextmanager
     def connect(self) -> Iterator[Connection]:
-        """A connection that waits for nothing longer than it must; each statement is its own transaction."""
+        """Return a connection with bounded waits; each statement is its own transaction."""
         parameters = self._parameters()
         try:
             connection = psycopg.connect(
@@ -52,9 +53,9 @@ class BackupSource:
 
     @contextmanager
     def program_environment(self, *, encrypted: bool) -> Iterator[dict[str, str]]:
-        """The environment in which PostgreSQL's programs find the same database.
+        """Yield the environment in which PostgreSQL's programs connect to the same database.
 
-        `encrypted`: the connection at hand is, so theirs must be too, even where the URL leaves it open.
+        `encrypted`: the current connection is encrypted, so theirs must be too, even if the URL leaves it open.
         """
         parameters = self._parameters()
         if encrypted and parameters.get("sslmode") in _WITHOUT_ENCRYPTION:
@@ -82,7 +83,7 @@ class BackupSource:
             yield environment
 
     def _parameters(self) -> dict[str, Any]:
-        """Return the URL as libpq's parameters, without those that are for SQLAlchemy or psycopg alone."""
+        """Return the URL as libpq parameters, without those for SQLAlchemy or psycopg alone."""
         url = psycopg_url(self.owner_url)
         _, parameters = PGDialect_psycopg().create_connect_args(url)  # type: ignore[no-untyped-call]
         known = {option.keyword.decode() for option in pq.Conninfo.get_defaults()}
@@ -91,9 +92,9 @@ class BackupSource:
 
 @contextmanager
 def open_source(data_dir: Path | None, database_url: str | None) -> Iterator[BackupSource]:
-    """The database of the URL, or the embedded one, which is started where it does not run and never made.
+    """Open the database of the URL, or the embedded one, which is started if needed and never created.
 
-    The schema is left as it is: a backup before an upgrade is one of the schema before it. Raises RefusedError and
+    The schema is left as it is: a backup before an upgrade has the schema from before it. Raises RefusedError and
     EmbeddedServerError.
     """
     if database_url:

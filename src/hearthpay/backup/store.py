@@ -1,7 +1,7 @@
-"""The directory that holds backups: each in a dated directory of its own, there whole or not at all.
+"""The directory of backups: each in its own dated directory, complete or not there at all.
 
-What is being written has a name that begins with a dot and is locked by its writer. A writer that was killed leaves
-such a directory behind, which nobody takes for a backup and which the next writer removes.
+A backup in progress has a name that begins with a dot and is locked by its writer. A killed writer leaves such a
+directory behind; it never counts as a backup, and the next writer removes it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NAME: Final = re.compile(r"hearthpay-\d{8}T\d{6}Z-(?:logical|full|incremental)(
 
 @dataclass(frozen=True, slots=True)
 class StoredBackup:
-    """A backup where it lies."""
+    """A backup in its directory."""
 
     path: Path
     manifest: Manifest
@@ -36,7 +36,7 @@ class StoredBackup:
 
 @contextmanager
 def draft(store: Path) -> Iterator[Path]:
-    """A private directory to write a backup in; whatever is left of it at the end of the block is removed."""
+    """Yield a private directory for writing a backup; what is left of it is removed at the end of the block."""
     try:
         store.mkdir(mode=0o700, parents=True, exist_ok=True)
         _sweep(store)
@@ -57,7 +57,7 @@ def draft(store: Path) -> Iterator[Path]:
 
 
 def publish(made: Path, kind: BackupKind, taken_at: datetime.datetime) -> Path:
-    """Give a draft that is complete its name, durably; return where it is now."""
+    """Give a complete draft its name, durably; return its location."""
     base = f"hearthpay-{taken_at.astimezone(datetime.UTC):%Y%m%dT%H%M%SZ}-{kind}"
     for directory in [made, *(path for path in made.rglob("*") if path.is_dir())]:
         _sync(directory)
@@ -71,7 +71,7 @@ def publish(made: Path, kind: BackupKind, taken_at: datetime.datetime) -> Path:
 
 
 def backups(store: Path) -> list[StoredBackup]:
-    """Return every backup of the directory, the earliest first; RefusedError where one's manifest cannot be read."""
+    """Return every backup of the directory, oldest first; raises RefusedError if a manifest can't be read."""
     try:
         found = [path for path in store.iterdir() if _NAME.fullmatch(path.name) and path.is_dir()]
     except OSError as error:
@@ -81,7 +81,7 @@ def backups(store: Path) -> list[StoredBackup]:
 
 
 def chosen(path: Path) -> StoredBackup:
-    """Return the backup that `path` is, or the newest of those that it holds. Raises RefusedError."""
+    """Return the backup at `path`, or the newest of those in it. Raises RefusedError."""
     if (path / MANIFEST).exists() or _NAME.fullmatch(path.name):
         return StoredBackup(path, read_manifest(path))
     found = backups(path)
@@ -91,7 +91,7 @@ def chosen(path: Path) -> StoredBackup:
 
 
 def chain(backup: StoredBackup) -> list[StoredBackup]:
-    """Return the backup after all that it builds upon, the full one first; BackupError where one of them is missing."""
+    """Return the backup with everything it builds on, the full one first; raises BackupError if one is missing."""
     links = [backup]
     neighbours: dict[object, StoredBackup] = {}
     if backup.manifest.parent is not None:

@@ -1,1 +1,1 @@
-"""Direct deposit: accounts, authorizations, the bank's files and what comes back of them."""
+"""Direct deposit: accounts, authorizations, the bank's files and returns."""

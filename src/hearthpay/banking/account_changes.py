@@ -1,15 +1,16 @@
-"""An employee's change of her bank account, which waits a day: whoever has got into her account must not get her pay.
+"""An employee's change of bank account, which takes effect after a day, so that an intruder in the account can't
+redirect pay.
 
-It is the only way by which an employee replaces an account, signed in or by an invitation's link, which may have been
-forwarded. An account is connected past it by the operator's command alone, who then tells her.
+This is the only way for an employee to replace an account, signed in or by an invitation's link, which may have been
+forwarded. Only the operator's command connects an account at once; the operator then informs the employee.
 
-Until the day is over nothing has changed: what is sent goes to the account there was, if the bank takes it, and waits
-otherwise. She is told at once, with the last digits of both, and may take the change back. Then the worker connects the
-account, and the bank tries it as it does every new one. Where there was none at all, nothing can be diverted and nobody
-can be paid by bank: the first account is connected at once.
+Until the day is over nothing has changed: payments go to the previous account if the bank accepts it, and wait
+otherwise. The employee is notified at once, with the last digits of both, and may cancel the change. Then the worker
+connects the account, and the bank tests it like every new one. If there was none, nothing can be diverted: the first
+account is connected at once.
 
-Where her address, or the household's, was changed within a week, whoever changed it might be the only one who is told:
-then any account, also the first, waits until an owner has agreed to it.
+If the employee's or the household's address was changed within the last week, whoever changed it might be the only
+one notified: then every account, even the first, waits for an owner's approval.
 """
 
 import datetime
@@ -54,7 +55,7 @@ from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_numbers import SecretNumber
 
 WAITS: Final = datetime.timedelta(hours=24)
-"""From when she asks until the new account is connected."""
+"""From the request until the new account is connected."""
 
 CHUNK: Final = 100
 _REQUEST: Final = "account-change"
@@ -74,7 +75,7 @@ _STOPPED: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class RequestedChange:
-    """What came of it: an account connected at once, or a change that waits; `replaces` is the account until then."""
+    """The result: an account connected at once, or a pending change; `replaces` is the account until then."""
 
     connected: BankAccount | None
     waiting: AccountChange | None
@@ -82,14 +83,14 @@ class RequestedChange:
 
     @property
     def news(self) -> Literal["bank_changed", "bank_asked", "bank_connected"]:
-        """What of it is told: that it waits, waits for an owner's word too, or is connected."""
+        """The news to report: pending, pending an owner's approval, or connected."""
         if self.waiting is None:
             return "bank_connected"
         return "bank_asked" if self.waiting.needs_word else "bank_changed"
 
     @property
     def old_digits(self) -> str | None:
-        """The last digits of the account there was."""
+        """The last digits of the previous account."""
         return None if self.replaces is None else self.replaces.last_four
 
 
@@ -101,10 +102,10 @@ async def change_account(
     employee_id: UUID,
     details: AccountDetails,
 ) -> RequestedChange:
-    """Let the employee's pay go to another account, after the waiting day; one that waits already is replaced.
+    """Change the account that the employee's pay goes to, after the waiting day; this replaces a pending change.
 
-    Raises what `allow_own` raises, `not_found`, `invalid_state` for somebody who has left, while the organization is
-    frozen and for a day after a change was stopped by the link of its warning, and KeyRingError.
+    Raises what `allow_own` raises; `not_found`; `invalid_state` for an employee who has left, while the organization
+    is frozen, and for a day after a change was stopped by its alert's link; and KeyRingError.
     """
     now = clock.now()
     employee = await _lock(session, actor, employee_id)
@@ -164,9 +165,9 @@ async def change_account(
 
 
 async def withdraw_change(session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID) -> bool:
-    """Take the change that waits back; return whether there was one. Raises what `allow_own` raises.
+    """Cancel the pending change; return whether there was one. Raises what `allow_own` raises.
 
-    Stopped by the link of its warning, no other account is taken for a day.
+    If it was stopped by its alert's link, no other account is accepted for a day.
     """
     allow_own(actor, STOP_ACCOUNT_CHANGE, employee_id)
     employee = await lock_employee(session, actor, employee_id)
@@ -185,9 +186,9 @@ async def withdraw_change(session: AsyncSession, actor: Actor, clock: Clock, emp
 
 
 async def approve_change(session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID) -> bool:
-    """Agree to the employee's account that waits for an owner's word; return whether one did.
+    """Approve the employee's account that awaits an owner's approval; return whether there was one.
 
-    Connected it is when its waiting day is over. Raises what `allow` raises, and `not_found`.
+    It is connected when its waiting day is over. Raises what `allow` raises, and `not_found`.
     """
     allow(actor, GIVE_WORD)
     employee = await lock_employee(session, actor, employee_id)
@@ -216,7 +217,7 @@ async def approve_change(session: AsyncSession, actor: Actor, clock: Clock, empl
 
 
 async def pending_change(session: AsyncSession, employee_id: UUID) -> AccountChange | None:
-    """Return the employee's change that waits, if there is one."""
+    """Return the employee's pending change, if any."""
     return await session.scalar(
         select(AccountChange).where(
             AccountChange.employee_id == employee_id, AccountChange.status == "waiting"
@@ -225,9 +226,9 @@ async def pending_change(session: AsyncSession, employee_id: UUID) -> AccountCha
 
 
 async def connect_due(database: Database, ring: KeyRing, clock: Clock, *, limit: int = CHUNK) -> int:
-    """Connect the accounts whose waiting day is over, each in a transaction of its own; return how many.
+    """Connect the accounts whose waiting day is over, each in its own transaction; return how many.
 
-    The database is the worker's. Doing it again changes nothing; of two workers one connects. Raises KeyRingError.
+    The database is the worker's. Repeating it changes nothing; of two workers, one connects. Raises KeyRingError.
     """
     async with database.transaction(None) as session:
         due = list(await session.scalars(_DUE, {"now": clock.now(), "limit": limit}))
@@ -244,7 +245,7 @@ async def _connect(session: AsyncSession, ring: KeyRing, clock: Clock, change_id
     employee = await session.scalar(statement)
     if employee is None:  # a sandbox household deleted a moment ago
         return False
-    # The employee is locked first, as by whoever asks.
+    # The employee is locked first, as for every request.
     change = await session.scalar(
         select(AccountChange)
         .where(AccountChange.id == change_id, AccountChange.status == "waiting")
@@ -259,7 +260,7 @@ async def _connect(session: AsyncSession, ring: KeyRing, clock: Clock, change_id
         SecretNumber("bank_account", account),
         cast(AccountType, change.account_type),
     )
-    # What she asked for, done when its day has come.
+    # What the employee asked for, done when its day has come.
     actor = Actor.employee(
         employee.id,
         employee.organization_id,

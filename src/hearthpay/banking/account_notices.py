@@ -1,4 +1,4 @@
-"""That another bank account was connected to a household: told at once, as its debits go there."""
+"""Notices that another bank account was connected to a household; sent at once, since its debits go there."""
 
 import datetime
 from functools import partial
@@ -18,7 +18,7 @@ from hearthpay.mail.notices import Notice
 from hearthpay.people.recipients import NoticeReader, addressed, readers_of_households
 
 STILL_NEWS: Final = datetime.timedelta(days=3)
-"""An account that has been there for longer is none."""
+"""Accounts connected longer ago are no longer reported."""
 
 
 class NewAccount(NamedTuple):
@@ -53,7 +53,7 @@ _NEW: Final = by_mode(
 
 
 async def find_new_accounts(session: AsyncSession, now: datetime.datetime, limit: int) -> list[list[Notice]]:
-    """Return what is told of households' accounts that were connected, a list for each household."""
+    """Return the new accounts to report, a list for each household."""
     rows = await fetch_all(
         session, _NEW[at_a_clock(session)], {"now": now, "since": now - STILL_NEWS, "limit": limit}
     )
@@ -78,7 +78,7 @@ async def find_new_accounts(session: AsyncSession, now: datetime.datetime, limit
 
 
 def account_changed_mail(to: NoticeReader, account: NewAccount) -> Mail:
-    """That payrolls are debited from another account from now on."""
+    """Return the mail saying that payrolls are debited from another account from now on."""
     say = to.say
     happened = say(
         mark(

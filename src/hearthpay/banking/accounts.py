@@ -1,7 +1,7 @@
-"""Connecting bank accounts: the numbers go into the vault, the account waits until the bank knows it.
+"""Connecting bank accounts: the numbers go into the vault, and the account is unverified until the bank knows it.
 
-A real account is tried with a prenote, an entry of no amount; it is active when the bank has not sent that back within
-three business days (Nacha Operating Rules, 2.6), or at once where an instant verification vouches for it.
+A real account is tested with a prenote, an entry of no amount; it becomes active if the bank hasn't returned it
+within three business days (Nacha Operating Rules, 2.6), or at once if an instant verification confirms it.
 """
 
 import datetime
@@ -70,7 +70,7 @@ _ACTIVATE: Final = query(
     "AND e.status IN ('sent', 'settled') AND e.effective_date <= :by) "
     "RETURNING a.id, a.organization_id, a.employer_id, a.sandbox",
 )
-# Of two accounts entered, the one entered last counts.
+# Of two accounts, the one entered last counts.
 _WITHDRAW_CHANGE: Final = text(
     "UPDATE account_changes SET status = 'withdrawn', ended_at = :now, numbers = NULL, nonce = NULL, key_id = NULL "
     "WHERE employee_id = :employee AND status = 'waiting'"
@@ -95,7 +95,7 @@ class AccountDetails:
 
 
 class InstantVerification(Protocol):
-    """A service that can tell at once whether an account exists and is its owner's."""
+    """A service that can verify at once whether an account exists and belongs to its owner."""
 
     async def verify(self, details: AccountDetails) -> bool:
         """Return whether the account may be used without a prenote."""
@@ -112,9 +112,9 @@ async def connect_household_account(
     *,
     verification: InstantVerification | None = None,
 ) -> BankAccount:
-    """Connect the account that the household's payrolls are debited from, in the place of an earlier one.
+    """Connect the account that the household's payrolls are debited from, replacing an earlier one.
 
-    Authorizations to debit the earlier account end. Raises what `allow` raises: no employee enters this account.
+    Authorizations to debit the earlier account end. Raises what `allow` raises: employees can't enter this account.
     """
     allow(actor, MANAGE_ACCOUNTS, employer.id)
     owner = SecretOwner(employer.organization_id, employer.id, employer.sandbox, "employer", employer.id)
@@ -131,10 +131,10 @@ async def connect_employee_account(
     *,
     verification: InstantVerification | None = None,
 ) -> BankAccount:
-    """Connect the account that the employee is paid to, in the place of an earlier one and of one that waits.
+    """Connect the account that the employee is paid to, replacing an earlier one and a pending one.
 
-    Money that waits for the earlier one goes to this one. It waits for nothing: an employee comes by `change_account`,
-    and only the operator by here. Raises what `allow_numbers_of` raises.
+    Money pending for the earlier account goes to this one. There is no waiting day: employees use `change_account`,
+    and only the operator uses this. Raises what `allow_numbers_of` raises.
     """
     allow_numbers_of(actor, employee.employer_id, employee.id)
     await session.execute(_WITHDRAW_CHANGE, {"employee": employee.id, "now": now})
@@ -151,9 +151,9 @@ async def connect_sandbox_account(
     *,
     prenote: bool,
 ) -> BankAccount:
-    """Connect a test account of a sandbox household or employee, in the place of an earlier one.
+    """Connect a test account of a sandbox household or employee, replacing an earlier one.
 
-    It is ready at once, unless a `prenote` is to try it. Raises what `allow` raises, and `key_mode_mismatch` outside of
+    It is ready at once, unless a `prenote` is to test it. Raises what `allow` raises, and `key_mode_mismatch` outside
     the sandbox.
     """
     household = whose.employer_id if isinstance(whose, Employee) else whose.id
@@ -171,9 +171,9 @@ async def connect_sandbox_account(
 async def disconnect_sandbox_account(
     session: AsyncSession, actor: Actor, whose: Employer | Employee, now: datetime.datetime
 ) -> None:
-    """Use the account of a sandbox household or employee no more, where there is one.
+    """Disconnect the account of a sandbox household or employee, if there is one.
 
-    Raises what `connect_sandbox_account` raises, and `invalid_state` while money waits for the account.
+    Raises what `connect_sandbox_account` raises, and `invalid_state` while money is pending for the account.
     """
     household = whose.employer_id if isinstance(whose, Employee) else whose.id
     allow(actor, USE_SANDBOX, household)
@@ -209,9 +209,9 @@ def _owner_of(employee: Employee) -> SecretOwner:
 async def disconnect(
     session: AsyncSession, actor: Actor, account: BankAccount, now: datetime.datetime
 ) -> None:
-    """Use the account no more; authorizations to debit it end.
+    """Disconnect the account; authorizations to debit it end.
 
-    Raises `invalid_state` while money waits for it, and what `allow` raises.
+    Raises `invalid_state` while money is pending for it, and what `allow` raises.
     """
     allow(actor, DISCONNECT_ACCOUNTS, account.employer_id)
     await _disconnect(session, actor, account, now)
@@ -234,7 +234,7 @@ async def _disconnect(
 
 
 async def current_household_account(session: AsyncSession, employer_id: UUID) -> BankAccount | None:
-    """Return the household's account, in whatever status; None where it has connected none."""
+    """Return the household's account, whatever its status; None if it has never connected one."""
     return await session.scalar(
         select(BankAccount)
         .where(
@@ -249,7 +249,7 @@ async def current_household_account(session: AsyncSession, employer_id: UUID) ->
 async def current_employee_accounts(
     session: AsyncSession, employee_ids: Collection[UUID]
 ) -> dict[UUID, BankAccount]:
-    """Return the account of each of the employees who has connected one, in whatever status."""
+    """Return the account of each employee who has connected one, whatever its status."""
     accounts = await session.scalars(
         select(BankAccount)
         .where(BankAccount.employee_id.in_(employee_ids), BankAccount.status != "replaced")
@@ -259,7 +259,7 @@ async def current_employee_accounts(
 
 
 async def fail_accounts(session: AsyncSession, now: datetime.datetime, reasons: Mapping[UUID, str]) -> None:
-    """Use these accounts no more, each for the bank's reason; those that were replaced meanwhile stay as they are."""
+    """Mark these accounts as failed, each with the bank's reason; accounts replaced since stay as they are."""
     if not reasons:
         return
     failed = await fetch_all(
@@ -296,7 +296,7 @@ async def _connect(
     *,
     prenote: bool = False,
 ) -> BankAccount:
-    """Connect the account; one of the sandbox is ready at once, unless a `prenote` is to try it."""
+    """Connect the account; a sandbox account is ready at once, unless a `prenote` is to test it."""
     instant = (owner.sandbox and not prenote) or (
         verification is not None and await verification.verify(details)
     )
@@ -347,7 +347,7 @@ async def _connect(
 
 
 async def _lock_owner(session: AsyncSession, owner: SecretOwner) -> None:
-    """Let two accounts entered at once follow each other. Raises `not_found` where the owner is gone."""
+    """Serialize two accounts entered at once. Raises `not_found` if the owner is gone."""
     table = Employee if owner.kind == "employee" else Employer
     statement = select(table.id).where(table.id == owner.id).with_for_update(key_share=True)
     if await session.scalar(statement) is None:

@@ -1,6 +1,6 @@
-"""The household's authorization to debit its account: what it agreed to, when, and how long that holds.
+"""The household's authorization to debit its account: what it agreed to, when, and how long it holds.
 
-A debit of a person's account needs one, and the record of it is kept (Nacha Operating Rules, 2.3.2).
+Debiting a person's account requires one, and a record of it must be kept (Nacha Operating Rules, 2.3.2).
 """
 
 import datetime
@@ -25,20 +25,20 @@ from hearthpay.database.statements import Fragment, compose, identifier, stateme
 from hearthpay.employers.models import Employer
 
 AUTHORIZATION_DAYS: Final = 30
-"""How long an authorization covers the payrolls approved under it."""
+"""How long an authorization covers the payrolls approved under it, in days."""
 
 AUTHORIZATION_TEXT_VERSION: Final = "2026-11-20"
-"""The version of `authorization.md`: a changed text is a new version."""
+"""The version of `authorization.md`; changing the text makes a new version."""
 
 HIGHEST_PERCENT: Final = 120
-"""A net pay of Autopilot of more than so many percent of the enrolled one is debited only once it is confirmed."""
+"""An Autopilot net pay above this percentage of the enrolled one is debited only after approval."""
 
 LARGE_NET_PAY: Final = 300_000
-"""Cents: a payroll with a single larger direct deposit must be confirmed."""
+"""Cents: a payroll with a larger single direct deposit must be confirmed."""
 
 AuthorizationStatus = Literal["none", "active", "expired", "revoked"]
 
-# Of the account in use now; one for an earlier account says nothing about this one.
+# For the account in use now; one for an earlier account says nothing about this one.
 _LATEST: Final = (
     select(Authorization)
     .join(BankAccount, BankAccount.id == Authorization.bank_account_id)
@@ -133,19 +133,21 @@ class AuthorizationState:
 
 @cache
 def authorization_text() -> str:
-    """Return the text that a household agrees to, in Markdown."""
+    """Return the text of the authorization, in Markdown."""
     return files("hearthpay.banking").joinpath("authorization.md").read_text(encoding="utf-8")
 
 
 async def needs_authorization(session: AsyncSession, employer_id: UUID, now: datetime.datetime) -> bool:
-    """Return whether the household must agree before its account is debited: it never did, revoked it, or long ago."""
+    """Return whether the household must authorize before its account is debited: it never did, revoked it, or did so
+    long ago.
+    """
     return (await authorization_of(session, employer_id, now)).status != "active"
 
 
 async def authorization_of(
     session: AsyncSession, employer_id: UUID, now: datetime.datetime
 ) -> AuthorizationState:
-    """Return how the authorization of the household's present account stands."""
+    """Return the state of the authorization for the household's current account."""
     latest = await session.scalar(_LATEST.where(Authorization.employer_id == employer_id))
     if latest is None:
         return AuthorizationState("none", None)
@@ -157,17 +159,17 @@ async def authorization_of(
 async def authorized_payrolls(
     session: AsyncSession, payroll_ids: Collection[UUID], now: datetime.datetime
 ) -> set[UUID]:
-    """Return those of the payrolls for which the household's present account may be debited."""
+    """Return those of the payrolls for which the household's current account may be debited."""
     return set(await session.scalars(_AUTHORIZED, {"payrolls": list(payroll_ids), "now": now}))
 
 
 async def authorize(
     session: AsyncSession, actor: Actor, employer: Employer, now: datetime.datetime
 ) -> Authorization:
-    """Record that the household agreed to the present text, for its present account, from now on.
+    """Record that the household agreed to the current text, for its current account, from now on.
 
-    Scheduled payrolls that have been put off, perhaps for want of it, are tried again at once. Raises
-    `direct_deposit_unavailable` where it has connected none, and what `allow` raises.
+    Scheduled payrolls that were postponed, perhaps for lack of it, are tried again at once. Raises
+    `direct_deposit_unavailable` if no account is connected, and what `allow` raises.
     """
     allow(actor, RUN_PAYROLL, employer.id)
     account_id = await session.scalar(
@@ -216,7 +218,7 @@ async def authorize(
 
 
 async def revoke(session: AsyncSession, now: datetime.datetime, account_ids: Collection[UUID]) -> None:
-    """End the authorizations to debit these accounts, the standing ones as well."""
+    """End the authorizations to debit these accounts, standing ones included."""
     revoked = {"now": now, "accounts": list(account_ids)}
     await session.execute(_REVOKE, revoked)
     await session.execute(_REVOKE_STANDING, revoked)

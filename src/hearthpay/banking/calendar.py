@@ -1,6 +1,6 @@
 """Banking days of the Federal Reserve, and the deadlines that payroll counts in them.
 
-Days are calendar days in US Eastern time, on which the Reserve Banks keep their hours; instants are aware datetimes.
+Days are calendar days in US Eastern time, the time zone of the Reserve Banks; instants are aware datetimes.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from hearthpay.clock import BUSINESS_TIME
 from hearthpay.legal_holidays import holidays_of
 
 CUT_OFF: Final = datetime.time(15, 0)
-"""From this time on, in Eastern time, what is submitted counts as submitted on the next banking day."""
+"""What is submitted from this Eastern time on counts as submitted on the next banking day."""
 
 LEAD_DAYS: Final = 5
-"""Banking days from the submission day to the earliest pay date: the household's debit must settle, and the time
-in which its bank may return it must pass, before the wages go out."""
+"""Banking days from the submission day to the earliest pay date: the household's debit must settle, and its bank's
+time to return it must pass, before the wages go out."""
 
 _DAY: Final = datetime.timedelta(days=1)
 _SATURDAY: Final = 5
 
 
 class NotABankingDayError(ValueError):
-    """A day on which the Federal Reserve settles nothing; `following` is the first day after it that will do."""
+    """Raised for a day on which the Federal Reserve settles nothing; `following` is the next banking day."""
 
     def __init__(self, day: datetime.date) -> None:
         self.day: Final = day
@@ -34,23 +34,23 @@ class NotABankingDayError(ValueError):
 
 
 def is_banking_day(day: datetime.date) -> bool:
-    """Tell whether the Federal Reserve settles payments on this day.
+    """Return whether the Federal Reserve settles payments on this day.
 
-    A holiday on a Sunday closes the Monday; one on a Saturday closes nothing, though government offices keep the
+    A holiday on a Sunday closes the Monday; one on a Saturday closes nothing, though government offices observe it on
     Friday (Federal Reserve Bank Services, Holiday Schedules).
     """
     return day.weekday() < _SATURDAY and day not in holidays_of("federal_reserve", day.year)
 
 
 def banking_day_on_or_after(day: datetime.date) -> datetime.date:
-    """Return the day itself where it is a banking day, else the next one."""
+    """Return the day itself if it is a banking day, otherwise the next one."""
     while not is_banking_day(day):
         day += _DAY
     return day
 
 
 def banking_day_on_or_before(day: datetime.date) -> datetime.date:
-    """Return the day itself where it is a banking day, else the one before."""
+    """Return the day itself if it is a banking day, otherwise the previous one."""
     while not is_banking_day(day):
         day -= _DAY
     return day
@@ -62,7 +62,7 @@ def next_banking_day(day: datetime.date) -> datetime.date:
 
 
 def debited_on(send_at: datetime.datetime) -> datetime.date:
-    """Return the day on which a debit that is sent then leaves the account: the first banking day after it."""
+    """Return the day on which a debit sent then is taken from the account: the first banking day after it."""
     return next_banking_day(send_at.astimezone(BUSINESS_TIME).date())
 
 
@@ -72,9 +72,9 @@ def previous_banking_day(day: datetime.date) -> datetime.date:
 
 
 def add_banking_days(day: datetime.date, count: int) -> datetime.date:
-    """Return the banking day `count` banking days after the day, or before it where `count` is negative.
+    """Return the banking day `count` banking days after the day, or before it if `count` is negative.
 
-    The day itself counts for nothing, whether it is a banking day or not; `count` 0 returns it unchanged.
+    The day itself doesn't count, whether it is a banking day or not; `count` 0 returns it unchanged.
     """
     step = next_banking_day if count > 0 else previous_banking_day
     for _ in range(abs(count)):
@@ -83,10 +83,10 @@ def add_banking_days(day: datetime.date, count: int) -> datetime.date:
 
 
 def banking_days_between(start: datetime.date, end: datetime.date) -> int:
-    """Return how many banking days lie after `start`, up to and including `end`.
+    """Return how many banking days there are after `start`, up to and including `end`.
 
-    Where `end` comes first, those before `start` down to and including `end` count, with a minus. From any day to
-    a banking day, this is the number that `add_banking_days` takes there.
+    If `end` is earlier, the result is negative and counts those before `start` down to and including `end`. From any
+    day to a banking day, this is the number with which `add_banking_days` gets there.
     """
     if end < start:
         return -sum(is_banking_day(end + _DAY * passed) for passed in range((start - end).days))
@@ -96,8 +96,8 @@ def banking_days_between(start: datetime.date, end: datetime.date) -> int:
 def submission_day(now: datetime.datetime) -> datetime.date:
     """Return the banking day on which what is submitted at the instant `now` counts as submitted.
 
-    Before `CUT_OFF` that is today, if the banks are open; at `CUT_OFF` and after, the next banking day.
-    A `now` without a timezone raises ValueError, as it names no instant.
+    Before `CUT_OFF` that is today, if banks are open; otherwise the next banking day. Raises ValueError for a `now`
+    without a time zone.
     """
     if now.utcoffset() is None:
         raise ValueError("a deadline needs a timezone-aware datetime")
@@ -108,14 +108,14 @@ def submission_day(now: datetime.datetime) -> datetime.date:
 
 
 def earliest_pay_date(now: datetime.datetime) -> datetime.date:
-    """Return the first pay date that direct deposit still reaches from the instant `now` (ValueError as above)."""
+    """Return the first pay date that direct deposit can still reach from the instant `now` (ValueError as above)."""
     return add_banking_days(submission_day(now), LEAD_DAYS)
 
 
 def send_at(pay_date: datetime.date) -> datetime.datetime:
     """Return the instant, in UTC, at which the bank files for this pay date close.
 
-    Whatever is submitted before it reaches the pay date, and nothing submitted at it or later does. Raises
+    Whatever is submitted before it reaches the pay date; nothing submitted at or after it does. Raises
     NotABankingDayError, as no wages arrive on such a day.
     """
     if not is_banking_day(pay_date):

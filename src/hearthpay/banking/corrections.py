@@ -1,4 +1,4 @@
-"""Notifications of change: the bank says which numbers of an account are right from now on.
+"""Notifications of change: the bank reports an account's correct numbers.
 
 They must be used before the next entry to the account (Nacha Operating Rules, 2.11.1).
 """
@@ -23,7 +23,7 @@ from hearthpay.security.vault_numbers import InvalidNumberError, SecretNumber, p
 
 @dataclass(frozen=True, slots=True)
 class _Service:
-    """The service itself, as the vault's log names it."""
+    """The service itself, as named in the vault's log."""
 
     kind: ActorKind = "system"
     id: UUID | None = None
@@ -31,7 +31,7 @@ class _Service:
 
 
 SERVICE: Final = _Service()
-"""Who reads and stores numbers where no person asks for it."""
+"""Reads and stores numbers when no person asks for it."""
 
 
 async def correct_account(
@@ -42,7 +42,7 @@ async def correct_account(
     correction: AccountCorrection,
     now: datetime.datetime,
 ) -> str | None:
-    """Keep the numbers and the type that the bank's notice gives; return why they were not taken, or None."""
+    """Store the numbers and the type from the bank's notice; return why they were refused, or None."""
     account = await session.scalar(
         select(BankAccount)
         .where(BankAccount.id == account_id)
@@ -80,7 +80,7 @@ async def correct_account(
 
 
 def _numbers(correction: AccountCorrection) -> list[SecretNumber]:
-    """Return the corrected numbers. Raises InvalidNumberError for one that the vault does not keep."""
+    """Return the corrected numbers. Raises InvalidNumberError for one that the vault doesn't store."""
     numbers: list[SecretNumber] = []
     if correction.routing is not None:
         numbers.append(parse_number("bank_routing", correction.routing))

@@ -1,7 +1,7 @@
-"""The money on its way: what shall be collected from households and paid out, one row for each movement.
+"""Payments in progress: amounts to collect from households and to pay out, one row for each.
 
-Amounts are whole cents. A movement knows its household and account by its payroll, paycheck or set-aside; it waits
-as `pending` for the bank file of its day.
+Amounts are whole cents. An entry finds its household and account by its payroll, paycheck or set-aside; it is
+`pending` until the bank file of its day.
 """
 
 import datetime
@@ -49,9 +49,9 @@ class Credit:
 
 @dataclass(frozen=True, slots=True)
 class Refund:
-    """Give `amount`, collected for a paycheck that did not reach its employee, back to the household.
+    """Return `amount`, collected for a paycheck that didn't reach its employee, to the household.
 
-    `attempt` counts the refunds of a paycheck: one that came back is sent again.
+    `attempt` counts the refunds of a paycheck: one that is returned is sent again.
     """
 
     paycheck_id: UUID
@@ -63,7 +63,7 @@ class Refund:
 
 @dataclass(frozen=True, slots=True)
 class Payout:
-    """Pay `amount` of what was set aside to the employee, by the movement that took it from the balance."""
+    """Pay `amount` of the set-aside to the employee, for the movement that took it from the balance."""
 
     escrow_movement_id: UUID
     amount: int
@@ -117,7 +117,8 @@ _COLLECT: Final = _insert(
         payrolls=PAYROLLS,
     ),
 )
-# Of the person's accounts the one in use, in whatever status; else the last one: the money waits there for the next.
+# The person's account in use, whatever its status; otherwise the last one, where the money waits for the
+# next.
 _PAY_OUT: Final = _insert(
     literal("credit"),
     Fragment("paycheck_id"),
@@ -256,7 +257,7 @@ _FOLLOW: Final = text(
 
 
 def dates_from(now: datetime.datetime) -> tuple[datetime.date, datetime.date]:
-    """Return the day of the next cut-off, and the banking day after it, when the money then moves."""
+    """Return the day of the next cut-off, and the banking day after it, on which the money moves."""
     day = submission_day(now)
     return day, next_banking_day(day)
 
@@ -267,14 +268,14 @@ def business_date(now: datetime.datetime) -> datetime.date:
 
 
 def effective_by(now: datetime.datetime, banking_days: int) -> datetime.date:
-    """Return the latest effective date from which at least so many banking days have passed until today."""
+    """Return the latest effective date from which at least this many banking days have passed by today."""
     return add_banking_days(banking_day_on_or_before(business_date(now)), -banking_days)
 
 
 async def collect(session: AsyncSession, now: datetime.datetime, debits: Sequence[Debit]) -> dict[UUID, UUID]:
     """Debit the households' accounts; return the entry of each payroll.
 
-    A payroll whose household has no active account is not among them, and the caller decides. Raises SQLAlchemy's
+    Payrolls whose household has no active account are left out, and the caller decides. Raises SQLAlchemy's
     IntegrityError for a second debit of one attempt.
     """
     return await _write(session, now, _COLLECT, [(debit.payroll_id, debit) for debit in debits])
@@ -285,9 +286,9 @@ async def pay_out(
 ) -> dict[UUID, UUID]:
     """Credit the employees' accounts; return the entry of each paycheck.
 
-    Where the account is still being verified, has failed or was disconnected, the money waits, and every file reports
-    it, until there is one that can be paid to. Only a paycheck whose employee never had an account is not among them.
-    Raises IntegrityError for a second credit of one paycheck.
+    If the account is unverified, failed or disconnected, the money stays pending, and every file reports it, until
+    there is a usable account. Only paychecks whose employee never had an account are left out. Raises IntegrityError
+    for a second credit of one paycheck.
     """
     return await _write(session, now, _PAY_OUT, [(credit.paycheck_id, credit) for credit in credits_])
 
@@ -297,8 +298,8 @@ async def refund(
 ) -> dict[UUID, UUID]:
     """Credit the households' accounts; return the entry of each paycheck.
 
-    Where the account has failed or was disconnected, the refund waits for the household's next one. Raises
-    IntegrityError for a second refund of one paycheck and attempt.
+    If the account has failed or was disconnected, the refund is pending until the household connects the next one.
+    Raises IntegrityError for a second refund of one paycheck and attempt.
     """
     return await _write(session, now, _REFUND, [(each.paycheck_id, each) for each in refunds])
 
@@ -306,9 +307,9 @@ async def refund(
 async def pay_escrow(
     session: AsyncSession, now: datetime.datetime, payouts: Sequence[Payout]
 ) -> dict[UUID, UUID]:
-    """Credit what was set aside to the employees' accounts; return the entry of each escrow movement.
+    """Credit set-aside money to the employees' accounts; return the entry of each escrow movement.
 
-    A movement whose employee has no active account is not among them.
+    Movements whose employee has no active account are left out.
     """
     return await _write(
         session, now, _PAY_ESCROW, [(payout.escrow_movement_id, payout) for payout in payouts]
@@ -318,9 +319,9 @@ async def pay_escrow(
 async def cancel_unsent(
     session: AsyncSession, now: datetime.datetime, payroll_ids: Collection[UUID]
 ) -> set[UUID]:
-    """Cancel the credits of those payrolls of which none has left for the bank; return these payrolls.
+    """Cancel the credits of those payrolls that have sent none to the bank; return these payrolls.
 
-    A payroll without credits is among them. One with a single credit sent keeps all of its credits.
+    A payroll without credits is included. One with a single sent credit keeps all its credits.
     """
     rows = await fetch_all(session, _CREDITS_OF, {"payrolls": list(payroll_ids)})
     sent = {payroll_id for payroll_id, status in rows if status not in ("pending", "cancelled")}
@@ -331,7 +332,7 @@ async def cancel_unsent(
 
 @dataclass(frozen=True, slots=True)
 class HeldCredit:
-    """A direct deposit that has not left."""
+    """A direct deposit that hasn't been sent."""
 
     entry_id: UUID
     paycheck_id: UUID
@@ -340,7 +341,7 @@ class HeldCredit:
 
 @dataclass(frozen=True, slots=True)
 class BankEntryState:
-    """A debit or a credit as it stands; `amount` in cents."""
+    """The state of a debit or a credit; `amount` in cents."""
 
     id: UUID
     status: str
@@ -350,70 +351,70 @@ class BankEntryState:
 
 @dataclass(frozen=True, slots=True)
 class Refunded:
-    """What of a paycheck has gone back to the household or is on its way, in cents, and the last attempt at it."""
+    """How much of a paycheck was refunded to the household or is on its way, in cents, and the last attempt."""
 
     amount: int
     attempt: int
 
 
 async def lock_held(session: AsyncSession, payroll_id: UUID) -> list[HeldCredit]:
-    """Return a payroll's credits that have not left, and keep them from leaving."""
+    """Return a payroll's unsent credits, and lock them against sending."""
     rows = await fetch_all(session, _HELD_OF, {"payroll": payroll_id})
     return [HeldCredit(*row) for row in rows]
 
 
 async def lock_credit(session: AsyncSession, paycheck_id: UUID) -> BankEntryState | None:
-    """Return a paycheck's credit, and keep it as it is; None where there is none."""
+    """Return a paycheck's credit, locked; None if there is none."""
     row = await fetch_optional(session, _CREDIT_OF, {"paycheck": paycheck_id})
     return None if row is None else BankEntryState(*row)
 
 
 async def lock_debits(session: AsyncSession, payroll_id: UUID) -> list[BankEntryState]:
-    """Return a payroll's debits in the order of their attempts, and keep them as they are."""
+    """Return a payroll's debits, locked, in the order of their attempts."""
     return [BankEntryState(*row) for row in await fetch_all(session, _DEBITS_OF, {"payroll": payroll_id})]
 
 
 async def lock_payments(session: AsyncSession, payroll_id: UUID) -> None:
-    """Keep a payroll's debits and credits as they are; a file that is being built is waited for, and they have left."""
+    """Lock a payroll's debits and credits; waits for a file in progress, after which they are sent."""
     await session.execute(_LOCK_PAYMENTS, {"payroll": payroll_id})
 
 
 async def cancel_payments(session: AsyncSession, now: datetime.datetime, payroll_id: UUID) -> None:
-    """Cancel those of a payroll's debits and credits that have not left."""
+    """Cancel a payroll's unsent debits and credits."""
     await session.execute(_CANCEL_PAYMENTS, {"payroll": payroll_id, "now": now})
 
 
 async def refunded(session: AsyncSession, paycheck_ids: Collection[UUID]) -> dict[UUID, Refunded]:
-    """Return what has been refunded of those of the paychecks for which a refund was ever made."""
+    """Return the refunds of those paychecks that have any."""
     rows = await fetch_all(session, _REFUNDED, {"paychecks": list(paycheck_ids)})
     return {row.paycheck_id: Refunded(row.amount, row.attempt) for row in rows}
 
 
 async def cancel_refunds(session: AsyncSession, now: datetime.datetime, payroll_id: UUID) -> None:
-    """Cancel a payroll's refunds that have not left: the household has its money back another way."""
+    """Cancel a payroll's unsent refunds: the household got its money back another way."""
     await session.execute(_CANCEL_REFUNDS, {"payroll": payroll_id, "now": now})
 
 
 async def payrolls_left_over(session: AsyncSession, year: int) -> list[UUID]:
-    """Return the payrolls of earlier years with credits that have not left: they would arrive in `year`."""
+    """Return the payrolls of earlier years with unsent credits, which would arrive in `year`."""
     return list(await session.scalars(_LEFT_OVER, {"new_year": datetime.date(year, 1, 1)}))
 
 
 async def lock_left_over(session: AsyncSession, payroll_id: UUID, year: int) -> list[HeldCredit]:
-    """Return a payroll's credits for paychecks of earlier years that have not left, and keep them from leaving."""
+    """Return a payroll's unsent credits for paychecks of earlier years, locked against sending."""
     rows = await fetch_all(session, _LEFT_OVER_OF, {"payroll": payroll_id, "year": year})
     return [HeldCredit(*row) for row in rows]
 
 
 async def cancel(session: AsyncSession, now: datetime.datetime, entry_ids: Sequence[UUID]) -> None:
-    """Cancel those of the entries that have not left."""
+    """Cancel those of the entries that haven't been sent."""
     await session.execute(_CANCEL_THESE, {"now": now, "ids": list(entry_ids)})
 
 
 async def follow_accounts(
     session: AsyncSession, now: datetime.datetime, day: datetime.date, *, sandbox: bool
 ) -> None:
-    """Move what is due by the day from accounts that were replaced to those that took their places."""
+    """Move what is due by the day from replaced accounts to their replacements."""
     await session.execute(_FOLLOW, {"now": now, "day": day, "sandbox": sandbox})
 
 

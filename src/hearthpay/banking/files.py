@@ -1,7 +1,7 @@
-"""The bank files: one for each banking day's cut-off, with everything that is due, delivered as often as it takes.
+"""Bank files: one for each banking day's cut-off, with everything that is due, delivered as often as needed.
 
-A file is built in one transaction and kept, encrypted, before anything leaves the house. Whatever dies in between,
-the same bytes go out under the same name. An entry that cannot go waits, is named, and holds nothing else back.
+A file is built in one transaction and stored, encrypted, before anything is sent. Whatever crashes in between, the
+same bytes are sent under the same name. An entry that can't be sent waits, is named, and delays nothing else.
 """
 
 import asyncio
@@ -58,7 +58,7 @@ from hearthpay.security.vault_cipher import (
 )
 
 PURPOSE: Final = "banking.nacha_file"
-"""Why the audit log says that the numbers were read."""
+"""The purpose recorded in the audit log for reading the numbers."""
 
 _FUNDING: Final = "FUNDING"
 _REFUND: Final = "REFUND"
@@ -66,11 +66,13 @@ _SET_ASIDE: Final = "SET ASIDE"
 _DESCRIPTIONS: Final = {"credit": PAYROLL, "refund": _REFUND, "payout": _SET_ASIDE}
 _LAST_SEQUENCE: Final = 9_999_999
 _MODIFIERS: Final = string.ascii_uppercase + string.digits
-"""How the files of one day are told apart, in this order (Nacha Operating Rules, Appendix Three: File ID Modifier)."""
+"""Modifiers that distinguish the files of one day, in this order (Nacha Operating Rules, Appendix Three: File ID
+Modifier).
+"""
 _IDENTIFICATION_LENGTH: Final = 15
 
 _TURN: Final = text("SELECT pg_try_advisory_xact_lock(hashtextextended('hearthpay bank file', 0))")
-# The clerk's work on a hundred thousand entries takes longer than the usual transaction may.
+# Processing a hundred thousand entries takes longer than the usual transaction limit.
 _PATIENCE: Final = (
     text("SET LOCAL statement_timeout = '5min'"),
     text("SET LOCAL idle_in_transaction_session_timeout = '5min'"),
@@ -110,7 +112,7 @@ class _ReadRow(NamedTuple):
     account_key: str | None
 
 
-# One statement, so that an account's status and numbers are those of one moment.
+# One statement, so that an account's status and numbers are from one moment.
 _READ: Final = query(
     _ReadRow,
     "SELECT e.id, e.kind, e.amount, e.attempt, e.settle_on, e.organization_id, e.employer_id, "
@@ -190,16 +192,16 @@ _DELIVERED: Final = text(
 
 
 class Outbox(Protocol):
-    """Where files for the bank go; a bank gateway is one."""
+    """The destination of files for the bank; a bank gateway is one."""
 
     async def deliver(self, name: str, content: bytes) -> None:
-        """Put the file there as a whole; again with the same content does no harm."""
+        """Deliver the whole file; repeating it with the same content is harmless."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class HeldEntry:
-    """An entry that was due but could not go; it waits for the next cut-off."""
+    """An entry that was due but couldn't be sent; it waits for the next cut-off."""
 
     entry_id: UUID
     hold: PaymentHold
@@ -207,7 +209,7 @@ class HeldEntry:
 
 @dataclass(frozen=True, slots=True)
 class BuiltFile:
-    """A bank file, totals in cents; `id` is None where everything that was due had to wait."""
+    """A bank file, totals in cents; `id` is None if everything that was due had to wait."""
 
     id: UUID | None
     name: str
@@ -220,7 +222,7 @@ class BuiltFile:
 
 @dataclass(frozen=True, slots=True)
 class _Payment:
-    """An entry as the file shall say it."""
+    """An entry as it goes into the file."""
 
     id: UUID
     entry: Entry
@@ -229,7 +231,7 @@ class _Payment:
 
 
 def current_cut_off(now: datetime.datetime) -> datetime.date:
-    """Return the banking day whose cut-off, 15:00 Eastern, has passed last."""
+    """Return the banking day whose cut-off, 15:00 Eastern, was the last to pass."""
     eastern = now.astimezone(BUSINESS_TIME)
     if eastern.time() >= CUT_OFF and is_banking_day(eastern.date()):
         return eastern.date()
@@ -237,9 +239,9 @@ def current_cut_off(now: datetime.datetime) -> datetime.date:
 
 
 def earliest_settlement(now: datetime.datetime) -> datetime.date:
-    """Return the first day on which a file built now can move money: after the day on which the bank works on it.
+    """Return the first day on which a file built now can move money: after the day on which the bank processes it.
 
-    That is the day of the cut-off itself, or, where the file comes late, the first banking day from today on.
+    That is the cut-off's own day, or, for a late file, the first banking day from today on.
     """
     today = business_date(now)
     if current_cut_off(now) == today:
@@ -255,10 +257,10 @@ async def build_file(
     *,
     cut_off: datetime.date | None = None,
 ) -> BuiltFile | None:
-    """Build the file of the cut-off that has passed last, from every real entry that is due, and mark these as sent.
+    """Build the file of the last cut-off that passed from every real entry that is due, and mark these as sent.
 
-    `cut_off` is the one that its caller has prepared, should another have passed meanwhile. None where there is nothing
-    to send, the file exists, or another worker is building it.
+    `cut_off` is the one that the caller prepared, in case another has passed since. None if there is nothing to send,
+    the file exists, or another worker is building it.
     """
     now = clock.now()
     cut_off = cut_off or current_cut_off(now)
@@ -278,10 +280,10 @@ async def build_file(
 
 
 async def deliver_files(database: Database, ring: KeyRing, gateway: Outbox, clock: Clock) -> tuple[str, ...]:
-    """Hand every file that the bank does not have yet to the gateway, the oldest first; return their names.
+    """Deliver every file that the bank doesn't have yet, oldest first; return their names.
 
-    A crash between the delivery and its note makes the same file go again, which the gateway recognises. Raises what
-    the gateway raises, UnknownKeyError and UnreadableSecretError; the files before are then delivered.
+    After a crash between the delivery and its record, the same file is sent again, and the gateway recognizes it.
+    Raises what the gateway raises, UnknownKeyError and UnreadableSecretError; the files before are delivered by then.
     """
     async with database.transaction(None) as session:
         rows = await fetch_all(session, _UNDELIVERED)
@@ -303,7 +305,7 @@ async def _read_payments(
 ) -> tuple[list[_Payment], list[HeldEntry]]:
     """Decrypt what the entries need, noting in the audit log which numbers were read."""
     rows = await fetch_all(session, _READ, {"ids": list(due), "now": now})
-    # In a thread, so that this process goes on answering and beating its heart.
+    # In a thread, so that this process keeps answering and sending its heartbeat.
     payments, held, read = await asyncio.to_thread(_decrypt, ring, rows, earliest_settlement(now))
     await log_readings(session, read, purpose=PURPOSE)
     return payments, held
@@ -474,10 +476,10 @@ def _assemble(
     last_used: int,
     modifier: str,
 ) -> tuple[list[_Payment], list[Batch], bytes, list[HeldEntry]]:
-    """Return the payments with their trace numbers, their batches and the file's bytes; and what the format cannot
+    """Return the payments with their trace numbers, their batches and the file's bytes; and what the format can't
     carry.
 
-    Trace numbers go on from the last one used, and from the beginning again before they would run out in the file.
+    Trace numbers continue from the last one used, and restart before they would run out within the file.
     """
     waiting = sorted(payments, key=lambda each: (each.effective_date, each.description, each.id))
     refused: list[HeldEntry] = []

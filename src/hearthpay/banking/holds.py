@@ -1,7 +1,7 @@
-"""What keeps a payment from leaving, noted on the payment itself from the moment it is found, and until it is gone.
+"""Holds: what keeps a payment from being sent, recorded on the payment from the moment it is found until it is gone.
 
-A hold is no state: the payment waits and is tried again at every cut-off. It is logged when it begins or its reason
-changes, and once a day while it lasts.
+A hold isn't a state: the payment is tried again at every cut-off. It is logged when it begins or its reason changes,
+and once a day while it lasts.
 """
 
 import datetime
@@ -27,21 +27,21 @@ HoldCode = Literal[
     "arrives_in_other_year",
     "internal",
 ]
-"""Why a payment cannot leave. `internal`: something that only the operator can put right."""
+"""Why a payment can't be sent. `internal`: something that only the operator can fix."""
 
 HOLD_OF_ACCOUNT: Final[tuple[HoldCode, ...]] = ("account_failed", "account_verifying", "account_not_usable")
-"""What the state of the bank account holds; it goes with that state."""
+"""Holds caused by the state of the bank account; they end with that state."""
 
 HELD_AS: Final = Fragment(
     "coalesce(e.hold_code, CASE WHEN b.status = 'failed' THEN 'account_failed' "
     "WHEN e.held_reason IS NOT NULL THEN 'internal' END)"
 )
-"""SQL: the code of what holds the entry `e` of the account `b`; null where nothing does."""
+"""SQL: the hold code of the entry `e` of the account `b`; null if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaymentHold:
-    """What keeps one payment: a code, what it depends on, and words for the operator's log."""
+    """The hold of one payment: a code, its parameters, and words for the operator's log."""
 
     code: HoldCode
     reason: str
@@ -49,9 +49,10 @@ class PaymentHold:
 
 
 LOG_AGAIN: Final = datetime.timedelta(days=1)
-"""How often a hold that lasts is logged."""
+"""How often a lasting hold is logged."""
 
-# One that waits for a later day is held already where its account has failed; whether it is verified by then is open.
+# A payment for a later day is on hold already if its account has failed; whether it will be verified by then
+# is open.
 _BY_ACCOUNT: Final = text(
     "WITH found AS MATERIALIZED (SELECT e.id, s.reason, s.code FROM bank_entries e "
     "JOIN bank_accounts b ON b.id = e.bank_account_id CROSS JOIN LATERAL (SELECT "
@@ -99,9 +100,9 @@ _log = structlog.get_logger("hearthpay.banking")
 
 
 async def note_account_holds(session: AsyncSession, now: datetime.datetime, cut_off: datetime.date) -> int:
-    """Note which payments wait for want of an account that can take them, and which no longer do; return how many.
+    """Record which payments are on hold for lack of a usable account, and which no longer are; return how many.
 
-    `cut_off` is the one that has passed last: what was to go by then should have.
+    `cut_off` is the last one that passed: what was due by then should have been sent.
     """
     rows = await session.execute(
         _BY_ACCOUNT, {"now": now, "cut_off": cut_off, "of_account": list(HOLD_OF_ACCOUNT)}
@@ -112,7 +113,7 @@ async def note_account_holds(session: AsyncSession, now: datetime.datetime, cut_
 async def note_file_holds(
     session: AsyncSession, now: datetime.datetime, holds: Mapping[UUID, PaymentHold]
 ) -> None:
-    """Note what the cut-off's file had to leave out, and why."""
+    """Record what the cut-off's file had to leave out, and why."""
     if holds:
         found = list(holds.values())
         columns = {
@@ -125,12 +126,12 @@ async def note_file_holds(
 
 
 async def record_hold_notice(session: AsyncSession, payroll_id: UUID) -> None:
-    """Note that people have been told of what holds the payroll's payments."""
+    """Record that people were notified of the holds on the payroll's payments."""
     await session.execute(_TOLD, {"payroll": payroll_id})
 
 
 async def log_holds(session: AsyncSession, now: datetime.datetime) -> None:
-    """Log what is held and has not been logged for a day."""
+    """Log the holds that haven't been logged for a day."""
     for row in await fetch_all(session, _LOG, {"now": now, "before": now - LOG_AGAIN}):
         _log.warning(
             "bank_entry.held",

@@ -1,4 +1,4 @@
-"""A household's money at the bank, for its members: its accounts, what it agreed to, and what is on its way."""
+"""A household's money at the bank, for its members: its accounts, its authorizations, and payments in progress."""
 
 import datetime
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.employers.models import Employer
 
 MOST_EARLIER: Final = 20
-"""How many accounts of before are told."""
+"""How many earlier accounts are shown."""
 
 _OUT_OF_THE_HOUSEHOLD: Final = frozenset({"debit"})
 
@@ -77,7 +77,7 @@ _ENROLLED: Final = query(
 
 @dataclass(frozen=True, slots=True)
 class MoneyInTransit:
-    """A movement of money that the bank has not settled, in cents; `day` is when it is to settle."""
+    """A payment that the bank hasn't settled, in cents; `day` is its expected settlement date."""
 
     id: UUID
     kind: str
@@ -85,7 +85,7 @@ class MoneyInTransit:
     amount: int
     payroll_id: UUID | None
     name: str | None
-    """The employee whose it is; None for the household's own account."""
+    """The employee it belongs to; None for the household's own account."""
 
     day: datetime.date
     held_reason: str | None
@@ -98,7 +98,7 @@ class MoneyInTransit:
 
 @dataclass(frozen=True, slots=True)
 class ScheduledMoney:
-    """A payroll whose debit leaves later, in cents as estimated."""
+    """A payroll whose debit is sent later, with estimated cents."""
 
     payroll_id: UUID
     net_pay: int
@@ -108,7 +108,7 @@ class ScheduledMoney:
 
 @dataclass(frozen=True, slots=True)
 class PaymentStatusText:
-    """What was agreed to for one employee's recurring pay."""
+    """The authorization of one employee's recurring pay."""
 
     name: str
     authorization: StandingAuthorization
@@ -116,11 +116,11 @@ class PaymentStatusText:
 
 @dataclass(frozen=True, slots=True)
 class HouseholdMoney:
-    """How a household stands with the bank."""
+    """The state of a household's bank connections and payments."""
 
     account: BankAccount | None
     earlier: tuple[BankAccount, ...]
-    """Accounts of before, the newest first."""
+    """Earlier accounts, newest first."""
 
     authorization: AuthorizationState
     standing: tuple[PaymentStatusText, ...]
@@ -130,7 +130,7 @@ class HouseholdMoney:
 
     @property
     def leaving(self) -> int:
-        """The cents that are being collected from the household's account."""
+        """The cents being collected from the household's account."""
         return sum(each.amount for each in self.on_its_way if each.leaves_the_household)
 
 
@@ -142,7 +142,7 @@ async def read_household_money(
     *,
     direct_deposit_enabled: bool,
 ) -> HouseholdMoney:
-    """Return how the household stands with the bank; `offered` tells whether this installation has one.
+    """Return the state of the household at the bank; `offered` says whether this installation has one.
 
     Raises what `allow` raises.
     """

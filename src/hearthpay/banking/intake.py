@@ -1,4 +1,4 @@
-"""Takes in the bank's files of returns and notifications of change, each once and whole or not at all."""
+"""Processes the bank's files of returns and notifications of change, each once and completely or not at all."""
 
 import datetime
 import hashlib
@@ -45,7 +45,7 @@ class _FindRow(NamedTuple):
     bank_account_id: UUID
 
 
-# Trace numbers start again one day: the newest entry that carries the number is meant.
+# Trace numbers restart at some point: the newest entry with the number is meant.
 _FIND: Final = query(
     _FindRow,
     "SELECT DISTINCT ON (trace_number) id, trace_number, kind, amount, status, return_code, bank_account_id "
@@ -56,10 +56,10 @@ _FIND: Final = query(
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """What a file has led to.
+    """The result of processing a file.
 
-    `duplicate` tells that it had been taken in before, and changed nothing now; `refused` why the whole file was not
-    believed; `problems` which single records of it could not be used, and why.
+    `duplicate`: it had been processed before, and changed nothing now; `refused`: why the whole file was rejected;
+    `problems`: which single records couldn't be used, and why.
     """
 
     name: str
@@ -73,11 +73,12 @@ class Intake:
 async def take_in(
     session: AsyncSession, ring: KeyRing, incoming: IncomingFile, now: datetime.datetime
 ) -> Intake:
-    """Act on a file that the bank has sent, and remember it; acknowledge it only after the commit, and unless refused.
+    """Process a file that the bank has sent, and record it; acknowledge it only after the commit, and only if not
+    refused.
 
-    A file that is not in order in one place changes nothing, and is remembered as refused; it may be half uploaded, so
-    the same name is looked at again once its content is another. Nothing is changed by a file of a name that has been
-    taken in: with the same content it is a duplicate, with another it is refused.
+    A file with any error changes nothing and is recorded as refused; it may be a partial upload, so the same name is
+    checked again once its content differs. A file with a name that was already processed changes nothing: with the
+    same content it is a duplicate, with other content it is refused.
     """
     digest = hashlib.sha256(incoming.content).digest()
     try:
@@ -138,7 +139,7 @@ async def _process(
 def _match_returns(
     returns: Sequence[Return], entries: Mapping[str, _FindRow]
 ) -> tuple[dict[UUID, str], list[str]]:
-    """Return the code of each entry that came back, and what does not fit to anything we sent."""
+    """Return the code of each returned entry, and what doesn't match anything we sent."""
     codes: dict[UUID, str] = {}
     problems: list[str] = []
     for each in returns:
@@ -172,7 +173,7 @@ async def _change(
     entries: Mapping[str, _FindRow],
     now: datetime.datetime,
 ) -> str | None:
-    """Correct the account as the bank says; return why that was not possible."""
+    """Correct the account as the bank says; return why that wasn't possible."""
     entry = entries.get(notice.original_trace)
     if entry is None:
         return "no entry was sent under this number"

@@ -1,8 +1,8 @@
-"""The account numbers to which the sandbox's bank answers otherwise than by taking the payment.
+"""Account numbers to which the sandbox's bank responds with something other than taking the payment.
 
-An account whose number ends in `90NN` sends every entry back with the reason RNN, one that ends in `80NN` is
-corrected by a notification of change CNN. It is the number itself that counts, of whatever length: of a short one
-fewer than four digits are shown.
+An account whose number ends in `90NN` returns every entry with the reason RNN; one that ends in `80NN` is corrected
+by a notification of change CNN. The whole number counts, whatever its length: of a short one fewer than four digits
+are shown.
 """
 
 import re
@@ -15,6 +15,6 @@ _KINDS: Final = {"9": "R", "8": "C"}
 
 
 def simulated_answer(account: SecretNumber) -> str | None:
-    """Return the code of the answer, such as `R01`; None for a number that goes through."""
+    """Return the code of the response, such as `R01`; None for a number that is accepted."""
     found = _MAGIC.fullmatch(account.reveal())
     return None if found is None else f"{_KINDS[found[1]]}{found[2]}"

@@ -1,4 +1,4 @@
-"""The tables of bank accounts, authorizations to debit, and the money on its way."""
+"""Tables of bank accounts, debit authorizations, and payments in progress."""
 
 import datetime
 from uuid import UUID
@@ -10,7 +10,7 @@ from hearthpay.database.base import Base
 
 
 class BankAccount(Base):
-    """What is known of an account besides its numbers, which the vault keeps."""
+    """What is known of an account besides its numbers, which are in the vault."""
 
     __tablename__ = "bank_accounts"
 
@@ -77,7 +77,7 @@ class Authorization(Base):
 
 
 class StandingAuthorization(Base):
-    """What was agreed to for an enrollment's debits, by whom, when and from where; kept for ever."""
+    """The authorization of an enrollment's debits, with who gave it, when and from where; kept forever."""
 
     __tablename__ = "autopilot_authorizations"
 
@@ -99,7 +99,7 @@ class StandingAuthorization(Base):
 
 
 class BankEntry(Base):
-    """One movement of money, or a prenote; `amount` is cents."""
+    """One payment, or a prenote; `amount` is cents."""
 
     __tablename__ = "bank_entries"
 

@@ -1,6 +1,6 @@
-"""Who sends the bank files, and where to: read from the file that `HEARTHPAY_BANK` names.
+"""The originator of the bank files and its bank, read from the file that `HEARTHPAY_BANK` names.
 
-Without the variable no bank is configured: real households cannot pay by direct deposit, the sandbox still can.
+Without the variable no bank is configured: real households can't pay by direct deposit, the sandbox still can.
 """
 
 import datetime
@@ -29,15 +29,15 @@ _KEYS: Final = {
 
 
 class BankSettingsError(Exception):
-    """The settings of the bank are missing or wrong; the message names the file and the key."""
+    """The bank settings are missing or wrong; the message names the file and the key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Originator:
-    """Who sends, as the bank assigned it.
+    """The originator, as assigned by the bank.
 
-    `destination` is the routing number that the files are addressed to, `odfi` the first eight digits of the routing
-    number of the bank that originates, with which every trace number begins.
+    `destination` is the routing number that the files are addressed to, `odfi` the first eight digits of the
+    originating bank's routing number, with which every trace number begins.
     """
 
     destination: str
@@ -51,7 +51,7 @@ class Originator:
     def file(
         self, created_at: datetime.datetime, batches: tuple[Batch, ...], modifier: str = "A"
     ) -> NachaFile:
-        """Return a bank file of these batches; `modifier` tells it apart from others made on the same day."""
+        """Return a bank file of these batches; `modifier` distinguishes it from others of the same day."""
         return NachaFile(
             destination=self.destination,
             destination_name=self.destination_name,
@@ -80,16 +80,16 @@ class Originator:
 
 @dataclass(frozen=True, slots=True)
 class BankSettings:
-    """The originator, and the address at which its bank takes and leaves files."""
+    """The originator, and the address for exchanging files with its bank."""
 
     originator: Originator
     gateway_url: str
 
 
 def load_bank(environment: Mapping[str, str]) -> BankSettings | None:
-    """Return the settings in the file that `HEARTHPAY_BANK` names; None where the variable is not set.
+    """Return the settings in the file that `HEARTHPAY_BANK` names; None if the variable isn't set.
 
-    Raises BankSettingsError for a file that cannot be read, an unknown or missing key, and a value that no bank file
+    Raises BankSettingsError for a file that can't be read, an unknown or missing key, and a value that no bank file
     could carry.
     """
     path = environment.get(BANK_VARIABLE)
@@ -123,7 +123,7 @@ def read_bank(path: Path) -> BankSettings:
 
 
 def _try(path: Path, originator: Originator) -> None:
-    """Refuse now what would hold back every file later: write one entry."""
+    """Write one entry as a test, to refuse now what would block every file later."""
     entry = Entry(
         TransactionCode.CHECKING_CREDIT, "021000021", "1", 1, "A", trace=f"{originator.odfi}0000001"
     )

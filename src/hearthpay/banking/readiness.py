@@ -1,7 +1,7 @@
-"""What stands between a household or an employee and direct deposit, in words that say what to do.
+"""What keeps a household or an employee from direct deposit, with what to do about it.
 
-Whether a bank account is ready is told by `account_blockers` alone: to whoever approves a payroll, and to the worker
-when it sends one. They differ in one thing, which `keeps_from_sending` says.
+Whether a bank account is ready is decided by `account_blockers` alone, when a payroll is approved and when the worker
+sends it. The two differ in one thing, defined by `keeps_from_sending`.
 """
 
 from collections.abc import Collection
@@ -66,10 +66,9 @@ _ACCOUNTS: Final = query(
 async def account_blockers(
     session: AsyncSession, *, households: Collection[UUID] = (), employees: Collection[UUID] = ()
 ) -> dict[UUID, Blocker]:
-    """Return what is the matter with their bank accounts, by household and employee; whose account is ready is not in
-    it.
+    """Return the problems of bank accounts, by household and employee; accounts that are ready are left out.
 
-    Ready is an account that is connected and active: the bank knows it.
+    Ready is an account that is connected and active: verified by the bank.
     """
     missing = dict.fromkeys(households, "Connect the household's bank account.")
     missing |= dict.fromkeys(employees, "The employee has not entered a bank account in the portal.")
@@ -85,11 +84,11 @@ async def account_blockers(
 
 
 def keeps_from_sending(blocker: Blocker | None) -> bool:
-    """Return whether what is the matter with an employee's account keeps an approved payroll from being sent.
+    """Return whether the problem of an employee's account keeps an approved payroll from being sent.
 
-    An account that is being verified does not: it was entered after the approval, the household's money takes days to
-    come in, and the deposit waits for its account (`holds`). A new payroll may still be paid by check, so it is not
-    approved to such an account. A household's account must be ready either way: it is debited at once.
+    An unverified account doesn't: it was entered after the approval, the household's money takes days to come in, and
+    the deposit waits for its account (`holds`). A new payroll can still be paid by check, so it isn't approved to
+    such an account. A household's account must be ready either way: it is debited at once.
     """
     return blocker is not None and blocker.code != "bank_account_verifying"
 
@@ -97,9 +96,9 @@ def keeps_from_sending(blocker: Blocker | None) -> bool:
 async def household_blockers(
     session: AsyncSession, employer: Employer, *, direct_deposit_enabled: bool
 ) -> tuple[Blocker, ...]:
-    """Return what keeps the household from paying anybody by direct deposit.
+    """Return what keeps the household from paying by direct deposit.
 
-    `offered` tells whether a bank is configured; the sandbox has one of its own.
+    `offered` says whether a bank is configured; the sandbox has its own.
     """
     blockers = [] if direct_deposit_enabled or employer.sandbox else [_NOT_OFFERED]
     blockers += (await account_blockers(session, households=[employer.id])).values()
@@ -111,7 +110,7 @@ async def household_blockers(
 async def employee_blockers(
     session: AsyncSession, employee_ids: Collection[UUID]
 ) -> dict[UUID, tuple[Blocker, ...]]:
-    """Return what keeps each of the employees from being paid by direct deposit."""
+    """Return what keeps each employee from being paid by direct deposit."""
     accounts = await account_blockers(session, employees=employee_ids)
     names = await session.execute(
         select(Employee.id, Employee.first_name, Employee.last_name).where(Employee.id.in_(employee_ids))
@@ -138,5 +137,5 @@ def _of_account(status: str, reason: str | None) -> Blocker | None:
 
 
 def is_spellable(name: str) -> bool:
-    """Return whether banks can read anything of the name."""
+    """Return whether banks can read anything in the name."""
     return any(character.isalnum() for character in ach_text(name, NAME_LENGTH))

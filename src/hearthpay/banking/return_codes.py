@@ -1,4 +1,4 @@
-"""The reasons for which banks return payments: how each is handled, and how it is told to the household."""
+"""The reasons for which banks return payments: how each is handled and explained to the household."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.trace import Source
 
 Handling = Literal["retry", "fail", "stop"]
-"""What follows a return: the debit may be presented again; or it failed; or the account must not be used until its
-owner authorizes it anew."""
+"""What follows a return: the debit may be presented again, it failed, or the account must not be used until its owner
+authorizes it again."""
 
 _FILE: Final = Path(__file__).with_name("return_codes.toml")
 _HANDLINGS: Final = ("retry", "fail", "stop")
@@ -26,7 +26,7 @@ class Explanation:
     happened: str
     action: str
     again: str | None = None
-    """What to do while a debit is presented again; only where the code allows it."""
+    """What to do while a debit is presented again; only if the code allows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +41,13 @@ class ReturnReason:
     sources: tuple[Source, ...]
 
     def explain(self, *, debit: bool) -> Explanation:
-        """Return the words for a debit of the household, or else for a payment to an employee."""
+        """Return the explanation for a debit of the household, or else for a payment to an employee."""
         return self.debit if debit else self.credit
 
 
 @dataclass(frozen=True, slots=True)
 class ReturnCodes:
-    """The table of codes. A debit whose code says `retry` may be presented `attempts` more times, all of them within
+    """The table of codes. A debit whose code says `retry` may be presented `attempts` more times, all within
     `within_days` days of its first settlement, as `RETRY` (Nacha Operating Rules, 2.12.4).
     """
 
@@ -58,7 +58,7 @@ class ReturnCodes:
     other: ReturnReason
 
     def reason(self, code: str) -> ReturnReason:
-        """Return what a code means; a code that the table does not list is a failed entry, told in general words."""
+        """Return the meaning of a code; an unlisted code is a failed entry, explained in general words."""
         known = self.reasons.get(code)
         if known is not None:
             return known
@@ -68,12 +68,12 @@ class ReturnCodes:
 
 @cache
 def return_codes() -> ReturnCodes:
-    """Return the table, read once; raises RuleError where its file breaks its form."""
+    """Return the table, read once; raises RuleError if its file is invalid."""
     return read_return_codes(_FILE)
 
 
 def read_return_codes(path: Path) -> ReturnCodes:
-    """Read a table of codes strictly; raises RuleError that names the file and the key."""
+    """Read a table of codes strictly; raises RuleError naming the file and the key."""
     file = RuleTable.load(path)
     again = file.table("again")
     attempts, within_days = again.integer("attempts"), again.integer("within_days")

@@ -1,6 +1,6 @@
-"""What follows when a bank sends a payment back: the entry, the account and the authorization bear the mark of it.
+"""Handles returned payments: updates the entry, the account and the authorization.
 
-What it means for a payroll or a set-aside is decided on the floors above, in the same transaction.
+The consequences for a payroll or a set-aside are decided by the layers above, in the same transaction.
 """
 
 import datetime
@@ -48,7 +48,7 @@ _RETURN: Final = query(
 
 @dataclass(frozen=True, slots=True)
 class ReturnedEntry:
-    """A payment that came back. `amount` is cents; `message` tells the household what happened and what to do."""
+    """A returned payment. `amount` is cents; `message` tells the household what happened and what to do."""
 
     entry_id: UUID
     kind: str
@@ -70,10 +70,10 @@ class ReturnedEntry:
 async def mark_returned(
     session: AsyncSession, now: datetime.datetime, codes: Mapping[UUID, str]
 ) -> tuple[ReturnedEntry, ...]:
-    """Mark the entries as returned, each for its code, and draw the bank's conclusions; those on their way only.
+    """Mark the entries in progress as returned, each with its code, and update accounts and authorizations.
 
-    An account that a payment could not reach has failed. A debit tells more: one for want of money leaves the account
-    as it is, one that the household objected to ends its authorization.
+    An account that a payment couldn't reach has failed. For a debit it depends: insufficient funds leave the account
+    as it is, and an objection of the household ends its authorization.
     """
     if not codes:
         return ()

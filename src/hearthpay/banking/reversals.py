@@ -1,8 +1,8 @@
-"""Reversals: taking back from an employee's account a direct deposit that was paid by mistake.
+"""Reversals: taking back a direct deposit that was paid by mistake from an employee's account.
 
-Only a mistake may be reversed: a duplicate, the wrong person, the wrong amount or the wrong date; only in full, within
-five banking days of the settlement of what was paid, and the employee is told before (Nacha Operating Rules, 2.9). A
-reversal is a debit of the employee's account and counts as done when no bank has sent it back in time.
+Only a mistake may be reversed: a duplicate, the wrong person, amount or date; only in full, within five banking days
+of the payment's settlement, and after notifying the employee (Nacha Operating Rules, 2.9). A reversal is a debit of
+the employee's account, and is complete when no bank has returned it in time.
 """
 
 import datetime
@@ -29,8 +29,8 @@ ReversalReason = Literal["duplicate", "wrong_receiver", "wrong_amount", "wrong_d
 REASONS: Final[tuple[ReversalReason, ...]] = get_args(ReversalReason)
 
 REVERSAL_DAYS: Final = 5
-"""Banking days after the settlement of a payment within which its reversal must reach the bank (Nacha Operating Rules,
-2.9): here the day on which the reversal settles is within them, which is stricter.
+"""Banking days after the settlement of a payment within which its reversal must reach the bank (Nacha Operating
+Rules, 2.9). Here the reversal must also settle within them, which is stricter.
 """
 
 
@@ -94,7 +94,7 @@ class _PendingRow(NamedTuple):
     effective_date: datetime.date
 
 
-# The payment's own day counts, and the day on which a file built now can move money at the earliest.
+# The payment's own day counts, and so does the first day on which a file built now can move money.
 _PENDING: Final = query(
     _PendingRow,
     "SELECT e.id, e.organization_id, e.employer_id, e.sandbox, e.payroll_id, e.employee_id, c.effective_date "
@@ -109,7 +109,7 @@ _CANCEL: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class Reversible:
-    """A direct deposit that may be taken back; `amount` is cents, `by` the last day on which that may settle."""
+    """A direct deposit that may be reversed; `amount` is cents, `by` the last day on which the reversal may settle."""
 
     entry_id: UUID
     amount: int
@@ -124,7 +124,7 @@ class Reversible:
 
 @dataclass(frozen=True, slots=True)
 class SettledReversal:
-    """A deposit that has been taken back."""
+    """A reversed deposit."""
 
     entry_id: UUID
     payroll_id: UUID
@@ -167,7 +167,7 @@ async def find_reversible(
 async def send_reversal(
     session: AsyncSession, actor: Actor, found: Reversible, reason: ReversalReason, now: datetime.datetime
 ) -> UUID:
-    """Let the next file take the deposit back; return the reversal's id. Raises what `allow` raises."""
+    """Put the reversal of the deposit into the next file; return its id. Raises what `allow` raises."""
     allow(actor, TAKE_BACK, found.employer_id)
     reversal_id = uuid7()
     await session.execute(
@@ -195,7 +195,9 @@ async def send_reversal(
 async def settle_reversals(
     session: AsyncSession, now: datetime.datetime, *, limit: int
 ) -> list[SettledReversal]:
-    """Settle the reversals that can no longer come back for want of money; what follows is decided above."""
+    """Settle the reversals that can no longer be returned for insufficient funds; the layers above handle the
+    consequences.
+    """
     by = effective_by(now, RETURN_DAYS)
     rows = await fetch_all(session, _SETTLE, {"now": now, "by": by, "limit": limit})
     return [SettledReversal(*row) for row in rows]
@@ -204,9 +206,9 @@ async def settle_reversals(
 async def cancel_late_reversals(
     session: AsyncSession, now: datetime.datetime, earliest: datetime.date
 ) -> list[tuple[UUID, UUID]]:
-    """Give up the reversals that have not left and would settle too late, on `earliest` at best.
+    """Cancel unsent reversals that would settle too late, on `earliest` at best.
 
-    Return payroll and employee of each.
+    Return the payroll and employee of each.
     """
     late = [row for row in await fetch_all(session, _PENDING) if earliest > last_day_of(row.effective_date)]
     if late:
@@ -222,7 +224,7 @@ async def cancel_late_reversals(
 
 
 def last_day_of(settled_on: datetime.date) -> datetime.date:
-    """Return the last day on which a payment of that day may be taken back."""
+    """Return the last day on which a payment of that day may be reversed."""
     return add_banking_days(settled_on, REVERSAL_DAYS)
 
 

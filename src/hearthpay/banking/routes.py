@@ -1,4 +1,4 @@
-"""The HTTP face of direct deposit."""
+"""HTTP routes of direct deposit."""
 
 from typing import Annotated, Final
 from uuid import UUID

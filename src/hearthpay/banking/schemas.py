@@ -1,4 +1,4 @@
-"""What goes over the wire about direct deposit."""
+"""Requests and answers of direct deposit."""
 
 import datetime
 from dataclasses import dataclass

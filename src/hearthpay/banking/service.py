@@ -1,4 +1,4 @@
-"""What a household is told of direct deposit; connecting accounts and authorizing debits have modules of their own."""
+"""The state of direct deposit for a household; connecting accounts and authorizing debits are modules of their own."""
 
 import datetime
 from typing import cast
@@ -22,9 +22,9 @@ from hearthpay.employers.models import Employer
 async def direct_deposit_status(
     session: AsyncSession, employer: Employer, now: datetime.datetime, *, direct_deposit_enabled: bool
 ) -> DirectDepositStatus:
-    """Return what is missing for direct deposit, of the household and of each active employee.
+    """Return what is missing for direct deposit, for the household and each active employee.
 
-    `offered` tells whether this installation has a bank.
+    `offered` says whether this installation has a bank.
     """
     account = await current_household_account(session, employer.id)
     authorization = await authorization_of(session, employer.id, now)

@@ -1,6 +1,6 @@
-"""Settlement: what has been sent counts as done when its day has come and no bank has sent it back.
+"""Settlement: a sent payment is complete when its day has come and no bank has returned it.
 
-Each function may run in several workers at once: a row that another one holds is passed over.
+Each function may run in several workers at once: rows locked by another are skipped.
 """
 
 import datetime
@@ -18,12 +18,12 @@ from hearthpay.database.relations import PAYROLLS
 from hearthpay.database.typed_rows import fetch_all, query
 
 RETURN_DAYS: Final = 2
-"""Banking days after settlement within which a bank returns a debit for want of money or of an account (Nacha
-Operating Rules, 3.8.1): until then a debit does not count as collected."""
+"""Banking days after settlement within which a bank returns a debit for lack of funds or of an account (Nacha
+Operating Rules, 3.8.1): until then a debit doesn't count as collected."""
 
 ANSWERS_BY: Final = datetime.time(10, 0)
-"""Eastern time by which a banking day's returns are here. A bank returns a debit so that it is back by the opening of
-the second banking day after settlement (3.8.1); before that hour of the day, the day has not passed."""
+"""The Eastern time by which a banking day's returns have arrived. A bank returns a debit so that it is back by the
+opening of the second banking day after settlement (3.8.1); until then, the day hasn't passed."""
 
 _LIMIT: Final = 5_000
 
@@ -75,15 +75,15 @@ _SETTLE_OTHERS: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What one call has settled. The payrolls' rows are locked until the commit."""
+    """What one call has settled. The payrolls' rows stay locked until the commit."""
 
     payroll_ids: list[UUID]
     entries: int
-    """How many entries have settled; with none, nothing is left to do."""
+    """How many entries were settled; if none, nothing is left to do."""
 
 
 def collected_by(now: datetime.datetime) -> datetime.date:
-    """Return the latest effective date of debits that, at this instant, no longer come back for want of money."""
+    """Return the latest effective date of debits that can no longer be returned for lack of funds at this instant."""
     local = now.astimezone(BUSINESS_TIME)
     day = banking_day_on_or_before(local.date())
     if day == local.date() and local.time() < ANSWERS_BY:
@@ -94,9 +94,9 @@ def collected_by(now: datetime.datetime) -> datetime.date:
 async def settle_debits(
     session: AsyncSession, now: datetime.datetime, *, limit: int = _LIMIT, real: bool = True
 ) -> Settled:
-    """Settle the debits that can no longer come back for want of money; the payrolls are those now funded.
+    """Settle the debits that can no longer be returned for lack of funds; the payrolls are those now funded.
 
-    Those of real households only while the bank's answers are known: `real` tells whether they are.
+    Those of real households only if the bank's returns have arrived, as `real` says.
     """
     due = await fetch_all(session, _DEBITS_DUE, {"by": collected_by(now), "limit": limit, "real": real})
     if due:
@@ -105,7 +105,7 @@ async def settle_debits(
 
 
 async def settle_credits(session: AsyncSession, now: datetime.datetime, *, limit: int = _LIMIT) -> Settled:
-    """Settle the credits whose day has come, of `limit` payrolls; the payrolls are those now paid in full."""
+    """Settle the credits whose day has come, of `limit` payrolls; the payrolls are those now fully paid."""
     by = effective_by(now, 0)
     due = await fetch_all(session, _PAYROLLS_DUE, {"by": by, "limit": limit})
     if not due:
@@ -118,6 +118,6 @@ async def settle_credits(session: AsyncSession, now: datetime.datetime, *, limit
 
 
 async def settle_others(session: AsyncSession, now: datetime.datetime) -> int:
-    """Settle the prenotes, refunds and payouts of set-asides whose day has come; return how many."""
+    """Settle the prenotes, refunds and set-aside payouts whose day has come; return how many."""
     rows = await session.execute(_SETTLE_OTHERS, {"now": now, "by": effective_by(now, 0)})
     return len(rows.all())

@@ -1,8 +1,7 @@
-"""The sandbox's bank: takes every entry at the cut-off, moves no money, and answers by the account's last digits.
+"""The sandbox's bank: takes every entry at the cut-off, moves no money, and responds by the account's last digits.
 
-`90NN` sends an entry back with the reason RNN, `80NN` sends a notification of change CNN; both two banking days
-after the entry's effective date, as a real bank's answer would come. Whatever else an account ends with, and whatever
-code does not exist, goes through.
+`90NN` returns an entry with the reason RNN, `80NN` sends a notification of change CNN; both two banking days after
+the entry's effective date, like a real bank. All other accounts and nonexistent codes go through.
 """
 
 import datetime
@@ -29,10 +28,10 @@ from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_cipher import OwnerKind, SecretOwner
 
 ANSWER_DAYS: Final = 2
-"""Banking days from an entry's effective date until the simulated bank answers to it."""
+"""Banking days from an entry's effective date until the simulated bank responds."""
 
 _PURPOSE: Final = "banking.simulated_bank"
-# A worker that was away for two weeks still brings every answer.
+# A worker that was down for two weeks still delivers every response.
 _WINDOW: Final = 10
 _SEND: Final = statement(
     "UPDATE bank_entries e SET status = 'sent', effective_date = greatest(e.settle_on, :earliest), updated_at = :now "
@@ -71,7 +70,7 @@ class _ChangesRow(NamedTuple):
     code: str
 
 
-# The reason tells that the account was corrected: a bank that has been listened to does not ask again.
+# The reason says that the account was corrected: a bank doesn't repeat a correction that was made.
 _CHANGES: Final = query(
     _ChangesRow,
     "SELECT b.id, b.organization_id, b.employer_id, b.employee_id, b.account_type, "
@@ -95,7 +94,7 @@ _PARTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """What the simulated bank has taken, sent back and corrected."""
+    """What the simulated bank has taken, returned and corrected."""
 
     sent: int
     returned: tuple[ReturnedEntry, ...]
@@ -103,7 +102,7 @@ class Simulated:
 
 
 async def simulate(session: AsyncSession, ring: KeyRing, now: datetime.datetime) -> Simulated:
-    """Take every sandbox entry that is due by the last cut-off, then answer to those that are old enough."""
+    """Take every sandbox entry due by the last cut-off, then respond to those that are old enough."""
     cut_off = current_cut_off(now)
     await follow_accounts(session, now, cut_off, sandbox=True)
     taken = await session.execute(
@@ -125,7 +124,7 @@ async def simulate(session: AsyncSession, ring: KeyRing, now: datetime.datetime)
 
 
 async def _correction(session: AsyncSession, ring: KeyRing, row: _ChangesRow) -> AccountCorrection:
-    """Return what the bank finds right: another bank, another ending of the account, the other type of account."""
+    """Return the bank's correction: another bank, another ending of the account number, the other account type."""
     kind: OwnerKind = "employer" if row.employee_id is None else "employee"
     owner = SecretOwner(row.organization_id, row.employer_id, True, kind, row.employee_id or row.employer_id)
     parts = _PARTS[row.code]

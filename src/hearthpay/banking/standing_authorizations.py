@@ -1,4 +1,4 @@
-"""The standing authorization of an enrollment in Autopilot: what was agreed to, by whom, when and from where."""
+"""The standing authorization of an Autopilot enrollment: what was authorized, by whom, when and from where."""
 
 import datetime
 import hashlib
@@ -27,9 +27,9 @@ async def authorize_standing(
     agreed_text: str,
     address: str | None,
 ) -> dict[str, object]:
-    """Record that the household agreed to debits of its present account for an enrollment, from now on.
+    """Record that the household authorized debits of its current account for an enrollment, from now on.
 
-    Return what was agreed to, for the audit row of the enrollment. The one before is ended. Raises
+    Return what was authorized, for the enrollment's audit row. The previous one ends. Raises
     `direct_deposit_unavailable` without an account, and what `allow` raises.
     """
     allow(actor, ENROLL_AUTOPILOT, employer.id)
@@ -72,7 +72,7 @@ async def authorize_standing(
 
 
 async def end_standing(session: AsyncSession, enrollment_id: UUID, now: datetime.datetime) -> None:
-    """Let no payroll that is made from now on be debited under the enrollment's authorization."""
+    """End the enrollment's authorization: no payroll made from now on may be debited under it."""
     in_force = select(StandingAuthorization).where(
         StandingAuthorization.enrollment_id == enrollment_id, StandingAuthorization.ended_at.is_(None)
     )

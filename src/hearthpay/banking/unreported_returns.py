@@ -1,4 +1,4 @@
-"""Prenotes and payouts of set-asides that came back, and of which nobody has been told yet: they are no payroll's."""
+"""Returned prenotes and set-aside payouts that nobody was notified of yet; they belong to no payroll."""
 
 import datetime
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ _TOLD: Final = text("UPDATE bank_entries SET return_told_at = :now WHERE id = :i
 
 @dataclass(frozen=True, slots=True)
 class UnreportedReturn:
-    """A prenote or a payout that came back; `amount` in cents. Without an employee the account is the household's."""
+    """A returned prenote or payout; `amount` in cents. Without an employee the account is the household's."""
 
     id: UUID
     kind: Literal["prenote", "payout"]
@@ -54,16 +54,16 @@ class UnreportedReturn:
 
 
 async def find_unreported_returns(session: AsyncSession, *, limit: int) -> Sequence[UUID]:
-    """Return payments whose return has not been told, the oldest first; the session is the worker's."""
+    """Return payments whose return hasn't been reported, oldest first; the session is the worker's."""
     return list(await session.scalars(_UNTOLD, {"limit": limit}))
 
 
 async def lock_unreported_return(session: AsyncSession, entry_id: UUID) -> UnreportedReturn | None:
-    """Return the payment and keep it for the transaction; None where another worker is at it, or was faster."""
+    """Return the payment, locked for the transaction; None if another worker has it or has reported it."""
     row = await fetch_optional(session, _LOCK, {"id": entry_id})
     return None if row is None else UnreportedReturn(*row)
 
 
 async def record_return_notice(session: AsyncSession, entry_id: UUID, now: datetime.datetime) -> None:
-    """Note that people have been told of the payment's return."""
+    """Record that people were notified of the payment's return."""
     await session.execute(_TOLD, {"id": entry_id, "now": now})

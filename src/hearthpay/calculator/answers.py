@@ -22,7 +22,7 @@ EXPLANATIONS: Final[Mapping[ThresholdStatus, str]] = {
     "above": "Cash wages of {wages} reach the {year} threshold of {threshold}: Social Security and "
     "Medicare are due on all cash wages of the year, from the first dollar, and a Form W-2 must be given.",
 }
-"""What it means for Social Security and Medicare how wages stand; its gaps are amounts and the year."""
+"""What wages mean for Social Security and Medicare, by status; the placeholders are amounts and the year."""
 
 FUTA_NOTE: Final = (
     "FUTA is due on each worker's cash wages up to its wage base once all household workers "
@@ -33,7 +33,7 @@ ONE_EMPLOYEE: Final = message("one_employee_assumed")
 
 
 def estimate_data(estimate: AnnualEstimate, money: Callable[[int], object] = from_cents) -> dict[str, Any]:
-    """Return the ``data`` of ``POST /calculate``; ``money`` spells an amount of cents, by default as a Decimal."""
+    """Return the ``data`` of ``POST /calculate``; ``money`` formats an amount of cents, by default as a Decimal."""
     check = estimate.threshold
     gross = estimate.gross_per_paycheck_cents
     employer_paycheck = employee_paycheck = 0

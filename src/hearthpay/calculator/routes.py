@@ -1,4 +1,4 @@
-"""The HTTP face of the calculator and the threshold check."""
+"""HTTP routes of the calculator and the threshold check."""
 
 import datetime
 import functools

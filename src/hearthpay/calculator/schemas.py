@@ -1,4 +1,4 @@
-"""What goes over the wire about calculations and threshold checks."""
+"""Requests and answers of calculations and threshold checks."""
 
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -163,7 +163,7 @@ class FederalThreshold:
 
 @dataclass(frozen=True, slots=True)
 class StateThreshold:
-    """The lowest quarterly cash wages at which the state asks for anything."""
+    """The lowest quarterly cash wages from which the state requires anything."""
 
     threshold_quarterly: Dollars
     status: ThresholdStatus

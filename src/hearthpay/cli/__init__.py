@@ -1,4 +1,4 @@
-"""The command line: calculators that need nothing, the server, and the operator's commands."""
+"""The command line: calculators that need no database, the server, and the operator's commands."""
 
 from __future__ import annotations
 

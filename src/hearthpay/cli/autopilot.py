@@ -1,4 +1,4 @@
-"""`hearthpay autopilot`: recurring payroll, enrolled and managed by the operator in a household's name."""
+"""`hearthpay autopilot`: recurring payroll, enrolled and managed by the operator on a household's behalf."""
 
 import datetime
 import json

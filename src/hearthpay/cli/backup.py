@@ -1,4 +1,4 @@
-"""`hearthpay backup`, `restore`, and what comes after a restore: letting real money go again."""
+"""`hearthpay backup`, `restore`, and releasing real money after a restore."""
 
 import os
 import signal
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from hearthpay.security.key_ring import KeyRing
 
 EXIT_DIFFERING = 1
-"""It is done, but something in it is not as it must be."""
+"""Done, but something in it isn't as it must be."""
 EXIT_FAILED = 3
-"""It was begun, failed, and left nothing."""
+"""It began, failed, and left nothing behind."""
 
 
 def backup(

@@ -1,4 +1,6 @@
-"""`hearthpay calendar`, and what the operator notes of it: filings, closed accounts, the link of the feed."""
+"""`hearthpay calendar`, and what the operator records for it: filing frequencies, closed accounts, the link of the
+feed.
+"""
 
 import datetime
 import json

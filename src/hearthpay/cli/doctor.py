@@ -1,4 +1,4 @@
-"""`hearthpay doctor`: proves the books right."""
+"""`hearthpay doctor`: proves that the books are right."""
 
 import asyncio
 import os
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 EXIT_DIFFERING = 1
 EXIT_OPEN = 3
-"""Nothing is wrong, but money is not where it belongs: a known matter that somebody has to end."""
+"""Nothing is wrong, but money isn't where it belongs: an open matter that somebody has to settle."""
 
 
 def doctor(

@@ -1,4 +1,4 @@
-"""`hearthpay documents`: pay stubs and the year's papers, written to files that only their owner may read."""
+"""`hearthpay documents`: pay stubs and the year's documents, written to files that only their owner can read."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence

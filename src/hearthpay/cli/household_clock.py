@@ -1,4 +1,4 @@
-"""Which time a command of the operator goes by: the household's, where it is of the sandbox and has a test clock."""
+"""The time that an operator's command uses: a sandbox household's, if it has a test clock."""
 
 from typing import TYPE_CHECKING
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""`hearthpay households`: creating households, and what the operator notes about them."""
+"""`hearthpay households`: creating households, and what the operator records about them."""
 
 import sys
 from typing import Annotated, Any

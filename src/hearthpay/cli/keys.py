@@ -1,4 +1,4 @@
-"""`hearthpay keys`: API keys, made and revoked by the operator."""
+"""`hearthpay keys`: API keys, created and revoked by the operator."""
 
 import datetime
 from typing import TYPE_CHECKING, Annotated, Any

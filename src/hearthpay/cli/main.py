@@ -1,6 +1,6 @@
-"""The command line: calculators that need nothing, the server, and the operator's commands.
+"""The command line: calculators that need no database, the server, and the operator's commands.
 
-Heavy imports stand inside the commands that need them, so that ``hearthpay calculate`` answers at once.
+Heavy imports are inside the commands that need them, so that ``hearthpay calculate`` answers at once.
 """
 
 import asyncio

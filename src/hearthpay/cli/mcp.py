@@ -1,4 +1,4 @@
-"""`hearthpay mcp`, as the command line lists and explains it; `hearthpay.cli` takes a shorter way to start it."""
+"""`hearthpay mcp` in the command line's help; `hearthpay.cli` starts it in a shorter way."""
 
 
 def mcp() -> None:

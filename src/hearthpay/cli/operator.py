@@ -1,4 +1,4 @@
-"""What every command of the operator shares: where the database is, refusals, the owner's connection."""
+"""What every operator command shares: the database's address, refusals, the owner's connection."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""`hearthpay organizations`: accounts, their plans and the limits lifted for them."""
+"""`hearthpay organizations`: accounts, their plans and their replaced limits."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""`hearthpay people`: who can sign in, links for those who cannot yet or no more, and ending sessions."""
+"""`hearthpay people`: who can sign in, links for those who can't, and ending sessions."""
 
 import os
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""`hearthpay plans`: what the plans hold; from the program's own data, without a database."""
+"""`hearthpay plans`: what the plans include, from the program's own data, without a database."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""`hearthpay households policy`: a household's workers' compensation and disability policies, shown and kept."""
+"""`hearthpay households policy`: a household's workers' compensation and disability policies."""
 
 import datetime
 from typing import TYPE_CHECKING, Annotated, Any

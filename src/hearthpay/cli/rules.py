@@ -1,4 +1,4 @@
-"""``hearthpay rules``: what is known of a year's law, and what is awaited when."""
+"""``hearthpay rules``: what is known of a year's tax rules, and what is expected when."""
 
 import asyncio
 import json

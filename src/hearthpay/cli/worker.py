@@ -1,4 +1,4 @@
-"""`hearthpay worker`: the process that does what is due without being asked."""
+"""`hearthpay worker`: the process that does what is due."""
 
 import asyncio
 import os
@@ -64,14 +64,14 @@ async def _work(data_dir: Path | None, *, once: bool, concurrency: int, attended
         )
         queue = queue_of(opened)
         if once:
-            if not await run_once(queue, duties, stopping=stopping, tell=_send):
+            if not await run_once(queue, duties, stopping=stopping, tell=_print_line):
                 raise typer.Exit(1)
             return
         if not attended:
-            _send("The worker is at work.")
+            _print_line("The worker is at work.")
         await run_worker(queue, duties, concurrency=concurrency, stopping=stopping)
         if not attended:
-            _send("The worker has stopped.")
+            _print_line("The worker has stopped.")
 
 
 def _bank() -> "Bank | None":
@@ -115,7 +115,7 @@ async def _key_ring(opened: "OpenedDatabase") -> "KeyRing":
         refuse(str(error))
 
 
-def _send(line: str) -> None:
+def _print_line(line: str) -> None:
     typer.echo(line)
     sys.stdout.flush()
 

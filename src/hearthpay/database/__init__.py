@@ -1,1 +1,1 @@
-"""The database floor: an embedded or a given PostgreSQL, its schema, and transactions bound to one tenant."""
+"""The database layer: an embedded or a given PostgreSQL, its schema, and transactions bound to one tenant."""

@@ -1,4 +1,4 @@
-"""Where a PostgreSQL server is and how it wants to be spoken to: URLs as operators write them, for the driver."""
+"""Addresses of PostgreSQL servers: URLs as operators write them, prepared for the driver."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 PREPARED_STATEMENTS_VARIABLE: Final = "DATABASE_PREPARED_STATEMENTS"
-"""`off` where a pooler hands each transaction to another connection, which does not know what was prepared."""
+"""`off` for a pooler that gives each transaction another connection, which doesn't know earlier prepared statements."""
 
 CONNECT_SECONDS: Final = 10
-"""How long one attempt to connect may take."""
+"""The time limit of one connection attempt, in seconds."""
 
 _THRESHOLD: Final = "prepare_threshold"
 _USUAL_THRESHOLD: Final = 5  # the driver's own: a statement is prepared when it is sent for the sixth time
@@ -26,7 +26,7 @@ _SEVERAL_HOSTS: Final = re.compile(
 
 
 class DatabaseAddressError(ValueError):
-    """The URL cannot be one of a PostgreSQL database; the message says why and never repeats the URL."""
+    """The URL isn't that of a PostgreSQL database; the message says why and never repeats the URL."""
 
 
 def psycopg_url(url: str | URL) -> URL:
@@ -48,9 +48,9 @@ def psycopg_url(url: str | URL) -> URL:
 def engine_arguments(
     url: str | URL, environment: Mapping[str, str] = os.environ
 ) -> tuple[URL, dict[str, Any]]:
-    """Return the URL and the connection's arguments for SQLAlchemy's engine.
+    """Return the URL and the connection arguments for SQLAlchemy's engine.
 
-    Prepared statements are off where the URL says `prepare_threshold=0` (or `none`) or the environment
+    Prepared statements are off if the URL says `prepare_threshold=0` (or `none`) or the environment
     DATABASE_PREPARED_STATEMENTS=off. Raises DatabaseAddressError.
     """
     target = psycopg_url(url)
@@ -59,7 +59,7 @@ def engine_arguments(
 
 
 def prepares_statements(url: str | URL, environment: Mapping[str, str] = os.environ) -> bool:
-    """Return whether connections of this URL keep what they prepare: with a pooler of transactions they do not."""
+    """Return whether connections of this URL keep prepared statements: with a transaction pooler they don't."""
     return _prepare_threshold(psycopg_url(url), environment) is not None
 
 

@@ -1,7 +1,7 @@
-"""The audit log: one row for every write by a person or a key, in the transaction which makes the change.
+"""The audit log: one row for every write by a person or a key, in the transaction of the change.
 
 The database seals each row into its organization's chain as it is written. A row written while another transaction
-holds the chain is sealed by the next one that comes, or by the worker.
+holds the chain is sealed by the next one, or by the worker.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 ActorKind = Literal["user", "key", "mcp", "employee", "system", "operator"]
 """Who acts: a person, an API key, an agent over MCP, an employee in the portal, the clock, or the operator."""
 
-# `at` is left to the database: evidence carries the server's real time, also where a sandbox's clock travels.
+# `at` is set by the database: evidence has the server's real time, even when a sandbox's clock is moved.
 audit_log = Table(
     "audit_log",
     Base.metadata,
@@ -47,7 +47,7 @@ audit_log = Table(
 
 _ALERT: Final = text("SELECT leave_security_alert(:id)")
 COUNTED_UP_TO: Final = 10_000
-"""Rows of the log that wait for a seal are counted as far as this."""
+"""The highest count of unsealed rows; counting stops there."""
 _SEAL_WAITING: Final = text("SELECT seal_waiting_audit_log()")
 
 
@@ -109,9 +109,9 @@ async def record(
 ) -> None:
     """Write one audit row within the session's transaction.
 
-    `action` is `subject.verb` (`employee.create`); `details` holds what JSON can (a Decimal is stored as a
-    string) and never a secret. `sandbox` is None where the deed concerns the whole organization. Of a delicate act the
-    worker tells those who could object, unless it is the sandbox's.
+    `action` is `subject.verb` (`employee.create`); `details` holds JSON values (a Decimal is stored as a string) and
+    never a secret. `sandbox` is None if the action concerns the whole organization. The worker reports a sensitive
+    action to those who could object, except in the sandbox.
     """
     row_id = uuid7()
     await session.execute(
@@ -133,7 +133,7 @@ async def record(
 
 
 async def seal_pending(database: Database) -> int:
-    """Seal some of the rows that no later one has sealed; return how many still wait, up to COUNTED_UP_TO.
+    """Seal some of the unsealed rows; return how many are left, up to COUNTED_UP_TO.
 
     `database` acts as the worker.
     """
@@ -152,8 +152,8 @@ async def entries(
     older_than: UUID | None = None,
     limit: int,
 ) -> list[AuditEntry]:
-    """Return the newest rows that match everything given, newest first, at most `limit`; of what the session may
-    see. `older_than` is the id of a row: those written before it.
+    """Return the newest rows that the session may see and that match all arguments, newest first, at most `limit`.
+    `older_than` is the id of a row: those written before it.
     """
     log = audit_log.c
     statement = (
@@ -191,7 +191,7 @@ async def entries(
 
 
 async def last_agent_activity(session: AsyncSession, agents: Sequence[UUID]) -> dict[UUID, datetime.datetime]:
-    """Return when each of these agents did something last; those that have done nothing are missing."""
+    """Return when each of these agents last acted; those that have never acted are left out."""
     rows = await fetch_all(session, _LAST_OF_AGENTS, {"agents": list(agents)})
     return {row.actor_id: row.at for row in rows}
 
@@ -199,6 +199,6 @@ async def last_agent_activity(session: AsyncSession, agents: Sequence[UUID]) -> 
 async def agent_audit_entries(
     session: AsyncSession, agent: UUID, *, limit: int
 ) -> list[tuple[datetime.datetime, str, dict[str, Any]]]:
-    """Return what an agent did last, newest first: when, the action, its details."""
+    """Return an agent's last actions, newest first: when, the action, its details."""
     rows = await fetch_all(session, _OF_AGENT, {"agent": agent, "limit": limit})
     return [(row.at, row.action, row.details) for row in rows]

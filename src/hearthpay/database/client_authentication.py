@@ -1,7 +1,7 @@
-"""Who may log in to the embedded PostgreSQL, and as which role: the kernel tells it which user is at the socket.
+"""Who may log in to the embedded PostgreSQL, and as which role, by the system user at the socket.
 
-Root and the server's own account may be every role; the account of the web process only the role which row-level
-security binds.
+Root and the server's own account may be every role; the account of the web process only the role bound by row-level
+security.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ _PEER = f"{_HEAD}local all all peer map={_MAP}\nlocal replication all peer map={
 
 
 def knows_its_user() -> bool:
-    """Return whether this process's user has a name, without which PostgreSQL cannot tell who it is."""
+    """Return whether this process's user has a name, without which PostgreSQL can't identify it."""
     return name_of(os.geteuid()) is not None
 
 
 def write_rules(data: Path, account: ServiceAccount, service_role: str) -> bool:
-    """Write the cluster's rules, each file whole or not at all; says whether they were others before.
+    """Write the cluster's rules, each file completely or not at all; return whether they changed.
 
-    A nameless user (of a container) is let in by the socket's private directory alone, as he can share it with nobody.
+    A user without a name (in a container) is let in by the socket's private directory alone, which it shares with
+    nobody.
     """
     everybody = [name for uid in dict.fromkeys((0, account.uid)) if (name := name_of(uid)) is not None]
     identities = "".join(f'{_MAP} "{name}" all\n' for name in everybody)

@@ -44,11 +44,11 @@ ROLES = roles_of(DATABASE)
 DATA_DIR_VARIABLE = "HEARTHPAY_DATA_DIR"
 
 RESTORING = "restoring"
-"""In a data directory: where a restore puts it together; there only until that has succeeded."""
+"""The subdirectory in which a restore builds a data directory; it exists only until the restore has succeeded."""
 
 _MAJOR_VERSION = "18"
 _PORT = 5432
-# A socket's path may have 107 bytes at most; PostgreSQL appends "/.s.PGSQL.5432.lock" to the directory's.
+# A socket's path may have at most 107 bytes; PostgreSQL appends "/.s.PGSQL.5432.lock" to the directory's.
 _LONGEST_SOCKET_DIR = 88
 _OUR_FILES = frozenset({"start.lock", "users.lock", "socket-dir", "server", "programs", RESTORING})
 _UNQUOTABLE = frozenset("\"'`$\\,\n\r")
@@ -57,7 +57,7 @@ _RECOVERY_SECONDS = 300
 _ORPHAN_SECONDS = 30.0
 _PAUSE_SECONDS = 0.1
 _LARGEST_LOG = 5_000_000
-# Backends that outlive a killed postmaster, and a server somebody else is starting: both pass.
+# Backends that outlive a killed postmaster, and a server that another process is starting: both pass.
 _PASSING_TROUBLE = ("pre-existing shared memory block", f'lock file "{PID_FILE}" already exists')
 
 _SETTINGS = {
@@ -71,7 +71,7 @@ _SETTINGS = {
     "summarize_wal": "on",  # incremental backups are told what has changed
     "timezone": "UTC",
     "log_timezone": "UTC",
-    # A refused statement is the application's to report, and may hold names: only the server's own affairs
+    # A refused statement is the application's to report, and may hold names: only the server's own messages
     # are logged.
     "log_min_messages": "log",
     "log_min_error_statement": "panic",
@@ -85,7 +85,9 @@ class EmbeddedServerError(Exception):
 
 
 def default_data_dir() -> Path:
-    """Where data lives: `HEARTHPAY_DATA_DIR`; unset, /var/lib/hearthpay for root, else the user's own place."""
+    """Return the data directory: `HEARTHPAY_DATA_DIR`; by default /var/lib/hearthpay for root, otherwise the user's
+    own.
+    """
     if chosen := os.environ.get(DATA_DIR_VARIABLE):
         return Path(chosen)
     if os.geteuid() == 0:
@@ -97,7 +99,7 @@ class EmbeddedServer:
     """One process's use of the PostgreSQL server in a data directory."""
 
     def __init__(self, data_dir: Path) -> None:
-        """Touch nothing yet. EmbeddedServerError when the path holds what PostgreSQL's start cannot carry."""
+        """Do nothing yet. Raises EmbeddedServerError if PostgreSQL can't be started with such a path."""
         self.data_dir = data_dir.expanduser().resolve()
         if _UNQUOTABLE & set(str(self.data_dir)):
             raise EmbeddedServerError(
@@ -111,10 +113,10 @@ class EmbeddedServer:
         self._socket_dir: Path | None = None
 
     def start(self) -> None:
-        """Use the server: attach to it when it runs, else start it, setting it up first where there is none.
+        """Use the server: attach to it if it runs, otherwise start it, creating it first if needed.
 
-        Safe to call from several processes at once, again and again, and after the server or its user was
-        killed. Raises EmbeddedServerError.
+        Safe to call from several processes at once, repeatedly, and after the server or its user was killed. Raises
+        EmbeddedServerError.
         """
         try:
             self._make_data_dir()
@@ -139,9 +141,9 @@ class EmbeddedServer:
             ) from error
 
     def stop(self) -> None:
-        """Cease to use the server, and stop it if nobody else uses it. Raises EmbeddedServerError.
+        """Stop using the server, and stop it if nobody else uses it. Raises EmbeddedServerError.
 
-        Waits for a `start` which is under way in another thread, and undoes it.
+        Waits for a `start` in progress in another thread, and undoes it.
         """
         if not self._start_lock.exists():
             return
@@ -161,24 +163,24 @@ class EmbeddedServer:
             ) from error
 
     def account(self) -> ServiceAccount:
-        """Return the system account which the server runs as."""
+        """Return the system account that the server runs as."""
         return account_for(self._data)
 
     def is_alive(self) -> bool:
-        """Return whether the server's process runs and has said that it accepts connections; cheap enough to poll."""
+        """Return whether the server runs and accepts connections; cheap enough to poll."""
         postmaster = read_postmaster(self._data)
         return postmaster is not None and postmaster.ready and postmaster.is_running()
 
     def owner_url(self) -> str:
-        """Return the URL of the role which owns the schema and sees every row: for migrations and the operator."""
+        """Return the URL of the role that owns the schema and sees every row: for migrations and the operator."""
         return self._url(OWNER_ROLE)
 
     def service_url(self) -> str:
-        """Return the URL of the service's role, which row-level security binds."""
+        """Return the URL of the service's role, which is bound by row-level security."""
         return self._url(ROLES.service)
 
     def worker_url(self) -> str:
-        """Return the URL of the worker's role, which may write only what its work writes."""
+        """Return the URL of the worker's role, which may write only what its duties need."""
         return self._url(ROLES.worker)
 
     @property
@@ -189,13 +191,13 @@ class EmbeddedServer:
 
     @property
     def socket(self) -> Path:
-        """The Unix socket of the started server. EmbeddedServerError before."""
+        """The Unix socket of the started server. Raises EmbeddedServerError before the start."""
         if self._socket_dir is None:
             raise EmbeddedServerError("the embedded PostgreSQL has not been started")
         return self._socket_dir / f".s.PGSQL.{_PORT}"
 
     def _url(self, role: str) -> str:
-        # Quoted by hand: SQLAlchemy writes a space as "+", which PostgreSQL's own programs do not read as one.
+        # Quoted by hand: SQLAlchemy writes a space as "+", which PostgreSQL's own programs don't read as one.
         host = quote(str(self.socket.parent), safe="")
         return f"postgresql+psycopg://{role}@/{DATABASE}?host={host}&port={_PORT}"
 
@@ -203,7 +205,7 @@ class EmbeddedServer:
         return exclusively(self._start_lock, timeout=_LOCK_SECONDS)
 
     def _make_data_dir(self) -> None:
-        """Make the data directory, private to its owner and the server's account."""
+        """Create the data directory, private to its owner and the server's account."""
         if not self.data_dir.exists():
             self.data_dir.parent.mkdir(parents=True, exist_ok=True)
             self.data_dir.mkdir(mode=0o700, exist_ok=True)
@@ -221,7 +223,7 @@ class EmbeddedServer:
         return account
 
     def _open_to(self, account: ServiceAccount) -> None:
-        """Let the server's group pass through the data directory, if it is ours alone to open."""
+        """Let the server's group pass through the data directory, if it is ours to open."""
         foreign = {entry.name for entry in self.data_dir.iterdir()} - _OUR_FILES
         if self.data_dir.stat().st_uid == os.geteuid() and not foreign:
             os.chown(self.data_dir, -1, account.gid)
@@ -234,14 +236,16 @@ class EmbeddedServer:
             )
 
     def _choose_socket_dir(self, account: ServiceAccount) -> Path:
-        """Return a private directory for the socket: in the data directory, else a temporary one, noted there."""
+        """Return a private directory for the socket: in the data directory, otherwise a temporary one, recorded
+        there.
+        """
         preferred = self._home / "run"
         if len(os.fsencode(preferred)) <= _LONGEST_SOCKET_DIR:
             return preferred
         note = self.data_dir / "socket-dir"
         if note.exists():
             remembered = Path(note.read_text().strip())
-            # A stranger may have taken the name after a reboot emptied the temporary directory.
+            # Another user may have taken the name after a reboot emptied the temporary directory.
             with contextlib.suppress(FileNotFoundError):
                 status = remembered.lstat()
                 if (
@@ -258,7 +262,9 @@ class EmbeddedServer:
         return made
 
     def _initialize(self, programs: Path, account: ServiceAccount) -> None:
-        """Make the cluster beside its place and move it there when whole, so a kill leaves nothing half-made."""
+        """Create the cluster elsewhere and move it into place when complete, so that a kill leaves nothing
+        half done.
+        """
         for abandoned in self._home.glob("initdb-*"):
             shutil.rmtree(abandoned, ignore_errors=True)
         unfinished = Path(tempfile.mkdtemp(prefix="initdb-", dir=self._home))
@@ -290,7 +296,7 @@ class EmbeddedServer:
             )
 
     def _bring_up(self, programs: Path, account: ServiceAccount) -> None:
-        """Have a server that accepts connections, waiting for a killed one's orphans and for crash recovery."""
+        """Make sure a server accepts connections, waiting for orphans of a killed one and for crash recovery."""
         deadline = time.monotonic() + _ORPHAN_SECONDS
         while True:
             if self._attach_if_running():
@@ -311,7 +317,7 @@ class EmbeddedServer:
             time.sleep(_PAUSE_SECONDS)
 
     def _attach_if_running(self) -> bool:
-        """Wait until the running server accepts connections; False when none runs, or it ends instead."""
+        """Wait until the running server accepts connections; False if none runs, or it stops instead."""
         deadline = time.monotonic() + _RECOVERY_SECONDS
         while time.monotonic() < deadline:
             postmaster = read_postmaster(self._data)
@@ -328,7 +334,7 @@ class EmbeddedServer:
         )
 
     def _launch(self, programs: Path, account: ServiceAccount) -> str:
-        """Start the server; return an empty string, or what it reported when it did not come up."""
+        """Start the server; return an empty string, or its report if it didn't start."""
         if self._log.exists() and self._log.stat().st_size > _LARGEST_LOG:
             self._log.replace(self._log.with_suffix(".log.1"))
         seen = self._log.stat().st_size if self._log.exists() else 0
@@ -357,7 +363,7 @@ class EmbeddedServer:
         return ""
 
     def _shut_down(self) -> None:
-        """Stop the server in an orderly way; clients that are still connected are cut off."""
+        """Stop the server in an orderly way; connected clients are disconnected."""
         postmaster = read_postmaster(self._data)
         if postmaster is None or not postmaster.is_running():
             return
@@ -374,15 +380,15 @@ class EmbeddedServer:
         )
 
     def _open_socket(self, account: ServiceAccount) -> None:
-        """Let the server's group use the socket of a server that an earlier version of ours started."""
+        """Let the server's group use the socket of a server that an earlier version started."""
         if account.borrowed and self.socket.lstat().st_mode & 0o070 != 0o070:
-            # As the account itself: in its own directory it could lead root astray.
+            # As the account itself: in its own directory it could mislead root.
             self._run(account, Path("/bin/chmod"), "0770", str(self.socket))
 
     def _ensure_database(self, *, rules_changed: bool) -> None:
-        """Make the database and the acting roles' logins, which a fresh cluster lacks, and keep them to it.
+        """Create the database and the logins of its roles in a new cluster, and confine them to it.
 
-        A running server is told of changed rules; also of those whose writer was killed before he could tell it.
+        A running server is made to reload changed rules, including those whose writer was killed before the reload.
         """
         with self._connect("postgres") as connection:
             loaded = connection.execute("SELECT extract(epoch FROM pg_conf_load_time())::float8").fetchone()
@@ -409,11 +415,11 @@ class EmbeddedServer:
         )
 
     def _run(self, account: ServiceAccount, program: Path, *arguments: str) -> None:
-        """Run one of PostgreSQL's programs as the account; EmbeddedServerError with its output if it fails."""
-        # Its environment is ours to choose: a PGPORT or PGDATA of the surroundings must not reach the server.
+        """Run one of PostgreSQL's programs as the account; raises EmbeddedServerError with its output if it fails."""
+        # We choose its environment: a PGPORT or PGDATA of ours must not reach the server.
         environment = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
-        # Output goes to a file: the server would inherit a pipe, and reading it to the end would last for
-        # ever.
+        # Output goes to a file: the server would inherit a pipe, and reading it to the end would never
+        # finish.
         with tempfile.TemporaryFile() as output:
             finished = subprocess.run(  # noqa: S603
                 [program, *arguments],
@@ -436,7 +442,9 @@ def _exists(connection: psycopg.Connection[tuple[object, ...]], query: str, name
 
 
 def _let_group_pass(directory: Path, account: ServiceAccount) -> None:
-    """Open root's server to the web process, which is in the server's group; a nameless user's is closed to all."""
+    """Let the web process, which is in the server's group, reach root's server; that of a user without a name is
+    closed to all.
+    """
     if account.borrowed or not knows_its_user():
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         try:

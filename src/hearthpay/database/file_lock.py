@@ -1,4 +1,4 @@
-"""Advisory locks on files: the kernel drops them with the process, also when it is killed."""
+"""Advisory locks on files: the kernel releases them with the process, even when it is killed."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _POLL_SECONDS = 0.05
 
 
 class FileLock:
-    """A lock which this object holds on one file; every object counts by itself, also within one process."""
+    """A lock that this object holds on one file; every object counts separately, even within one process."""
 
     def __init__(self, path: Path) -> None:
-        """Hold nothing yet; the file is made, private to its owner, when it is first locked."""
+        """Hold nothing yet; the file is created, private to its owner, when it is first locked."""
         self._path = path
         self._descriptor: int | None = None
 
@@ -26,13 +26,13 @@ class FileLock:
         return self._descriptor is not None
 
     def share(self) -> None:
-        """Hold the lock together with others; waits for an exclusive holder to go."""
+        """Hold the lock together with others; waits for an exclusive holder to release it."""
         if self._descriptor is None:
             self._descriptor = self._open()
         fcntl.flock(self._descriptor, fcntl.LOCK_SH)
 
     def try_exclusive(self) -> bool:
-        """Hold the lock alone if nobody else holds it now; says whether it does."""
+        """Hold the lock exclusively if nobody else holds it now; return whether it does."""
         descriptor = self._open() if self._descriptor is None else self._descriptor
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -44,7 +44,7 @@ class FileLock:
         return True
 
     def release(self) -> None:
-        """Let go; does nothing when nothing is held."""
+        """Release the lock; does nothing if it isn't held."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -55,7 +55,9 @@ class FileLock:
 
 @contextmanager
 def exclusively(path: Path, *, timeout: float) -> Iterator[None]:
-    """Hold the file's lock alone during the block; TimeoutError when others keep it beyond `timeout` seconds."""
+    """Hold the file's lock exclusively during the block; raises TimeoutError if others keep it beyond `timeout`
+    seconds.
+    """
     lock = FileLock(path)
     deadline = time.monotonic() + timeout
     while not lock.try_exclusive():

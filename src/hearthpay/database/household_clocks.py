@@ -1,7 +1,7 @@
-"""Which time it is for a sandbox household: real time, or that of the test clock it was given.
+"""The time at a sandbox household: real time, or that of its test clock.
 
-The table is `hearthpay.sandbox`'s; it is read here because every face asks, before any service, which household's time
-a request is about.
+`hearthpay.sandbox` owns the table; it is read here because every interface asks, before any service, which
+household's time a request is about.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from hearthpay.database.typed_rows import Query, fetch_all, fetch_optional, quer
 AnyStatement = TypeVar("AnyStatement", bound=TextClause | Query[Any])
 
 OF_THIS_CLOCK: Final = compose("coalesce(current_setting({setting}, true), '')", setting=literal(CLOCK_OF))
-"""SQL: which household's time the worker's transaction is at; empty for real time. It parts the worker's turns."""
+"""SQL: which household's time the worker's transaction uses; empty for real time. It separates the worker's rounds."""
 
 
 def at_a_clock(session: AsyncSession) -> bool:
-    """Return whether the worker's transaction is at the time of a household that has a clock of its own."""
+    """Return whether the worker's transaction uses the time of a household with its own clock."""
     return CLOCK_OF in session.info
 
 
@@ -42,7 +42,7 @@ def by_mode(
 
 
 def time_of(household: Fragment, otherwise: Fragment) -> Fragment:
-    """Return SQL for the time it is at the household of this id (an expression); without a clock, `otherwise`."""
+    """Return SQL for the time at the household of this id (an expression); without a clock, `otherwise`."""
     return compose(
         "coalesce((SELECT c.stands_at FROM {household_clocks} c WHERE c.employer_id = {household}), {otherwise})",
         household_clocks=HOUSEHOLD_CLOCKS,
@@ -84,7 +84,7 @@ _OF_THE_ONLY_ONE: Final = query(
 
 
 async def household_time_of(session: AsyncSession, household: UUID) -> HouseholdTime | None:
-    """Return the time at which this household's clock stands; None where it has none."""
+    """Return the time of this household's clock; None if it has none."""
     row = await fetch_optional(session, _OF_HOUSEHOLD, {"household": household})
     return None if row is None else HouseholdTime(row.stands_at, row.advancing)
 
@@ -95,7 +95,7 @@ async def time_of_request(
     """Return the time of the household that a request is about; the session sees one organization's sandbox.
 
     `things` are the ids that the request names: households, employees or payrolls. Without any it is about the
-    household that the key remembers, or about the only one. About several it is none's: real time.
+    household that the key remembers, or the only one. A request about several uses real time.
     """
     if things:
         rows = await fetch_all(session, _OF_THINGS, {"things": list(things)})
@@ -107,6 +107,6 @@ async def time_of_request(
 
 
 async def clock_at(session: AsyncSession, household: UUID, real: Clock) -> Clock:
-    """Return the clock that a household goes by: its own, standing, or `real`."""
+    """Return the clock that a household uses: its own, standing still, or `real`."""
     stands = await household_time_of(session, household)
     return real if stands is None else FixedClock(stands.at)

@@ -1,7 +1,7 @@
-"""What makes a database an installation of ours: the roles that act in it, the seal of its tenants, its schema.
+"""What makes a database an installation: its roles, the seal of its tenants, its schema.
 
-Roles belong to a whole PostgreSQL server, so each database has its own, named after it: two installations on one server
-have nothing in common.
+Roles belong to a whole PostgreSQL server, so each database has its own, named after it: two installations on one
+server share nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Roles:
     service: str
     """Acts for one tenant at a time: the API and the pages."""
     worker: str
-    """The worker: acts for every tenant, and may write only what its work writes."""
+    """The worker: acts for every tenant, and may write only what its duties need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +43,13 @@ class Installation:
 
 
 class ForeignSchemaError(Exception):
-    """The database is not one of this program's, or the login is not its owner's; the message says which."""
+    """The database isn't one of this program's, or the login isn't its owner's; the message says which."""
 
 
 def roles_of(database: str) -> Roles:
-    """Return the roles of the database of this name: `<database>_service` and `<database>_worker`.
+    """Return the roles of the database with this name: `<database>_service` and `<database>_worker`.
 
-    A name that is not plain lower-case letters, digits and underscores is made so, and told apart by a digest.
+    A name other than plain lower-case letters, digits and underscores is simplified and made unique by a digest.
     """
     return Roles(_role_name(database, "service"), _role_name(database, "worker"))
 
@@ -63,9 +63,7 @@ def _role_name(database: str, part: str) -> str:
 
 
 def read_installation(connection: Connection[tuple[object, ...]]) -> Installation:
-    """Return what the database says of itself to its owner, in the connection's transaction. Raises
-    ForeignSchemaError.
-    """
+    """Return the installation as its owner reads it, in the connection's transaction. Raises ForeignSchemaError."""
     known = connection.execute("SELECT to_regclass('public.installation') IS NOT NULL").fetchone()
     if known != (True,):
         raise ForeignSchemaError("the database has no schema of this program: run `hearthpay migrate`")
@@ -90,9 +88,9 @@ def read_installation(connection: Connection[tuple[object, ...]]) -> Installatio
 
 
 def rename(connection: Connection[tuple[object, ...]], database: str, roles: Roles) -> None:
-    """Let a database that came from one of another name, as a copy of it, be an installation of its own.
+    """Make a database copied from one of another name its own installation.
 
-    Its tenants are then signed with a secret of its own, and by its own roles. Changes nothing for any other.
+    Its tenants are then signed with its own secret and by its own roles. Changes nothing for any other.
     """
     secret = TenantSeal.new_secret()
     inner, outer = (bytes(byte ^ pad for byte in secret.ljust(64, b"\0")) for pad in (0x36, 0x5C))

@@ -1,4 +1,4 @@
-"""Tells a database that cannot do its work just now, which passes, from a statement that is at fault."""
+"""Distinguishes a database that temporarily can't work from a faulty statement."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _UNREACHABLE: Final = "the database cannot be reached"
 _TAKEN_AWAY: Final = (
     "a prepared statement is gone: with a pooler of transactions, set DATABASE_PREPARED_STATEMENTS=off"
 )
-# By SQLSTATE, or by its class of two letters; the errors of PostgreSQL 18, appendix A.
+# By SQLSTATE, or by its class of two characters; the errors of PostgreSQL 18, appendix A.
 _REASONS: Final = {
     "08": _LOST,
     "53": "the database's server has run out of resources",
@@ -36,23 +36,23 @@ _REASONS: Final = {
 
 
 class DatabaseUnavailable(Exception):  # noqa: N818 - the name says what the caller sees
-    """The database could not be reached, or could not do its work, or was lost in the middle of a transaction.
+    """The database couldn't be reached, couldn't do its work, or was lost during a transaction.
 
-    When it is lost at the commit, the outcome is unknown: the caller may only repeat what is idempotent.
+    If it is lost at the commit, the outcome is unknown: the caller may only repeat what is idempotent.
     """
 
     def __init__(self, message: str = _UNREACHABLE, sqlstate: str | None = None) -> None:
-        """`message` says what is known, without a value; `sqlstate` is PostgreSQL's code where it gave one."""
+        """`message` says what is known, without a value; `sqlstate` is PostgreSQL's code, if there is one."""
         super().__init__(message)
         self.sqlstate = sqlstate
 
 
 class WrongRoleError(DatabaseUnavailable):
-    """The connection does not act as the role it must: nothing may be read or written by it."""
+    """The connection doesn't act as the required role: nothing may be read or written through it."""
 
 
 def outage_of(error: DBAPIError | PoolTimeoutError) -> DatabaseUnavailable | None:
-    """Return what to raise where the server or the way to it is at fault, so that the same work may succeed later.
+    """Return the error to raise if the server or the connection is at fault, so that the same work may succeed later.
 
     None for a fault of the statement itself.
     """
@@ -70,6 +70,6 @@ def outage_of(error: DBAPIError | PoolTimeoutError) -> DatabaseUnavailable | Non
 
 
 def sqlstate_of(error: DBAPIError) -> str | None:
-    """PostgreSQL's code of the error; None where it came from the driver or the network."""
+    """Return PostgreSQL's code of the error; None if it came from the driver or the network."""
     state: str | None = getattr(error.orig, "sqlstate", None)
     return state

@@ -22,11 +22,11 @@ class Postmaster:
 
     @property
     def ready(self) -> bool:
-        """Whether the server has said that it accepts connections."""
+        """Whether the server has reported that it accepts connections."""
         return self.status == "ready"
 
     def is_running(self) -> bool:
-        """Return whether the process lives and works in this data directory."""
+        """Return whether the process is alive and works in this data directory."""
         return _serves(self.pid, self.data)
 
     def memory_in_use(self) -> bool:
@@ -45,7 +45,7 @@ class Postmaster:
 
 
 def read_postmaster(data: Path) -> Postmaster | None:
-    """Return the server that `data` names, alive or not; None when there is none or its file is not yet written."""
+    """Return the server that `data` names, alive or not; None if there is none or its file isn't written yet."""
     try:
         lines = (data / PID_FILE).read_text().splitlines()
     except FileNotFoundError:
@@ -67,10 +67,10 @@ def read_postmaster(data: Path) -> Postmaster | None:
 
 
 def remove_misleading_locks(data: Path, socket: Path) -> None:
-    """Remove the lock files of a dead server which PostgreSQL would take for a live one's and refuse to start.
+    """Remove lock files of a dead server that PostgreSQL would mistake for a live one's and refuse to start.
 
-    Those are the ones whose process number is in use again, or still. The caller makes sure that nobody
-    starts a server here meanwhile. The other files PostgreSQL clears away itself.
+    Those are the ones whose process number is in use again, or still. The caller makes sure that nobody starts a
+    server here at the same time. PostgreSQL removes the other files itself.
     """
     for lock in (data / PID_FILE, socket.with_name(f"{socket.name}.lock")):
         try:
@@ -84,8 +84,8 @@ def remove_misleading_locks(data: Path, socket: Path) -> None:
 def _serves(pid: int, data: Path) -> bool:
     """Return whether the process with this number is a server, and this data directory's.
 
-    A number alone proves nothing: after a reboot or in a new container another process may have it, and a
-    killed server whose parent does not collect it stays in the process table for ever.
+    A number alone proves nothing: after a reboot or in a new container another process may have it, and a killed
+    server whose parent doesn't collect it stays in the process table.
     """
     try:
         process = psutil.Process(pid)

@@ -1,4 +1,4 @@
-"""Whether a database can be worked with at this moment."""
+"""Whether a database can be used right now."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
 from hearthpay.database.typed_rows import fetch_one, query
 
-# No row is written, so nothing has to be cleaned up. A message into the write-ahead log needs the primary server and a
-# commit that reaches the disk; a sort that does not fit into so little memory needs room on the disk.
+# No row is written, so nothing has to be cleaned up. A message into the write-ahead log needs the primary
+# server and a commit that reaches the disk; a sort that doesn't fit into so little memory needs disk space.
 _LITTLE_MEMORY: Final = text("SELECT set_config('work_mem', '64kB', true)")
 
 
@@ -36,11 +36,11 @@ _READ_ONLY: Final = "25006"
 
 
 class WrongSchemaError(DatabaseUnavailable):
-    """The schema is of another version than this program: another one is being brought out, or was taken back."""
+    """The schema is of another version than this program: a release is being deployed, or was rolled back."""
 
 
 async def require_ready(database: Database) -> None:
-    """Write and commit. Raises DatabaseUnavailable where that fails, WrongSchemaError for another schema's program."""
+    """Write and commit. Raises DatabaseUnavailable if that fails, WrongSchemaError for another program's schema."""
     async with database.transaction(None) as session:
         await session.execute(_LITTLE_MEMORY)
         probe = await fetch_one(session, _PROBE)

@@ -87,7 +87,7 @@ AUTOPILOT_VERSIONS: Final = Fragment("(SELECT enrollment_id, number, expected_ne
 VAULT: Final = Fragment("(SELECT id, owner_kind, owner_id, kind, ciphertext, nonce, key_id FROM vault)")
 VAULT_ENDINGS: Final = Fragment("(SELECT owner_kind, owner_id, kind, last_four FROM vault)")
 
-# What is due when, for a household whose clock is led from one such moment to the next.
+# What is due when, for a household whose clock is moved from one such moment to the next.
 DUE_PAYROLLS: Final = Fragment("(SELECT due_at FROM payrolls WHERE status = 'scheduled')")
 DUE_AUTOPILOT: Final = Fragment(
     "(SELECT generate_at AS due_at FROM autopilot_enrollments WHERE status = 'active' "

@@ -1,7 +1,7 @@
-"""Restored from a backup: what was paid since then is unknown here, so real money waits until a person has looked.
+"""After a restore: payments made since the backup are unknown, so real money is on hold until a person has checked.
 
 While a row of `restorations` is open, row-level security hides every real payroll, bank entry, bank account and bank
-file from the worker's role: nothing real is fired, settled or sent, whichever program runs. Sandboxes go on.
+file from the worker's role: nothing real is fired, settled or sent, whichever program runs. Sandboxes continue.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS public.restorations (
     resumed_at timestamptz CHECK (resumed_at >= restored_at)
 );
 """
-"""A backup may be older than this table: the restoring transaction makes it, as the migration does."""
+"""A backup may be older than this table: the restoring transaction creates it, as the migration does."""
 
 INSERT: Final = (
     "INSERT INTO public.restorations (id, backup, taken_at, restored_at) "
@@ -40,8 +40,8 @@ INSERT: Final = (
 """For psycopg, which the restoring transaction uses."""
 
 LOST_TRACES: Final = 1_000_000
-"""How far trace numbers jump: beyond all that can have been sent in the time that was lost, so that the return of a
-forgotten payment cannot be taken for that of a new one."""
+"""How far trace numbers jump: beyond everything that can have been sent in the lost time, so that the return of a
+forgotten payment can't be mistaken for that of a new one."""
 
 
 class _OpenRow(NamedTuple):
@@ -93,7 +93,7 @@ _FILES: Final = text("SELECT name FROM bank_files WHERE status = 'built' ORDER B
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """Why real money waits."""
+    """Why real money is on hold."""
 
     backup: str
     taken_at: datetime.datetime
@@ -102,7 +102,7 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class PendingPayroll:
-    """A real payroll that the backup knows as not yet paid in full."""
+    """A real payroll that was not yet fully paid at the time of the backup."""
 
     id: UUID
     status: str
@@ -113,7 +113,7 @@ class PendingPayroll:
 
 @dataclass(frozen=True, slots=True)
 class PendingEntries:
-    """Real bank entries of one kind that the next file would carry; `cents` is their sum."""
+    """Real bank entries of one kind that the next file would contain; `cents` is their sum."""
 
     kind: str
     count: int
@@ -122,7 +122,7 @@ class PendingEntries:
 
 @dataclass(frozen=True, slots=True)
 class PendingMoney:
-    """Everything that goes on once real money is let go again; any of it may have happened since the backup."""
+    """Everything that continues once real money is released; any of it may have happened since the backup."""
 
     payrolls: tuple[PendingPayroll, ...]
     entries: tuple[PendingEntries, ...]
@@ -130,14 +130,14 @@ class PendingMoney:
 
 
 async def is_held(session: AsyncSession) -> bool:
-    """Return whether real money waits; for the owner and the worker."""
+    """Return whether real money is on hold; for the owner and the worker."""
     return bool(await session.scalar(_IS_HELD))
 
 
 async def hold(
     session: AsyncSession, backup: str, taken_at: datetime.datetime, now: datetime.datetime
 ) -> None:
-    """Let real money wait, as after a restore from `backup`; the session is the schema's owner's."""
+    """Put real money on hold, as after a restore from `backup`; the session is the schema owner's."""
     await session.execute(
         text(
             "INSERT INTO restorations (id, backup, taken_at, restored_at) VALUES (:id, :backup, :taken_at, :now)"
@@ -147,12 +147,12 @@ async def hold(
 
 
 async def holds(session: AsyncSession) -> tuple[Hold, ...]:
-    """Return the restores that nobody has answered for yet, the earliest first; the session is the owner's."""
+    """Return the restores that are still open, earliest first; the session is the owner's."""
     return tuple(Hold(row.backup, row.taken_at, row.restored_at) for row in await fetch_all(session, _OPEN))
 
 
 async def pending_money(session: AsyncSession) -> PendingMoney:
-    """Return what waits; the session is the owner's."""
+    """Return what is on hold; the session is the owner's."""
     payrolls = await fetch_all(session, _PAYROLLS)
     entries = await fetch_all(session, _ENTRIES)
     files = await session.scalars(_FILES)
@@ -167,9 +167,9 @@ async def pending_money(session: AsyncSession) -> PendingMoney:
 
 
 async def resume(session: AsyncSession, now: datetime.datetime) -> None:
-    """Let real money go again, under trace numbers that were not used before; the session is the owner's.
+    """Release real money, with trace numbers that were not used before; the session is the owner's.
 
-    Does nothing where nothing is held.
+    Does nothing if nothing is on hold.
     """
     if await is_held(session):
         await session.execute(_SKIP_TRACES, {"lost": LOST_TRACES})

@@ -1,7 +1,7 @@
-"""Which key encrypts, as the database says: one word for all processes, in the very transaction that writes.
+"""Which key encrypts, as the database says, for all processes and in the very transaction that writes.
 
 Every writer asks `key_for_writing` and gets the current key until its transaction ends; nobody can make another key
-current meanwhile. A process whose ring lacks that key does not write. Should code ever forget to ask, a trigger of
+current in the meantime. A process whose ring lacks that key doesn't write. If code ever forgets to ask, a trigger of
 each table refuses what was encrypted with another key (SQLSTATE HP001).
 """
 
@@ -90,18 +90,18 @@ _SAMPLE: Final = query(
 
 
 class ForeignKeyRingError(KeyRingError):
-    """The ring lacks a key that something is encrypted with, or has another one of its id."""
+    """The ring lacks a key that something is encrypted with, or has a different one with its id."""
 
 
 class KeyInUseError(KeyRingError):
-    """A key cannot be removed: it encrypts, or something is still encrypted with it."""
+    """The key can't be removed: it is current, or something is still encrypted with it."""
 
 
 async def key_for_writing(session: AsyncSession, ring: KeyRing) -> EncryptionKey:
-    """Return the key that encrypts until the end of the session's transaction, and is current until then.
+    """Return the key that encrypts, and stays current, until the end of the session's transaction.
 
-    A key file that has changed is read again first. The first writer of an installation decides on its newest key.
-    Raises OutdatedKeyRingError where the ring lacks the current key: then nothing may be written.
+    A changed key file is read again first. The first writer of an installation chooses its newest key. Raises
+    OutdatedKeyRingError if the ring lacks the current key: then nothing may be written.
     """
     offered = ring.newest
     found = await fetch_one(session, _FOR_WRITING, {"id": offered.id, "proof": offered.proof})
@@ -109,10 +109,10 @@ async def key_for_writing(session: AsyncSession, ring: KeyRing) -> EncryptionKey
 
 
 async def require_keys_for(session: AsyncSession, ring: KeyRing) -> None:
-    """Make sure that the ring has every key that anything is encrypted with; for the start of a process.
+    """Check that the ring has every key that anything is encrypted with; for the start of a process.
 
-    The session is the operator's, who sees every row. An installation in which no key is current yet gets the ring's
-    newest. Raises ForeignKeyRingError naming the keys that are missing or different, and OutdatedKeyRingError.
+    The session is the operator's, who sees every row. An installation without a current key gets the ring's newest.
+    Raises ForeignKeyRingError naming the keys that are missing or different, and OutdatedKeyRingError.
     """
     await session.execute(_ALONE)
     register = {row.id: row for row in await fetch_all(session, _REGISTER)}
@@ -136,10 +136,10 @@ async def require_keys_for(session: AsyncSession, ring: KeyRing) -> None:
 
 
 async def make_newest_current(session: AsyncSession, ring: KeyRing) -> EncryptionKey:
-    """Let the ring's newest key encrypt from the end of this transaction on, in every process.
+    """Make the ring's newest key current in every process from the end of this transaction on.
 
-    Waits for the writers under way. A key file is read again under the lock, so of two rotations at once both mean the
-    same key. Raises KeyRingError for a key that was current before and has been replaced.
+    Waits for writers in progress. A key file is read again under the lock, so concurrent rotations choose the same
+    key. Raises KeyRingError for a key that was current before and has been replaced.
     """
     await session.execute(_ALONE)
     ring.read_again()
@@ -161,9 +161,9 @@ async def make_newest_current(session: AsyncSession, ring: KeyRing) -> Encryptio
 
 
 async def release_key(session: AsyncSession, key_id: str) -> None:
-    """Note that nothing needs the key any more, after looking while nobody can write.
+    """Record that nothing needs the key any more, after checking while nobody can write.
 
-    Raises KeyInUseError where it encrypts or something is still encrypted with it. What is only in backups is not seen.
+    Raises KeyInUseError if it is current or something is still encrypted with it. Backups aren't checked.
     """
     await session.execute(_ALONE)
     register = {row.id: row for row in await fetch_all(session, _REGISTER)}
@@ -181,9 +181,10 @@ async def release_key(session: AsyncSession, key_id: str) -> None:
 
 
 async def keys_in_use(session: AsyncSession, *, except_for: str | None = None) -> dict[str, int]:
-    """Return how many rows that the session sees each key has encrypted, by the key's id.
+    """Return how many of the rows that the session sees each key has encrypted, by key id.
 
-    Numbers of the vault, bank files, mails that wait, stored answers, papers, second factors, and accounts that wait.
+    Counts numbers of the vault, bank files, queued mails, stored answers, documents, second factors, and pending
+    accounts.
     """
     counts = {row.key_id: row.number for row in await fetch_all(session, _USED)}
     return {key_id: number for key_id, number in counts.items() if key_id != except_for}
@@ -191,7 +192,7 @@ async def keys_in_use(session: AsyncSession, *, except_for: str | None = None) -
 
 @dataclass(frozen=True, slots=True)
 class KeyUse:
-    """A key as the operator sees it: what it is to this database, and how many rows it has encrypted."""
+    """A key for the operator: its role in this database, and how many rows it has encrypted."""
 
     key_id: str
     status: str
@@ -200,7 +201,7 @@ class KeyUse:
 
 
 async def keys_and_uses(session: AsyncSession, ring: KeyRing) -> list[KeyUse]:
-    """Return every key that the database knows, uses or the ring holds, in the order in which they came."""
+    """Return every key that the database knows or uses, or the ring holds, in order of appearance."""
     status = {row.id: row.status for row in await fetch_all(session, _REGISTER)}
     used = await keys_in_use(session)
     key_ids = dict.fromkeys((*status, *used, *reversed(ring.ids)))
@@ -219,7 +220,9 @@ def _has(ring: KeyRing, key_id: str) -> bool:
 
 
 async def _require_same(session: AsyncSession, ring: KeyRing, key_id: str, proof: bytes | None) -> None:
-    """Refuse another key of the same id; of a key from before proofs were noted, one number is opened to see."""
+    """Refuse a different key with the same id; for a key from before proofs were recorded, decrypt one number as a
+    test.
+    """
     key = ring.find(key_id)
     if proof is not None:
         if proof != key.proof:

@@ -1,7 +1,8 @@
-"""Which acts of the audit log are told to those who could object, whoever did them and by whatever door.
+"""Sensitive actions: those of the audit log that are reported to people who could object, whoever did them and
+however.
 
-A row for each delicate act: when it is one, and who is told of it besides the owners and admins of the organization.
-What is told in the transaction of the act itself, or is nobody's loss, has no row here; a test lists those.
+Each rule says when an action is sensitive, and who is notified besides the owners and admins of the organization.
+Actions that notify people in their own transaction, or that harm nobody, have no rule; a test lists those.
 """
 
 from collections.abc import Mapping
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 Concerned = Literal["household", "employee", "member"]
-"""Besides owners and admins: the household's own address, the employee concerned with it, or the member."""
+"""Besides owners and admins: the household's own address, the employee concerned, or the member."""
 
 Details = Mapping[str, Any]
 
@@ -17,28 +18,28 @@ _PAY: Final = frozenset({"pay_type", "pay_rate", "salary", "salary_per", "overti
 OF_MONEY: Final = frozenset(
     {"payroll", "employees", "documents", "ach", "multi_employer", "state_registrations", "onboarding"}
 )
-"""Scopes of a key by which money or addresses change, or wages are read: any but the calculator's."""
+"""Scopes by which money or addresses change, or wages are read: all but the calculator's."""
 
 
 @dataclass(frozen=True, slots=True)
 class SensitiveActionRule:
-    """An act that is told: to whom, and of which settings; of which kinds of invitation or role."""
+    """A reported action: to whom, for which settings, and for which kinds of invitation or role."""
 
     concerned: Concerned
     settings: frozenset[str] = frozenset()
-    """Only where one of these was changed; none: always."""
+    """Only if one of these changed; empty: always."""
 
     detail: str | None = None
     among: frozenset[str] = frozenset()
-    """Only where this detail is, or holds, one of these."""
+    """Only if this detail is, or contains, one of these."""
 
     @property
     def always(self) -> bool:
-        """Whether it is told whatever its details are."""
+        """Whether it is reported whatever its details are."""
         return not self.settings and self.detail is None
 
     def matches(self, details: Details) -> bool:
-        """Return whether an act with these details is told."""
+        """Return whether an action with these details is reported."""
         if self.settings and self.settings.isdisjoint(details.get("before", {})):
             return False
         if self.detail is None:
@@ -67,10 +68,10 @@ DELICATE_ACTS: Final[Mapping[str, SensitiveActionRule]] = {
     "calendar_link.create": SensitiveActionRule("household"),
     "organization.freeze": SensitiveActionRule("household"),
 }
-"""By the action's name in the audit log."""
+"""The rules by the action's name in the audit log."""
 
 
 def is_delicate(action: str, details: Details) -> bool:
-    """Return whether this act is told."""
+    """Return whether this action is reported."""
     act = DELICATE_ACTS.get(action)
     return act is not None and act.matches(details)

@@ -1,4 +1,4 @@
-"""The system accounts that root lends: to PostgreSQL, which refuses root, and to the process that serves the web."""
+"""The system accounts that root uses: for PostgreSQL, which refuses root, and for the web process."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ _PREFERRED = ("hearthpay", "postgres")
 _LAST_RESORT = "nobody"
 
 WEB_ACCOUNT = "hearthpay-web"
-"""Serves the web where root starts the service. Never another's account: that one could read the vault's keys."""
+"""The account of the web process if root starts the service. It is never shared: another account could read the
+vault's keys.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceAccount:
-    """A user and its group; `borrowed` when the current process is root and must change to it."""
+    """A user and its group; `borrowed` if the current process is root and must change to it."""
 
     uid: int
     gid: int
     borrowed: bool
     groups: tuple[int, ...] = ()
-    """Further groups which the account is given."""
+    """Additional groups of the account."""
 
     def process_options(self) -> dict[str, Any]:
         """Return the arguments with which `subprocess` starts a program as this account."""
@@ -34,7 +36,7 @@ class ServiceAccount:
         )
 
     def can(self, test: str, path: Path) -> bool:
-        """Return the kernel's answer to `test <test> <path>` (such as `-x`) for this account."""
+        """Return the kernel's result of `test <test> <path>` (such as `-x`) for this account."""
         command = ["/bin/sh", "-c", 'test "$1" "$2"', "sh", test, str(path)]
         finished = subprocess.run(command, cwd="/", check=False, **self.process_options())  # noqa: S603
         return finished.returncode == 0
@@ -46,9 +48,9 @@ class ServiceAccount:
 
 
 def account_for(existing: Path) -> ServiceAccount:
-    """Return the account which owns `existing`, or the one to give it to when it does not exist yet.
+    """Return the account that owns `existing`, or the one to give it to if it doesn't exist yet.
 
-    PermissionError when the data belongs to somebody else and the current user is not root.
+    Raises PermissionError if the data belongs to another user and the current user isn't root.
     """
     me = os.geteuid()
     owner = existing.stat().st_uid if existing.exists() else None
@@ -78,14 +80,14 @@ def _unprivileged_user() -> pwd.struct_passwd:
 
 
 def web_user() -> pwd.struct_passwd | None:
-    """Return the user for the web process, made where it is missing; None where it cannot be made."""
+    """Return the user for the web process, created if missing; None if it can't be created."""
     if _find(WEB_ACCOUNT) is None:
         _make(WEB_ACCOUNT)
     return _find(WEB_ACCOUNT)
 
 
 def name_of(uid: int) -> str | None:
-    """Return the name of the user with this number, where it has one."""
+    """Return the name of the user with this number, if it has one."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
@@ -93,7 +95,7 @@ def name_of(uid: int) -> str | None:
 
 
 def _make(name: str) -> None:
-    """Add a system user, where the machine has a program for that."""
+    """Add a system user, if the machine has a program for that."""
     if useradd := shutil.which("useradd", path="/usr/sbin:/sbin:/usr/bin:/bin"):
         subprocess.run(  # noqa: S603
             [useradd, "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", name],

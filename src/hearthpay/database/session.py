@@ -1,8 +1,8 @@
 """Transactions: one AsyncSession, one PostgreSQL transaction, acting as one role and bound to one tenant.
 
-Role, tenant and settings are made by the first statement of every transaction, for that transaction alone. So it does
-not matter whose connection it is: a pooler between us and the server may hand each transaction to another one, and may
-drop what was asked for when the connection was opened. The same statement tells as whom the transaction really acts.
+The first statement of every transaction sets role, tenant and settings, for that transaction only. So it doesn't
+matter whose connection it is: a pooler may give each transaction another one, and may drop what was requested when
+the connection was opened. The same statement returns the role that the transaction really acts as.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from hearthpay.database.statements import compose, joined, literal, statement
 from hearthpay.security.tenant_seal import TenantSeal
 
 RECONNECT_SECONDS: Final = 10.0
-"""How long a transaction waits for a server which is being restarted before it gives up."""
+"""How long a transaction waits for a restarting server before it gives up."""
 
 SETTINGS: Final = {
     "search_path": "public, pg_temp",
@@ -38,13 +38,13 @@ SETTINGS: Final = {
     "statement_timeout": "30s",
     "lock_timeout": "10s",
     "idle_in_transaction_session_timeout": "60s",
-    # A statement whose client has gone ends, and lets go of its locks. Servers on Windows do not know this.
+    # A statement whose client is gone ends and releases its locks. Servers on Windows don't support this.
     "client_connection_check_interval": "1s",
 }
-"""What holds in every transaction, whatever the server, the database or the role says otherwise."""
+"""Settings of every transaction, whatever the server, the database or the role says."""
 
 CLOCK_OF: Final = "hearthpay.clock_of"
-"""The setting of a worker's transaction that is at the time of one household: its id."""
+"""The setting of a worker's transaction that uses one household's time: the household's id."""
 
 _RETRY_PAUSE_SECONDS: Final = 0.05
 _NO_SUCH_ROLE: Final = ("22023", "42501")
@@ -55,7 +55,7 @@ _BECOME_PERSON: Final = text("SELECT set_config('hearthpay.person', :person, tru
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """Whose rows a transaction may see: an organization's, real or sandbox, maybe of one household only."""
+    """Whose rows a transaction may see: an organization's, real or sandbox, possibly of one household only."""
 
     organization_id: UUID
     sandbox: bool
@@ -63,7 +63,7 @@ class Tenant:
 
 
 class Database:
-    """A pool of connections to one PostgreSQL database, whose every transaction acts as one role."""
+    """A pool of connections to one PostgreSQL database; every transaction acts as one role."""
 
     def __init__(
         self,
@@ -75,11 +75,11 @@ class Database:
         settings: Mapping[str, str] | None = None,
         frozen_view: bool = False,
     ) -> None:
-        """Open a pool on `url` (any PostgreSQL URL); nothing is connected before the first transaction.
+        """Open a pool on `url` (any PostgreSQL URL); nothing connects before the first transaction.
 
         The login may be `role` itself or any that may become it. `seal` signs tenants; without it no transaction can
-        be one tenant's. `settings` replace some of SETTINGS. With `frozen_view` each transaction sees one moment and
-        cannot write. Raises DatabaseAddressError.
+        be bound to a tenant. `settings` replace some of SETTINGS. With `frozen_view` each transaction sees one moment
+        and can't write. Raises DatabaseAddressError.
         """
         target, arguments = engine_arguments(url)
         self._role: Final = role
@@ -107,12 +107,12 @@ class Database:
 
     @asynccontextmanager
     async def transaction(self, tenant: Tenant | None) -> AsyncIterator[AsyncSession]:
-        """One transaction: commits when the block ends, rolls back when it raises.
+        """Run one transaction: it commits when the block ends and rolls back when it raises.
 
-        With `tenant`, only that tenant's rows exist for it; without, no tenant's row does. A server which
-        is being restarted is waited for before the first statement. Raises DatabaseUnavailable when it
-        cannot be reached within RECONNECT_SECONDS, cannot do its work or is lost later on, and WrongRoleError when
-        the connection does not act as the role of this database.
+        With `tenant`, only that tenant's rows are visible; without, no tenant's. If the server is restarting, waits
+        for it before the first statement. Raises DatabaseUnavailable if it can't be reached within RECONNECT_SECONDS,
+        can't do its work or is lost later on, and WrongRoleError if the connection doesn't act as the role of this
+        database.
         """
         session = self._sessions()
         try:
@@ -127,9 +127,9 @@ class Database:
             await _close(session)
 
     def at_clock_of(self, employer_id: UUID) -> Self:
-        """Return this pool, its transactions at the time of one household that has a clock of its own.
+        """Return this pool with transactions at the time of one household with its own clock.
 
-        As the worker's role they see that household alone, which no other transaction of the worker's does.
+        As the worker's role they see only that household, which no other transaction of the worker does.
         """
         same_pool = copy(self)
         same_pool._sessions = self._sessions_with({_SEAL: self._seal, CLOCK_OF: employer_id})
@@ -141,7 +141,7 @@ class Database:
         await self._engine.dispose()
 
     async def _enter(self, session: AsyncSession, tenant: Tenant | None) -> None:
-        """Begin the transaction as the role and the tenant, on a fresh connection if the pooled one has died."""
+        """Begin the transaction as the role and the tenant, on a new connection if the pooled one has died."""
         claim = {"tenant": "" if tenant is None else _claim(self._seal, tenant)}
         loop = asyncio.get_running_loop()
         deadline = loop.time() + RECONNECT_SECONDS
@@ -167,9 +167,9 @@ class Database:
 
 
 def entrance(role: str, settings: Mapping[str, str]) -> TextClause:
-    """Return the first statement of a transaction: one round trip makes it the role's and the parameter `tenant`'s.
+    """Return the first statement of a transaction: in one round trip it sets the role and the parameter `tenant`.
 
-    It answers with the role as which the transaction acts, after all else has been set.
+    Its result is the role that the transaction acts as, after everything else has been set.
     """
     chosen = SETTINGS | dict(settings) | {"role": role}
     made = joined(
@@ -184,12 +184,12 @@ def entrance(role: str, settings: Mapping[str, str]) -> TextClause:
 
 
 async def become(session: AsyncSession, tenant: Tenant) -> None:
-    """From here on the session's transaction is this tenant's; the caller has decided that it may be."""
+    """Bind the session's transaction to this tenant from here on; the caller has checked that it may."""
     await session.execute(_BECOME, {"tenant": _claim(session.info[_SEAL], tenant)})
 
 
 async def become_person(session: AsyncSession, person_id: UUID) -> None:
-    """From here on the session's transaction is about this person's account; the caller has found that it may be."""
+    """Bind the session's transaction to this person's account from here on; the caller has checked that it may."""
     seal: TenantSeal | None = session.info[_SEAL]
     if seal is None:
         raise ValueError(
@@ -199,9 +199,9 @@ async def become_person(session: AsyncSession, person_id: UUID) -> None:
 
 
 def signature_of(session: AsyncSession, purpose: str, content: bytes) -> bytes:
-    """Return a signature that every process of this installation can check, and nobody else can make.
+    """Return a signature that only this installation's processes can make and check.
 
-    `security.tenant_seal` makes it; raises ValueError where the database was opened without the seal.
+    Made by `security.tenant_seal`; raises ValueError if the database was opened without the seal.
     """
     seal: TenantSeal | None = session.info[_SEAL]
     if seal is None:
@@ -210,11 +210,11 @@ def signature_of(session: AsyncSession, purpose: str, content: bytes) -> bytes:
 
 
 async def _close(session: AsyncSession) -> None:
-    """Roll back what is not committed and give the connection back, also when the task is being cancelled."""
+    """Roll back what isn't committed and return the connection, even while the task is being canceled."""
     try:
         await asyncio.shield(asyncio.ensure_future(session.close()))
     except DBAPIError:
-        # The connection is gone, and the transaction with it; whatever ended the block is the news, not this.
+        # The connection and its transaction are gone; report what ended the block, not this.
         await session.invalidate()
 
 

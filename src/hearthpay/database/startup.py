@@ -36,7 +36,7 @@ _WHO: Final = query(
 
 
 class ServiceLoginError(Exception):
-    """The login given for a role is another's, or the role could bypass what row-level security forbids."""
+    """The login given for a role is another's, or the role could bypass row-level security."""
 
 
 NOT_USABLE: Final = (
@@ -46,25 +46,25 @@ NOT_USABLE: Final = (
     MigrationError,
     ServiceLoginError,
 )
-"""What keeps a program from using a database; each message is for the operator, and holds no password."""
+"""The errors that keep a program from using a database; each message is for the operator and contains no password."""
 
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where the database is, for each of those who use it; all None for the embedded one."""
+    """The database's addresses, one for each role; all None for the embedded one."""
 
     owner: str | None = None
     """Owns the schema: migrations and the operator."""
     service: str | None = None
-    """Logs in as the service's role. Without it the owner's login takes that role on in each transaction."""
+    """Logs in as the service's role. Without it, the owner's login assumes that role in each transaction."""
     worker: str | None = None
     """Logs in as the worker's role; likewise."""
     direct: str | None = None
-    """Reaches the server itself, as the worker's role or the owner, where `worker` leads through a pooler."""
+    """Reaches the server itself, as the worker's role or the owner, if `worker` leads through a pooler."""
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> Addresses:
-        """From DATABASE_URL, DATABASE_SERVICE_URL, DATABASE_WORKER_URL and DATABASE_DIRECT_URL."""
+        """Read DATABASE_URL, DATABASE_SERVICE_URL, DATABASE_WORKER_URL and DATABASE_DIRECT_URL."""
         return cls(
             *(
                 environment.get(name) or None
@@ -80,7 +80,7 @@ class OpenedDatabase:
     database: Database
     """Acts as the service's role: every transaction is bound by row-level security."""
     addresses: Addresses
-    """Where it is, with no owner missing."""
+    """Its addresses, including the owner's."""
     installation: Installation
     embedded: EmbeddedServer | None
     """The private server, or None when the database was given by its URL."""
@@ -93,7 +93,7 @@ class OpenedDatabase:
 
     @property
     def worker_url(self) -> str:
-        """Logs in as the worker's role, or as the owner who takes it on."""
+        """Logs in as the worker's role, or as the owner who assumes it."""
         return self.addresses.worker or self.owner_url
 
     @asynccontextmanager
@@ -120,12 +120,11 @@ class OpenedDatabase:
 
 @asynccontextmanager
 async def open_database(data_dir: Path | None, addresses: Addresses) -> AsyncIterator[OpenedDatabase]:
-    """Open the database at `addresses`; without an owner's, the embedded server in `data_dir` or its default.
+    """Open the database at `addresses`; without an owner's address, the embedded server in `data_dir` or its default.
 
-    Starts the embedded server where it does not run, migrates the schema, makes sure that the service acts as its
-    role and no other, and lets go of all at the end of the block. Raises EmbeddedServerError, MigrationError,
-    ServiceLoginError, DatabaseAddressError, and DatabaseUnavailable when the given server is out of reach or cannot
-    be written to.
+    Starts the embedded server if needed, migrates the schema, checks that the service acts as its role only, and
+    releases everything at the end of the block. Raises EmbeddedServerError, MigrationError, ServiceLoginError,
+    DatabaseAddressError, and DatabaseUnavailable if the given server can't be reached or written to.
     """
     embedded = None if addresses.owner else EmbeddedServer(data_dir or default_data_dir())
     try:
@@ -151,7 +150,7 @@ async def open_database(data_dir: Path | None, addresses: Addresses) -> AsyncIte
 
 
 async def _require_bound(database: Database, role: str, variable: str | None) -> None:
-    """Make sure that row-level security binds `role`, and that `variable`, where it is set, logs in as no other."""
+    """Check that row-level security binds `role`, and that `variable`, if set, logs in as that role."""
     async with database.transaction(None) as session:
         login, unbound = await fetch_one(session, _WHO)
     if variable is not None and login != role:

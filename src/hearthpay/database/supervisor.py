@@ -1,4 +1,4 @@
-"""Keeps the embedded PostgreSQL running: a server that dies while we serve is started again in a second."""
+"""Keeps the embedded PostgreSQL running: restarts a server that dies within a second."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _log = structlog.get_logger(__name__)
 
 
 class Supervisor:
-    """An asyncio task which watches one server for as long as its `async with` block lasts."""
+    """An asyncio task that watches one server for as long as its `async with` block lasts."""
 
     def __init__(self, server: EmbeddedServer) -> None:
-        """Watch a server which has been started."""
+        """Watch a started server."""
         self._server = server
         self._task: asyncio.Task[None] | None = None
 
@@ -54,7 +54,7 @@ class Supervisor:
                 _log.warning("database_restarted", data_dir=str(self._server.data_dir))
 
     async def _restart(self) -> None:
-        """Start the server in a thread. When cancelled, wait for it: it must not start behind a stop's back."""
+        """Start the server in a thread. When canceled, wait for it: it must not start after a stop."""
         starting = asyncio.ensure_future(asyncio.to_thread(self._server.start))
         try:
             await asyncio.shield(starting)

@@ -14,9 +14,8 @@ _LARGEST = 2**63 - 1
 class Cents(TypeDecorator[Decimal]):
     """Dollars as a Decimal with exactly two places, stored as a whole number of cents.
 
-    Writing refuses whatever is not exact: a value which is not a Decimal raises TypeError; NaN, Infinity, a
-    fraction of a cent or an amount beyond BIGINT raises ValueError. SQLAlchemy hands both on as
-    StatementError.
+    Inexact values are refused: a value that isn't a Decimal raises TypeError; NaN, Infinity, a fraction of a cent or
+    an amount beyond BIGINT raises ValueError. SQLAlchemy wraps both in StatementError.
     """
 
     impl = BigInteger
@@ -35,12 +34,14 @@ class Cents(TypeDecorator[Decimal]):
         value: int | Decimal | None,
         dialect: Dialect,  # noqa: ARG002 - SQLAlchemy's signature
     ) -> Decimal | None:
-        """Cents to dollars. `sum()` of a BIGINT column is NUMERIC, so cents may also arrive as a Decimal."""
+        """Convert cents to dollars. `sum()` of a BIGINT column is NUMERIC, so cents may also arrive as a Decimal."""
         return None if value is None else from_cents(int(value))
 
 
 def to_cents(dollars: Decimal) -> int:
-    """Return the amount as a whole number of cents; ValueError when it has none, TypeError when it is no Decimal."""
+    """Return the amount as a whole number of cents; raises ValueError if it isn't one, TypeError if it is no
+    Decimal.
+    """
     if not isinstance(dollars, Decimal):
         raise TypeError(f"money must be a Decimal, not {type(dollars).__name__}")
     if not dollars.is_finite():

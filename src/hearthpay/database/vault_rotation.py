@@ -1,8 +1,8 @@
-"""Rotation: makes a new key current and re-encrypts everything under it, while the service goes on with both.
+"""Key rotation: makes a new key current and re-encrypts everything under it, while the service runs with both.
 
-The database says which key is current, so no process writes under the old one any more once the rotation has begun.
-Every batch is one transaction. Killed at any moment, it is simply run again: rows that carry the current key's id
-are done. The older keys stay in the ring until `remaining` no longer names them.
+The database says which key is current, so no process writes under the old one once the rotation has begun. Every
+batch is one transaction. After a kill it is simply run again: rows with the current key's id are done. The older keys
+stay in the ring until `remaining` no longer names them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SessionFactory = Callable[[], AbstractAsyncContextManager[AsyncSession]]
 """Opens a transaction of the schema's owner, who sees every tenant's rows; commits when the block ends."""
 
 TellRows = Callable[[int, int], None]
-"""Told after each committed batch: rows re-encrypted so far, and rows there were to do."""
+"""Called after each committed batch with the rows re-encrypted so far, and the total."""
 
 _BATCH = 200
 
@@ -57,12 +57,12 @@ _REPLACE = (
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """A table of contents that are re-encrypted one at a time: how the next is claimed, and how it is replaced."""
+    """A table of contents that are re-encrypted one at a time: how to claim the next, and how to replace it."""
 
     claim: TextClause
-    """Locks the next row under another key than `current`; its columns end with ciphertext, nonce and key_id."""
+    """Locks the next row under a key other than `current`; its columns end with ciphertext, nonce and key_id."""
     first: Mapping[str, object]
-    """Comes before the first row in the claim's order; a row's own columns of these names come before the next."""
+    """The start of the claim's order; a row's own columns of these names precede the next."""
     replace: TextClause
 
 
@@ -130,26 +130,25 @@ _ACCOUNT_CHANGES = _Kept(
 
 @dataclass(frozen=True, slots=True)
 class RotationResult:
-    """What a rotation has done."""
+    """The result of a rotation."""
 
     rotated: int
     """Rows now encrypted under the current key that were not, of all kinds."""
     unreadable: tuple[UUID, ...]
     """Rows left as they were: their key is missing from the ring, or they were tampered with."""
     remaining: dict[str, int]
-    """Rows still under another key, by its id; a key that is not named here may leave the ring."""
+    """Rows still under another key, by its id; a key that isn't listed may be removed from the ring."""
 
 
 async def rotate(
     session_factory: SessionFactory, ring: KeyRing, progress: TellRows, *, batch: int = _BATCH
 ) -> RotationResult:
-    """Make the ring's newest key current, and re-encrypt every row under it, `batch` numbers in a transaction.
+    """Make the ring's newest key current, and re-encrypt every row under it, `batch` numbers per transaction.
 
-    Bank files, waiting mails, stored answers, papers and second factors go one by one. Rows that others hold locked
-    are passed over and tried again at the end, so several rotations may share the work; should another key become
-    current meanwhile, all go on with that. One bad row does not hold back the others. Leaves an audit row per
-    organization and batch of numbers.
-    Raises KeyRingError.
+    Bank files, queued mails, stored answers, documents and second factors go one by one. Locked rows are skipped and
+    tried again at the end, so several rotations may share the work; if another key becomes current in the meantime,
+    all continue with that. A bad row doesn't delay the others. Writes an audit row per organization and batch of
+    numbers. Raises KeyRingError.
     """
     async with session_factory() as session:
         newest = await make_newest_current(session, ring)
@@ -209,7 +208,7 @@ async def _claim(
 async def _rotate_one(
     session: AsyncSession, ring: KeyRing, key: EncryptionKey, kept: _Kept, row: Row[tuple[object, ...]]
 ) -> bool:
-    """Re-encrypt the locked file, mail, answer or paper; tells whether it could be read."""
+    """Re-encrypt the locked file, mail, answer or document; return whether it could be read."""
     ciphertext, nonce, key_id = row.ciphertext, row.nonce, row.key_id
     again: SealedFile | SealedContent
     try:

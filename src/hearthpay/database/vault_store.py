@@ -1,7 +1,7 @@
 """The vault: Social Security, taxpayer and bank numbers, encrypted, one row per owner and kind.
 
-`read_secret` is the only way to a number. It writes who read it, and why, into the audit log of the same
-transaction: let a number out (send the file, answer the request) only once that transaction has committed.
+`read_secret` is the only way to a number. It writes the reader and the purpose into the audit log of the same
+transaction: release a number (send the file, answer the request) only once that transaction has committed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_cipher import SealedNumber, SecretOwner, seal, unseal
 from hearthpay.security.vault_numbers import NumberKind, SecretNumber
 
-# `created_at` and `rotated_at` are left to the database, like the audit log's `at`: evidence of real time.
+# `created_at` and `rotated_at` are set by the database, like the audit log's `at`: evidence of real time.
 vault = Table(
     "vault",
     Base.metadata,
@@ -63,16 +63,16 @@ _LOG_READINGS: Final = text(
     "FROM vault WHERE id = ANY(:ids)"
 )
 
-# Words with at most two digits each, as in `document.w2`: no number of the vault fits in by mistake.
+# Words with at most two digits each, as in `document.w2`, so that no number of the vault fits by mistake.
 _PURPOSE: Final = re.compile(r"(?=.{1,64}\Z)[a-z]+[0-9]{0,2}(?:[._][a-z]+[0-9]{0,2})*")
 
 
 class Reader(Protocol):
-    """Who stores or reads a number; the actor of a request is one."""
+    """Stores or reads a number; the actor of a request is one."""
 
     @property
     def kind(self) -> ActorKind:
-        """What sort of actor this is."""
+        """The kind of actor."""
         ...
 
     @property
@@ -93,10 +93,10 @@ class SecretMissingError(LookupError):
 async def store_secret(
     session: AsyncSession, ring: KeyRing, actor: Reader, owner: SecretOwner, number: SecretNumber
 ) -> None:
-    """Encrypt the number and keep it, in the place of an earlier one of the same kind; leaves an audit row.
+    """Encrypt and store the number, replacing an earlier one of the same kind; writes an audit row.
 
-    Raises OutdatedKeyRingError when the ring lacks the current key, SQLAlchemy's IntegrityError when there is no such
-    owner, DBAPIError when it is another tenant's.
+    Raises OutdatedKeyRingError if the ring lacks the current key, SQLAlchemy's IntegrityError if the owner doesn't
+    exist, DBAPIError if it is another tenant's.
     """
     sealed = seal(await key_for_writing(session, ring), owner, number)
     row = {
@@ -132,10 +132,10 @@ async def read_secret(
     *,
     purpose: str,
 ) -> SecretNumber:
-    """Return the number itself, for a `purpose` such as `document.w2` or `banking.nacha_file`; leaves an audit row.
+    """Return the number itself, for a `purpose` such as `document.w2` or `banking.nacha_file`; writes an audit row.
 
-    Raises SecretMissingError, UnknownKeyError when the ring lacks its key, UnreadableSecretError when the row was
-    tampered with, and ValueError for a purpose that is not a few lower-case words.
+    Raises SecretMissingError, UnknownKeyError if the ring lacks its key, UnreadableSecretError if the row was
+    tampered with, and ValueError for a purpose that isn't a few lower-case words.
     """
     if _PURPOSE.fullmatch(purpose) is None:
         raise ValueError("a purpose is a few lower-case words joined by '.' or '_'")
@@ -152,20 +152,20 @@ async def read_secret(
 
 
 async def log_readings(session: AsyncSession, ids: Collection[UUID], *, purpose: str) -> None:
-    """Write into the audit log that the service itself has read these rows of the vault, many at once."""
+    """Record in the audit log that the service itself has read these rows of the vault, many at once."""
     await session.execute(_LOG_READINGS, {"ids": list(ids), "purpose": purpose})
 
 
 async def last_four(session: AsyncSession, owner: SecretOwner, kind: NumberKind) -> str | None:
-    """Return the last digits of the number, to show to people, without decrypting it; None when there is none."""
+    """Return the last digits of the number for display, without decrypting it; None if there is none."""
     return await session.scalar(select(vault.c.last_four).where(_place(owner, kind)))
 
 
 async def owners_of(
     session: AsyncSession, owner: SecretOwner, number: SecretNumber, *, any_digits: bool = False
 ) -> set[UUID]:
-    """Return the household's owners of a number of this kind that ends in the same digits, or in any; nothing is
-    decrypted.
+    """Return the household's owners of a number of this kind that ends in the same digits, or in any; decrypts
+    nothing.
     """
     query = select(vault.c.owner_id).where(
         vault.c.organization_id == owner.organization_id,

@@ -1,4 +1,4 @@
-"""What the worker does to accounts and secrets, in the audit log: many rows with one statement."""
+"""Audit rows of what the worker does to accounts and secrets, many with one statement."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _INSERT: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class WorkerAuditEntry:
-    """One thing done to `subject_id`, of a household; `details` holds no secret."""
+    """One action on `subject_id` of a household; `details` contains no secret."""
 
     organization_id: UUID
     employer_id: UUID
@@ -33,7 +33,7 @@ class WorkerAuditEntry:
 async def record_worker_audit(
     session: AsyncSession, action: str, entries: Sequence[WorkerAuditEntry]
 ) -> None:
-    """Write one audit row for each deed; the actor is the service itself."""
+    """Write one audit row for each action; the actor is the service itself."""
     if not entries:
         return
     await session.execute(

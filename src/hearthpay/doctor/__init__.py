@@ -1,1 +1,1 @@
-"""Proves the books right: every sum, every reversal and every transfer of the whole database, against each other."""
+"""Proves the books right: compares every sum, reversal and transfer in the whole database."""

@@ -1,7 +1,7 @@
-"""Laws of people's accounts: who opens one, and who operates the installation, came by it in the account's history.
+"""Laws of people's accounts: each sign-in method, and each operator, has its origin in the account's history.
 
-Each event names the one before it and carries the digest of what it says: whatever is taken out of the history, but its
-end, or written over, is missed. Of the end speak what the last events gave: sessions, passwords, passkeys.
+Each event names the one before it and carries the digest of its contents, so a removed or changed event is detected
+unless it is the last. The last events are proved by what they gave: sessions, passwords, passkeys.
 """
 
 from typing import Final
@@ -13,7 +13,7 @@ _DIGEST: Final = """
 
 
 def account_history() -> str:
-    """What happened to an account stands there as it was written, from its making on, with nothing missing between."""
+    """An account's history is unchanged since it was written, from its creation on, with nothing missing in between."""
     return """
         SELECT 'person' AS subject, e.person_id AS id, 'event ' || e.id || ' ' || e.action AS what,
                encode(e.digest, 'hex') AS recorded, encode(person_event_digest(e), 'hex') AS expected
@@ -63,7 +63,7 @@ def account_sessions() -> str:
 
 
 def operator_rights() -> str:
-    """Who operates the installation was made an operator, and nobody has unmade him since."""
+    """Each operator was made an operator, and nobody has revoked it since."""
     return """
         WITH said AS MATERIALIZED (
             SELECT DISTINCT ON (person_id) person_id,

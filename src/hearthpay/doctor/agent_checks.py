@@ -1,10 +1,10 @@
-"""Laws of agents: what one did lies within what a person gave it."""
+"""Laws of agents: their actions are within what a person granted."""
 
 
 def agents_runs() -> str:
-    """Every payroll that an agent has run lies within its grant: while it lasted, in its household, with that tool.
+    """Every payroll that an agent has run is within its grant: while it lasted, in its household, with that tool.
 
-    A call that was under way when the agent was sent away is carried out: it has a minute.
+    A call in progress when the agent is disconnected is completed: it has a minute.
     """
     return """
         SELECT 'payroll' AS subject, d.id, 'run by the agent ' || coalesce(d.client_name, 'unknown') AS what,

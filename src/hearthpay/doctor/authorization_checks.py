@@ -1,6 +1,6 @@
-"""Laws of the right to debit: what the household agreed to is what was noted then, and each debit that left had it.
+"""Laws of debit authorizations: each is as recorded when it was given, and each debit sent had one.
 
-They are written like those of `checks`: a docstring is a law, its query returns one row for each difference.
+Like those of `checks`: a docstring is a law, its query returns one row for each difference.
 """
 
 import hashlib
@@ -9,7 +9,7 @@ from hearthpay.autopilot.records import STANDING_TEXT_VERSION, standing_text
 
 
 def authorizations_given() -> str:
-    """Each authorization of debits is the one that the audit log tells of: account, text, from and until when."""
+    """Each authorization of debits is the one recorded in the audit log: account, text, start and end."""
     return """
         WITH said AS MATERIALIZED (
             SELECT DISTINCT ON (subject_id) subject_id, organization_id, employer_id, details FROM audit_log
@@ -41,7 +41,7 @@ def authorizations_given() -> str:
 
 
 def standing_given() -> str:
-    """Each standing authorization is the one that the audit log tells of, with the text that was agreed to."""
+    """Each standing authorization is the one recorded in the audit log, with the text that was agreed to."""
     today = hashlib.sha256(standing_text().encode()).hexdigest()
     return f"""
         WITH said AS MATERIALIZED (
@@ -74,7 +74,7 @@ def standing_given() -> str:
 
 
 def debits_authorized() -> str:
-    """Every debit that left was covered when it left: agreed to before, not revoked, for that account and payroll."""
+    """Every debit was covered when it was sent: authorized before, not revoked, for that account and payroll."""
     return """
         WITH gone AS MATERIALIZED (
             SELECT e.id, e.payroll_id, e.employer_id, e.bank_account_id, p.created_at, p.approved_at, p.period_start,

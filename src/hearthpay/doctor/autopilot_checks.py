@@ -1,7 +1,7 @@
-"""Laws of Autopilot: its periods follow each other, each was decided once, and the history explains every one.
+"""Laws of Autopilot: its periods are consecutive, each was decided once, and the history explains every one.
 
-They are written like those of `checks`: a docstring is a law, its query returns one row for each difference. Those of
-the bank's calendar, which no query knows, are proofs.
+Like those of `checks`: a docstring is a law, its query returns one row for each difference. Laws that depend on the
+bank calendar, which no query knows, are proofs.
 """
 
 import datetime
@@ -50,7 +50,7 @@ def autopilot_periods() -> str:
 
 
 def autopilot_schedules() -> str:
-    """Every period, also the next one, is one of the schedule that is enrolled for it."""
+    """Every period, including the next one, belongs to the schedule that is enrolled for it."""
     every = f"""
         SELECT enrollment_id, period_start AS start, period_end AS until, version FROM autopilot_periods
         UNION ALL SELECT e.id, e.next_start, e.next_end, {_IN_FORCE.format(enrollment="e.id", start="e.next_start")}
@@ -70,7 +70,9 @@ def autopilot_schedules() -> str:
 
 
 def autopilot_payrolls() -> str:
-    """A payroll of Autopilot pays its employee the enrolled hours of its period, and its period stands as it does."""
+    """An Autopilot payroll pays its employee the enrolled hours of its period, and its status agrees with the
+    period's.
+    """
     return """
         SELECT 'payroll' AS subject, g.payroll_id AS id, 'of Autopilot, for ' || g.period_start AS what,
                concat_ws(', ', g.outcome, n.entries || ' entries', n.employees, n.periods, n.hours, n.methods,
@@ -95,7 +97,7 @@ def autopilot_payrolls() -> str:
 
 
 def autopilot_by_hand() -> str:
-    """Autopilot stepped over a period only where another payroll had paid hours of it."""
+    """Autopilot passed over a period only if another payroll had paid hours of it."""
     return """
         SELECT 'autopilot' AS subject, g.enrollment_id AS id, 'the period from ' || g.period_start AS what,
                'stepped over for ' || h AS recorded, 'hours or a salary that were paid' AS expected
@@ -107,7 +109,7 @@ def autopilot_by_hand() -> str:
 
 
 def autopilot_history() -> str:
-    """The history has one line for each payroll that was made, sent or failed, and one that explains each gap."""
+    """The history has one line for each payroll that was generated, sent or failed, and one that explains each gap."""
     return """
         SELECT 'autopilot' AS subject, d.enrollment_id AS id,
                'lines that explain ' || d.outcome || ' from ' || d.period_start AS what, d.lines AS recorded,
@@ -150,7 +152,7 @@ def autopilot_history() -> str:
 
 
 def autopilot_gaps() -> str:
-    """A period is skipped only where somebody had asked for it by then, and paused only where it was paused."""
+    """A period is skipped only if somebody had asked for it by then, and paused only if the enrollment was paused."""
     return """
         SELECT 'autopilot' AS subject, g.enrollment_id AS id, 'the period from ' || g.period_start AS what,
                g.outcome AS recorded, 'asked for by ' || g.decided_at AS expected
@@ -169,7 +171,7 @@ def autopilot_gaps() -> str:
 
 
 def autopilot_told() -> str:
-    """The household is told of every debit of Autopilot: its notice is written, or the worker has it still to do."""
+    """The household is notified of every Autopilot debit: its notice is written, or queued for the worker."""
     return """
         SELECT 'payroll' AS subject, g.payroll_id AS id, 'notice of the debit' AS what, 'none' AS recorded,
                'written by ' || s.at AS expected
@@ -183,7 +185,9 @@ def autopilot_told() -> str:
 
 
 def autopilot_standing() -> str:
-    """An enrollment is what the history says last; ended, it has no payroll waiting and no authorization in force."""
+    """An enrollment's state is that of the last line of its history; once ended, it has no pending payroll and no
+    authorization in force.
+    """
     return """
         SELECT 'autopilot' AS subject, d.id, 'standing' AS what, d.recorded, d.expected
           FROM (SELECT e.id, e.status || ', ' || a.in_force || ' authorizations, '
@@ -207,7 +211,7 @@ def autopilot_standing() -> str:
 
 
 def autopilot_overdue() -> str:
-    """No enrollment waits for more than an hour after its time to be decided, and nothing to be told after its own."""
+    """No enrollment waits more than an hour after its time to be decided, and no notice after its own."""
     now = time_of(Fragment("d.employer_id"), Fragment("CAST(:now AS timestamptz)"))
     return f"""
         SELECT 'autopilot' AS subject, d.id, d.what, d.due::text AS recorded,
@@ -233,7 +237,7 @@ _DAYS: Final = query(
 
 
 async def autopilot_pay_days(session: AsyncSession, _ring: KeyRing | None) -> list[Difference]:
-    """Autopilot pays on banking days, and sends the money at 15:00 Eastern five of them before."""
+    """Autopilot pays on banking days, and sends the money at 15:00 Eastern five of them earlier."""
     found = []
     for row in await fetch_all(session, _DAYS):
         day = banking_day_on_or_before(row.pay_date)

@@ -1,6 +1,6 @@
-"""Laws of the year's sums: the balances, and what the latest paycheck prints, are sums of the paychecks.
+"""Laws of the year's sums: balances, and the year to date of the latest paycheck, are sums of the paychecks.
 
-They are written like those of `checks`: a docstring is a law, its query returns one row for each difference.
+Like those of `checks`: a docstring is a law, its query returns one row for each difference.
 """
 
 from typing import Final
@@ -60,9 +60,9 @@ def year_lines() -> str:
 
 
 def latest_to_date() -> str:
-    """The latest paycheck of a year, and its latest line of each code, print the sums to date, prior wages included.
+    """The latest paycheck of a year, and its latest line of each code, show the sums to date, prior wages included.
 
-    They are the person's; of records that were linked or let go, it is the latest paycheck since then.
+    They are the person's; for records that were linked or unlinked, it is the latest paycheck since then.
     """
     alone = f"employee_id NOT IN ({RELINKED})"
     those_alone = _latest_to_date(
@@ -70,7 +70,7 @@ def latest_to_date() -> str:
         f"SELECT * FROM paycheck_lines WHERE {alone}",
         "SELECT * FROM prior_wages",
     )
-    # Each record with the person's records, and the last change of who they are.
+    # Each record with the person's records, and the last change of their links.
     records = f"""
         (SELECT DISTINCT ON (r.id) r.id AS employee_id, coalesce(r.person_id, r.id) AS person, a.id AS changed
            FROM (SELECT DISTINCT coalesce(person_id, id) AS id FROM employees WHERE id IN ({RELINKED})) p
@@ -98,7 +98,7 @@ def _totals(prefix: str) -> str:
 
 
 def _latest_to_date(paid: str, lines: str, prior: str, *, changed: str = "NULL::uuid") -> str:
-    """Compare what the latest of some paychecks and lines print with their sums; none older than ``changed``."""
+    """Compare the year to date of the latest paychecks and lines with their sums; none older than ``changed``."""
     sums = ", ".join(f"sum({name}) AS {name}" for name in _TOTALS)
     expected = ", ".join(f"year.{name} + coalesce(prior.{name}, 0) AS {name}" for name in _TOTALS)
     paychecks = unequal(

@@ -1,6 +1,6 @@
-"""Laws of the money that moves through the bank: what is collected, paid out, and goes back.
+"""Laws of the money that moves through the bank: collected, paid out, and returned.
 
-They are written like those of `checks`: a docstring is a law, its query returns one row for each difference.
+Like those of `checks`: a docstring is a law, its query returns one row for each difference.
 """
 
 from typing import Final
@@ -12,7 +12,7 @@ _OWED: Final = """
     SELECT payroll_id, sum(net_pay + set_aside) AS amount FROM paychecks
      WHERE reverses IS NULL AND payment_method = 'direct_deposit' GROUP BY payroll_id
 """
-"""What the household owes the bank for each payroll: net pay by direct deposit, and what those paychecks set aside."""
+"""What the household must fund for each payroll: net pay by direct deposit, and what those paychecks set aside."""
 
 
 def direct_deposits() -> str:
@@ -41,7 +41,7 @@ def debits() -> str:
         """,
         money={"amount": ("amount", "owed")},
     )
-    # A debit that comes back after the credits have gone out leaves the payroll as it is; see `hearthpay bank`.
+    # A debit that is returned after the credits were sent leaves the payroll as it is; see `hearthpay bank`.
     counts = unequal(
         "payroll",
         f"""
@@ -149,7 +149,7 @@ def refunds() -> str:
 
 
 def settlements_noted() -> str:
-    """Each payment that a household made by other means is one that the audit log tells of: day, amount and source."""
+    """Each payment that a household made by other means is recorded in the audit log: day, amount and source."""
     return """
         WITH said AS (
             SELECT a.subject_id AS payroll_id, count(*) AS times,
@@ -169,7 +169,7 @@ def settlements_noted() -> str:
 
 
 def open_money() -> str:
-    """No money waits that cannot leave, and none is owed that was paid out; see `hearthpay bank exposure`."""
+    """No money is stuck, and none is owed that was paid out; see `hearthpay bank exposure`."""
     return f"""
         SELECT CASE WHEN kind = 'set_aside_overdrawn' THEN 'employee'
                     WHEN kind IN ('wages_not_collected', 'settled_too_much') THEN 'payroll'

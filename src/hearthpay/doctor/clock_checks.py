@@ -1,4 +1,4 @@
-"""Laws of test clocks: what a household's clock says, and what was done by it."""
+"""Laws of test clocks: a household's clock, and what was done by it."""
 
 from __future__ import annotations
 

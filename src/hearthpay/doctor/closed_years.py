@@ -1,4 +1,4 @@
-"""What a household files where tax of a closed year is still open: no paycheck of a later year may charge it."""
+"""What a household files if tax of a closed year is still open: no paycheck of a later year may charge it."""
 
 from typing import Final
 

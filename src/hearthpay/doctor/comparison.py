@@ -1,4 +1,4 @@
-"""The words in which the laws are written: pairs that must be equal, and what several of them ask of a payroll."""
+"""Building blocks of the laws: pairs that must be equal, and what several laws ask of a payroll."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -9,23 +9,23 @@ HOURS: Final = ("regular_hours", "overtime_hours")
 EARNINGS: Final = ("regular_pay", "overtime_pay", "bonus", "other_earnings")
 
 PAID: Final = "('pending_funding', 'processing', 'completed')"
-"""The states of a payroll whose paychecks stand, and those of a bank entry that has not come to nothing."""
+"""The states of a payroll whose paychecks stand, and those of a bank entry that hasn't failed."""
 
 UNDER_WAY: Final = "('pending', 'sent', 'settled')"
 WHITE: Final = r"E' \t\n\r\f\v'"
 """What counts as white space around a payroll's notes."""
 
 REVERSED: Final = "EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id)"
-"""Whether a paycheck `c` has been undone."""
+"""Whether a paycheck `c` has been reversed."""
 
 BY_CHECK: Final = (
     "EXISTS (SELECT FROM paycheck_remedies d WHERE d.paycheck_id = c.id AND d.action = 'pay_by_check')"
 )
-"""Whether a paycheck `c` was paid by check after all, since its direct deposit could not leave."""
+"""Whether a paycheck `c` was paid by check in the end, since its direct deposit couldn't be sent."""
 
 
 def dollars(cents: str) -> str:
-    """Return the expression that spells an expression of cents as dollars."""
+    """Return the SQL expression that formats an expression of cents as dollars."""
     return f"to_char(({cents}) / 100.0, 'FM99999999999999990.00')"
 
 
@@ -37,9 +37,9 @@ def unequal(
     other: Mapping[str, tuple[str, str]] | None = None,
     detail: str = "''",
 ) -> str:
-    """Return the query for pairs that differ: of each name, what is recorded and what is expected.
+    """Return the query for pairs that differ: for each name, what is recorded and what is expected.
 
-    ``source`` has a column ``id``. The rows are compared whole first, so that a clean database is read quickly.
+    ``source`` has a column ``id``. The rows are compared whole first, so that a clean database is checked quickly.
     """
     money, other = money or {}, other or {}
     pairs = [*money.values(), *other.values()]

@@ -1,4 +1,4 @@
-"""One figure that is not what it is proved to be."""
+"""One figure that isn't what it is proved to be."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -6,7 +6,7 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where it stands, what is recorded there and what is expected; amounts in dollars."""
+    """Where it is, what is recorded there and what is expected; amounts in dollars."""
 
     subject: str
     id: UUID

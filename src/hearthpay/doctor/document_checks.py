@@ -1,4 +1,4 @@
-"""Laws of the archive of papers: one version in force, each replaced by the next, and nothing kept has changed."""
+"""Laws of the document archive: one version in force, each replaced by the next, and nothing stored has changed."""
 
 import hashlib
 from typing import Final, NamedTuple
@@ -53,7 +53,7 @@ _SEALED: Final = query(
 
 
 def document_versions() -> str:
-    """Of each paper the latest version is in force, and every other names the next one."""
+    """The latest version of each document is in force, and every other names the next one."""
     return """
         SELECT 'document' AS subject, id, 'version ' || version || ' is replaced by' AS what,
                coalesce(superseded_by::text, 'none') AS recorded, coalesce(next::text, 'none') AS expected
@@ -64,7 +64,9 @@ def document_versions() -> str:
 
 
 def documents_issued() -> str:
-    """Each paper is filed where it was issued, about whom it was, as what it was, and none that was issued is gone."""
+    """Each document is filed under its household, its subject and its kind as issued, and none that was issued is
+    missing.
+    """
     return """
         WITH said AS MATERIALIZED (
             SELECT DISTINCT ON (subject_id) id, subject_id, organization_id, employer_id, sandbox, details
@@ -99,7 +101,9 @@ def documents_issued() -> str:
 
 
 def papers_signed() -> str:
-    """Each signature under a paper is the one that was given, by whom and under which version, and none is gone."""
+    """Each signature under a document is the one that was given, by whom and under which version, and none is
+    missing.
+    """
     return """
         WITH said AS MATERIALIZED (
             SELECT subject_id, organization_id, employer_id, sandbox, at, details FROM audit_log
@@ -144,7 +148,7 @@ def packages_made() -> str:
 
 
 async def package_papers(session: AsyncSession, ring: KeyRing | None) -> list[Difference]:
-    """Every package that was issued holds papers of its household that are in the archive, as many as it says."""
+    """Every package that was issued contains archived documents of its household, as many as it says."""
     if ring is None:
         return []
     found = []
@@ -173,7 +177,7 @@ def _content_of(ring: KeyRing, row: _PackagesRow) -> bytes:
 
 
 async def document_contents(session: AsyncSession, ring: KeyRing | None) -> list[Difference]:
-    """Every paper that was issued opens, and is the one whose hash was noted."""
+    """Every document that was issued can be decrypted, and its hash is the recorded one."""
     found = []
     after = UUID(int=0)
     while ring is not None:

@@ -1,6 +1,6 @@
-"""The law of drafts: what was typed is about the household's own employees, and was sent as what was typed.
+"""The law of drafts: a draft is about the household's own employees, and was sent as typed.
 
-It is written like those of `checks`: a docstring is a law, its query returns one row for each difference.
+Like those of `checks`: a docstring is a law, its query returns one row for each difference.
 """
 
 

@@ -1,6 +1,6 @@
-"""Laws of what households said of their calendar: it is of duties that there are, and a feed has one link.
+"""Laws of what households entered in their calendar: it concerns known duties, and a feed has one link.
 
-They are written like those of `checks`: a docstring is a law, its query returns one row for each difference.
+Like those of `checks`: a docstring is a law, its query returns one row for each difference.
 """
 
 import functools
@@ -65,7 +65,7 @@ def duties_marked() -> str:
 
 
 def policies_entered() -> str:
-    """An insurance policy that a household entered is of a kind that the law of its state knows."""
+    """An insurance policy that a household entered is of a kind that its state's law knows."""
     known = ", ".join(f"('{rule.state}', '{rule.kind}')" for state in STATES for rule in rules_of(state))
     return f"""
         WITH known (state, kind) AS (VALUES {known})
@@ -78,7 +78,7 @@ def policies_entered() -> str:
 
 
 def feed_links() -> str:
-    """Of the links of a household's calendar at most one opens it."""
+    """At most one link opens a household's calendar."""
     return """
         SELECT 'employer' AS subject, employer_id AS id, 'links of the calendar in force' AS what,
                count(*)::text AS recorded, 'at most 1' AS expected

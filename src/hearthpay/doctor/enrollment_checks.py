@@ -1,6 +1,7 @@
-"""Laws of what Autopilot will do: terms, skips and next periods follow from what was agreed, and the history is whole.
+"""Laws of what Autopilot will do: terms, skips and next periods follow from what was agreed, and the history is
+complete.
 
-They are written like those of `checks`; what the bank's calendar decides, which no query knows, is a proof.
+Like those of `checks`; what depends on the bank calendar, which no query knows, is a proof.
 """
 
 import datetime
@@ -52,7 +53,7 @@ _ENROLLMENTS: Final = query(
 
 
 def autopilot_terms() -> str:
-    """What is enrolled from a period on is what somebody enrolled or confirmed: hours, schedule, expected net pay."""
+    """Terms from a period on are those that somebody enrolled or confirmed: hours, schedule, expected net pay."""
     return """
         WITH said AS MATERIALIZED (
             SELECT DISTINCT ON (enrollment_id, version) * FROM (
@@ -89,7 +90,7 @@ def autopilot_terms() -> str:
 
 
 def autopilot_skips() -> str:
-    """An enrollment skips through the day that was asked for last, and through none that nobody has asked for."""
+    """An enrollment skips through the day that was last asked for, and through none that nobody asked for."""
     return """
         WITH asked AS MATERIALIZED (
             SELECT enrollment_id, array_agg(details ->> 'through') AS days,
@@ -110,7 +111,7 @@ def autopilot_skips() -> str:
 
 
 def autopilot_events_kept() -> str:
-    """Whatever somebody did with Autopilot stands in its history as it stands in the audit log; no line is empty."""
+    """Every action on Autopilot is in its history as it is in the audit log; no line is empty."""
     return """
         WITH done AS MATERIALIZED (
             SELECT subject_id AS enrollment_id, action, at, details - 'employee_id' - 'given' AS details,
@@ -132,7 +133,7 @@ def autopilot_events_kept() -> str:
 
 
 async def autopilot_ahead(session: AsyncSession, _ring: KeyRing | None) -> list[Difference]:
-    """The next period of an enrollment ends, is paid and decided when its schedule says, unless it is tried again."""
+    """The next period of an enrollment ends, is paid and decided when its schedule says, unless it is being retried."""
     stages: dict[UUID, list[Stage]] = defaultdict(list)
     for version in await fetch_all(session, _VERSIONS):
         schedule = Schedule(version.frequency, version.anchor, version.pay_days_after)

@@ -1,6 +1,6 @@
-"""Laws of the entries: what was asked for is what is paid, and no hours are paid twice.
+"""Laws of payroll entries: what was ordered is what is paid, and no hours are paid twice.
 
-They are written like those of `checks`: a docstring is a law, its query returns one row for each difference.
+Like those of `checks`: a docstring is a law, its query returns one row for each difference.
 """
 
 from typing import Final
@@ -15,7 +15,7 @@ _WAS_PAID: Final = f"""
 
 
 def entries_paid() -> str:
-    """Every entry of a paid payroll has one paycheck for what was asked, and no other payroll has any."""
+    """Every entry of a paid payroll has one paycheck for what was ordered, and no other payroll has any."""
     same = ("employee_id", "period", "payment_method", *HOURS, *EARNINGS, "salary")
     sides = ", ".join(f"e.{name} AS e_{name}, c.{name} AS c_{name}" for name in same)
     paired = f"""

@@ -1,6 +1,6 @@
-"""Laws of what is set aside: balances, movements, and what was paid out of them.
+"""Laws of set-asides: balances, movements, and payouts.
 
-They are written like those of `checks`: a docstring is a law, its query returns one row for each difference.
+Like those of `checks`: a docstring is a law, its query returns one row for each difference.
 """
 
 from hearthpay.doctor.comparison import unequal
@@ -32,7 +32,7 @@ def escrow_history() -> str:
 
 
 def escrow_deposits() -> str:
-    """What each paycheck sets aside, and nothing else, is deposited, and taken back by its reversal."""
+    """What each paycheck sets aside, and nothing else, is deposited, and withdrawn by its reversal."""
     return unequal(
         "paycheck",
         """
@@ -56,7 +56,7 @@ def escrow_deposits() -> str:
 
 
 def escrow_payouts() -> str:
-    """What leaves an escrow account by direct deposit is sent to the bank once, and returned once it comes back."""
+    """What leaves an escrow account by direct deposit is sent to the bank once, and restored once if it is returned."""
     sent = unequal(
         "escrow_movement",
         """

@@ -1,10 +1,10 @@
-"""Laws of what must never change once it is written: paychecks, the audit log, and whose account an entry moves."""
+"""Laws of what must never change once written: paychecks, the audit log, and whose account an entry moves."""
 
 from hearthpay.payroll.ledger.digests import DIGEST_IN_SQL
 
 
 def paycheck_digests() -> str:
-    """A paycheck and its lines say to the letter what they said when they were written."""
+    """A paycheck and its lines are exactly as they were written."""
     return f"""
         SELECT 'paycheck', id, 'digest', encode(digest, 'hex'), encode(computed, 'hex')
           FROM (SELECT c.id, c.digest, {DIGEST_IN_SQL} AS computed
@@ -15,7 +15,7 @@ def paycheck_digests() -> str:
 
 
 def audit_chain() -> str:
-    """Each row of the audit log stands in its organization's chain of seals, unchanged, none missing, none added."""
+    """Each row of the audit log is in its organization's chain of seals, unchanged, none missing, none added."""
     return """
         SELECT 'organization' AS subject, organization_id AS id, 'seal ' || number || ' of the audit log' AS what,
                CASE WHEN number <> before_number + 1 THEN 'follows seal ' || before_number
@@ -45,7 +45,7 @@ def audit_chain() -> str:
 
 
 def traces() -> str:
-    """Every payroll that a person or a key has run or voided left its row in the audit log."""
+    """Every payroll that a person or a key has run or voided has its row in the audit log."""
     return """
         SELECT 'payroll' AS subject, id, 'trace of ' || action AS what, 'none' AS recorded, 'a row' AS expected
           FROM (SELECT id, 'payroll.run' AS action FROM payrolls WHERE created_by_kind <> 'system'
@@ -57,7 +57,7 @@ def traces() -> str:
 
 
 def accounts() -> str:
-    """Pay goes to an account of the one who earned it; debits and refunds concern an account of the household."""
+    """Pay goes to an account of the employee who earned it; debits and refunds concern an account of the household."""
     return """
         SELECT 'bank_entry' AS subject, id, kind || ' of the account of' AS what,
                coalesce('employee ' || holder, 'the household') AS recorded,
@@ -74,7 +74,7 @@ def accounts() -> str:
 
 
 def periods() -> str:
-    """What is paid for is paid for the pay period of its payroll."""
+    """Entries pay for the pay period of their payroll."""
     return """
         SELECT 'payroll' AS subject, p.id, 'pay period at position ' || e.position AS what, e.period::text AS recorded,
                daterange(p.period_start, p.period_end, '[]')::text AS expected

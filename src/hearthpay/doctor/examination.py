@@ -1,4 +1,4 @@
-"""Runs every check over one frozen view of the database, and tells what differs."""
+"""Runs every check over one frozen view of the database, and reports what differs."""
 
 import datetime
 import time
@@ -21,10 +21,11 @@ from hearthpay.doctor.year_checks import OPEN
 from hearthpay.security.key_ring import KeyRing
 
 MOST_TOLD: Final = 100
-"""How many differences of one check are told one by one; the others are counted."""
+"""How many differences of one check are listed; the others are counted."""
 
-# One snapshot for every check, so that what is paid in the meantime cannot look like a difference; and reading only,
-# so that a look at the books cannot change them. Hashes of millions of lines may take some memory, but not all of it.
+# One snapshot for every check, so that payments made during the run can't look like differences; and
+# read-only, so that checking the books can't change them. Hashes of millions of lines may take some memory,
+# but not all of it.
 _SETTINGS: Final = {"statement_timeout": "0", "idle_in_transaction_session_timeout": "0", "work_mem": "64MB"}
 
 
@@ -46,7 +47,7 @@ class CheckResult:
 class OpenTax:
     """Tax of a year that paychecks have charged too little of, or, negative, too much; the amount in dollars.
 
-    No difference in the books: the next paycheck of the year moves it. Of a closed year no paycheck does, and
+    It is no difference in the books: the next paycheck of the year corrects it. For a closed year none does, and
     `next_step` says what to file.
     """
 
@@ -79,18 +80,18 @@ _IDS: Final = {law: each for each, law in (*CHECKS_BY_ID.items(), *PROOFS_BY_ID.
 
 
 def count_wrong(results: Sequence[CheckResult]) -> int:
-    """Return how many figures are wrong; what is open is not."""
+    """Return how many figures are wrong; open matters don't count."""
     return sum(result.found for result in results if result.name != OPEN_MATTERS)
 
 
 TellChecks = Callable[[int, int, str], None]
-"""Told before each check: how many are done, how many there are, and the name of the next."""
+"""Called before each check with how many are done, how many there are, and the name of the next."""
 
 
 def open_for_reading(owner_url: str, owner: str) -> Database:
-    """Return the database as the schema's owner sees it: every tenant, frozen at a moment, and nothing can be written.
+    """Return the database as the schema's owner sees it: every tenant, frozen at one moment, read-only.
 
-    `owner` is the role that owns the tables. Each transaction is one view. To be disposed of by the caller.
+    `owner` is the role that owns the tables. Each transaction is one view. The caller disposes of it.
     """
     return Database(owner_url, role=owner, pool_size=1, settings=_SETTINGS, frozen_view=True)
 
@@ -105,7 +106,7 @@ async def examine(
 ) -> list[CheckResult]:
     """Prove the laws in the session's transaction; it must see every tenant. Only queries are sent.
 
-    Without the keys the vault's numbers are held only against the digits that are shown of them.
+    Without the keys, the vault's numbers are compared only with their displayed digits.
     """
     results = []
     for position, law in enumerate(laws):
@@ -135,7 +136,7 @@ async def _query(session: AsyncSession, now: datetime.datetime, check: Check) ->
 
 
 async def open_taxes(session: AsyncSession, now: datetime.datetime) -> list[OpenTax]:
-    """Return what the years of all employees still owe or were charged too much, by employee, year and line."""
+    """Return what the years of all employees still owe or were overcharged, by employee, year and line."""
     rows = await fetch_all(session, _OPEN, {"now": now})
     return [
         OpenTax(

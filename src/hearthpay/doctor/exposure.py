@@ -1,6 +1,7 @@
-"""The register of money that is where it should not stay: what cannot leave, and what was paid but not collected.
+"""The register of money in the wrong place: what can't be sent, and what was paid but not collected.
 
-Each case says how much, since when, in which state, and what comes next. Doctor and reconciliation find the same cases.
+Each case says how much, since when, in which state, and what comes next. Doctor and reconciliation find the same
+cases.
 """
 
 import datetime
@@ -32,7 +33,9 @@ KINDS: Final[tuple[CaseKind, ...]] = get_args(CaseKind)
 _TODAY: Final = "(CAST(:now AS timestamptz) AT TIME ZONE 'America/New_York')::date"
 _TIME_THERE: Final = time_of(Fragment("e.employer_id"), Fragment("CAST(:now AS timestamptz)"))
 _TODAY_THERE: Final = f"({_TIME_THERE} AT TIME ZONE 'America/New_York')::date"
-"""Who is to be asked, by the owner's present account; what should have left before today waits, whatever the reason."""
+"""Who to ask, by the owner's current account; what should have been sent before today is on hold, whatever the
+reason.
+"""
 
 _WAITING: Final = f"""
     SELECT CASE e.kind WHEN 'debit' THEN 'debit_waits' WHEN 'credit' THEN 'deposit_waits'
@@ -90,8 +93,9 @@ _LATE: Final = """
              WHERE p.status NOT IN ('scheduled', 'firing', 'pending_funding')) q
      WHERE q.owed > 0 OR q.owed < 0 AND q.received > 0
 """
-"""What went out for a payroll, and what of it is held for employees, beyond what came in: a bank took the debit back.
-What the household paid by other means since makes up for it; where a payment came back after that, it paid too much."""
+"""What was sent for a payroll, and what of it is held for employees, beyond what came in: a bank returned the debit.
+What the household paid by other means since then reduces it; if a payment was returned after that, the household
+paid too much."""
 
 _OVERDRAWN: Final = """
     SELECT 'set_aside_overdrawn', a.employee_id, a.employer_id, CAST(NULL AS uuid), a.employee_id, -a.held,
@@ -103,7 +107,7 @@ _OVERDRAWN: Final = """
 """
 
 OPEN_CASES: Final = f"{_WAITING} UNION ALL {_LATE} UNION ALL {_OVERDRAWN}"
-"""The query of every open case: its kind, whose it is, the cents, since when, its state and the day it waits until."""
+"""The query of every open case: its kind, its owner, the cents, its start, its state and the day it waits for."""
 
 
 class _RegisterRow(NamedTuple):
@@ -136,7 +140,7 @@ _NEXT_STEPS: Final[dict[CaseKind, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class OpenCase:
-    """Money that is not where it belongs. `amount` is cents, `age_days` calendar days; `id` is its row's."""
+    """Money in the wrong place. `amount` is cents, `age_days` calendar days; `id` is that of its row."""
 
     kind: CaseKind
     id: UUID
@@ -152,7 +156,7 @@ class OpenCase:
 
 
 async def open_cases(session: AsyncSession, now: datetime.datetime) -> list[OpenCase]:
-    """Return every open case, the oldest first; the session must see every tenant, or tells of its own."""
+    """Return every open case, oldest first; the session must see every tenant, or finds only its own."""
     today = await session.scalar(text(f"SELECT {_TODAY}"), {"now": now})
     cases = []
     for row in await fetch_all(session, _REGISTER, {"now": now}):

@@ -1,4 +1,4 @@
-"""The law of lines that tax what another one taxes, where the work was done in their state: FUTA's credit reduction."""
+"""The law of lines that tax what another line taxes, for work in their state: FUTA's credit reduction."""
 
 import functools
 
@@ -7,7 +7,7 @@ from hearthpay.taxes.rulebook import rulebook_of, supported_years
 
 @functools.cache
 def _law() -> str:
-    """The lines that follow another, with the line and its state, as rows."""
+    """The lines that follow another, with that line and the state, as rows."""
     rows = {
         (year, line.code): (f"({year}, '{line.code}', '{line.follows}', '{state}')")
         for year in supported_years()
@@ -19,10 +19,10 @@ def _law() -> str:
 
 
 def following_wages() -> str:
-    """A line that follows another never taxes more than it in a year; where all work was in its state, just so.
+    """A line that follows another never taxes more than it in a year; if all work was in its state, exactly as much.
 
-    While something of either is owed nothing can be said of it. Years with wages of other payrolls are left out: what
-    of those used the base up is what somebody told.
+    While either still owes something, nothing can be concluded. Years with prior wages are left out: how much of the
+    wage base those used is only what somebody reported.
     """
     return f"""
         WITH {_law()},

@@ -1,4 +1,4 @@
-"""The doctor's last word: what an examination found, kept for the operator's page."""
+"""The last doctor report: an examination's result, kept for the operator's page."""
 
 import datetime
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _KEEP: Final = text(
 async def store_last_report(
     session: AsyncSession, now: datetime.datetime, results: Sequence[CheckResult], cases: Sequence[OpenCase]
 ) -> None:
-    """Keep how many figures differed and how much real money was exposed; the session is the owner's."""
+    """Store how many figures differed and how much real money was exposed; the session is the owner's."""
     real = [case for case in cases if not case.sandbox]
     await session.execute(
         _KEEP,

@@ -1,6 +1,6 @@
-"""Laws of what happens to a payroll: its history, its time, and the answer that was given once.
+"""Laws of a payroll's life: its history, its times, and its one stored answer.
 
-They are written like those of `checks`: a docstring is a law, its query returns one row for each difference.
+Like those of `checks`: a docstring is a law, its query returns one row for each difference.
 """
 
 from hearthpay.database.household_clocks import time_of
@@ -53,7 +53,7 @@ def overdue() -> str:
 
 
 def attempts_ahead() -> str:
-    """A payroll that was put off is tried again within the longest pause; any other waits for its own time."""
+    """A postponed payroll is tried again within the longest pause; any other waits for its own time."""
     now = time_of(Fragment("p.employer_id"), Fragment("CAST(:now AS timestamptz)"))
     hours = LONGEST_PAUSE.total_seconds() / 3600
     return f"""

@@ -1,13 +1,13 @@
-"""Laws of mail: every delicate act is told, and what was queued is still there, with what became of it.
+"""Laws of mail: every sensitive action is reported, and whatever was queued is still there, with its outcome.
 
-So is what the audit log tells of.
+The same holds for what the audit log reports.
 """
 
 from hearthpay.database.sensitive_actions import DELICATE_ACTS
 
 
 def mails_kept() -> str:
-    """Every mail that was queued stands in the outbox, also once it has left, and none stands there unregistered."""
+    """Every queued mail is in the outbox, even after it was sent, and none is there unregistered."""
     return """
         SELECT 'mail' AS subject, r.mail_id AS id, r.kind || ' queued at ' || r.queued_at AS what,
                coalesce(m.kind, 'gone') AS recorded, r.kind AS expected
@@ -26,7 +26,7 @@ def mails_kept() -> str:
 
 
 def alerts_left() -> str:
-    """Every delicate act since the first one that was told has left a warning, and none waits for two days."""
+    """Every sensitive action since the first one reported has caused a warning, and none waits for two days."""
     actions = ", ".join(f"'{action}'" for action, act in DELICATE_ACTS.items() if act.always)
     return f"""
         SELECT 'organization' AS subject, a.organization_id AS id, a.action || ' at ' || a.at AS what,

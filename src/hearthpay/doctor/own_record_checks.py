@@ -50,7 +50,7 @@ def waiting_accounts() -> str:
 
 
 def linked_people() -> str:
-    """An employee's record is one person's at most, by an invitation of that very employee."""
+    """An employee's record is linked to at most one person, by an invitation of that very employee."""
     return """
         SELECT 'employee' AS subject, employee_id AS id, 'people it is linked to' AS what, count(*)::text AS recorded,
                'one at most' AS expected

@@ -1,6 +1,6 @@
-"""Laws of the paychecks: their sums, their year, the payroll they belong to, and what undoes them.
+"""Laws of the paychecks: their sums, their year, their payroll, and their reversals.
 
-They are written like those of `checks`: a docstring is a law, its query returns one row for each difference.
+Like those of `checks`: a docstring is a law, its query returns one row for each difference.
 """
 
 from typing import Final
@@ -27,7 +27,7 @@ def paycheck_sums() -> str:
 
 
 def paycheck_taxes() -> str:
-    """A paycheck's taxes are the sums of its lines, the employee's and the household's apart."""
+    """A paycheck's taxes are the sums of its lines, the employee's and the household's separately."""
     return unequal(
         "paycheck",
         """
@@ -81,7 +81,7 @@ def tax_years() -> str:
 
 
 def payroll_totals() -> str:
-    """A payroll's totals are the sums of its paychecks, also after they were reversed."""
+    """A payroll's totals are the sums of its paychecks, even after they were reversed."""
     return unequal(
         "payroll",
         f"""
@@ -153,7 +153,9 @@ def reversals() -> str:
 
 
 def reversed_when() -> str:
-    """Voided paychecks are reversed, of a failed payroll those the bank did not pay, perhaps those by check."""
+    """Paychecks of voided payrolls are reversed; of a failed payroll, those that the bank didn't pay, possibly those
+    by check.
+    """
     return unequal(
         "paycheck",
         f"""

@@ -1,4 +1,4 @@
-"""Laws of who can come in: organizations keep an owner, and everybody keeps a way into his account."""
+"""Laws of access: organizations keep an owner, and everyone keeps a way into their account."""
 
 
 def owners() -> str:
@@ -12,7 +12,7 @@ def owners() -> str:
 
 
 def ways_in() -> str:
-    """Everybody has a password or a passkey in force; recovery codes stand beside a second factor."""
+    """Everyone has a password or a passkey in force; recovery codes accompany a second factor."""
     return """
         SELECT 'person' AS subject, p.id, 'ways into the account' AS what, '0' AS recorded, 'one at least' AS expected
           FROM people p

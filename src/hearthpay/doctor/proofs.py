@@ -1,4 +1,4 @@
-"""Laws that no single query can state: that every reference leads somewhere, and that the vault's numbers open."""
+"""Laws that no single query can state: every reference leads somewhere, and the vault's numbers can be decrypted."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import lru_cache
@@ -120,7 +120,7 @@ def _statement(query: str) -> TextClause:
 
 
 async def vault_numbers(session: AsyncSession, ring: KeyRing | None) -> list[Difference]:
-    """Every number of the vault opens as its owner's, and ends in the digits that are shown of it."""
+    """Every number of the vault can be decrypted as its owner's, and ends in its displayed digits."""
     found = [
         Difference("bank_account", row.id, "last four digits", row.recorded, row.expected or "a number")
         for row in await fetch_all(session, _ACCOUNTS)

@@ -1,6 +1,6 @@
-"""Reconciliation: every file is opened and held against what the database says was sent, and that against payrolls.
+"""Reconciliation: opens every bank file and compares it with what the database says was sent, and that with payrolls.
 
-Nothing is changed. A finding names the row, what was expected and what was found, in cents where it is money.
+Nothing is changed. A finding names the row, what was expected and what was found, in cents for money.
 """
 
 import datetime
@@ -28,7 +28,7 @@ from hearthpay.security.vault_cipher import (
 )
 
 TellFiles = Callable[[int, int], None]
-"""Told after each file: files compared so far, and files there are."""
+"""Called after each file with the files compared so far, and the total."""
 
 
 class _FilesRow(NamedTuple):
@@ -83,7 +83,7 @@ class _CorrectedRow(NamedTuple):
     latest: str
 
 
-# What the bank has corrected since is no longer what the file says, and rightly so.
+# What the bank has corrected since then differs from the file, and rightly so.
 _CORRECTED: Final = query(
     _CorrectedRow,
     "SELECT subject_id, max(id::text) AS latest FROM audit_log "
@@ -94,7 +94,7 @@ _COUNT: Final = text("SELECT count(*) FROM bank_entries")
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """What must hold, and a query of subject, expected and found for all that differs."""
+    """A law, and a query of subject, expected and found for everything that differs."""
 
     name: str
     law: str
@@ -164,7 +164,7 @@ _CHECKS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that differs."""
+    """One difference."""
 
     check: str
     subject_id: UUID
@@ -183,16 +183,16 @@ class Reconciliation:
 
     @property
     def wrong(self) -> tuple[Finding, ...]:
-        """What differs; the others are known open matters."""
+        """The differences; the other findings are known open matters."""
         return tuple(each for each in self.findings if each.check not in KINDS)
 
 
 async def reconcile(
     session: AsyncSession, ring: KeyRing, now: datetime.datetime, progress: TellFiles | None = None
 ) -> Reconciliation:
-    """Compare everything; the session is the schema's owner's, who sees every tenant's rows.
+    """Compare everything; the session is the schema owner's, who sees every tenant's rows.
 
-    What is open in the register of exposure at ``now`` is a finding as well.
+    Open cases of the exposure register at ``now`` are findings as well.
     """
     findings: list[Finding] = []
     corrected = {row.subject_id: UUID(row.latest) for row in await fetch_all(session, _CORRECTED)}
@@ -217,7 +217,7 @@ async def reconcile(
 async def _compare_file(
     session: AsyncSession, ring: KeyRing, file: _FilesRow, corrected: Mapping[UUID, UUID]
 ) -> list[Finding]:
-    """Hold the file's bytes against its row, and its payments against its entries, one by one."""
+    """Compare the file's bytes with its row, and its payments with its entries, one by one."""
     sealed = SealedFile(await session.scalar(_CONTENT, {"id": file.id}), file.nonce, file.key_id)
     try:
         content = open_file(ring, file.id, file.name, sealed)
@@ -257,9 +257,10 @@ async def _compare_file(
 
 
 def _is_its_account(ring: KeyRing, row: _EntriesRow, number: str) -> bool:
-    """Whether the file's number is that of the entry's account: in full while the vault keeps it, else its last four.
+    """Return whether the file's number is that of the entry's account: in full while the vault keeps it, otherwise
+    its last four.
 
-    A number is opened in memory alone and told to nobody.
+    A number is decrypted in memory only and shown to nobody.
     """
     if not number.endswith(row.last_four):
         return False

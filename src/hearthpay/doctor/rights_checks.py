@@ -1,7 +1,7 @@
-"""Laws of what was given: each right in an organization is what the audit log says was given last, and no more.
+"""Laws of rights: each right in an organization is the one that the audit log last says was given, and no more.
 
-The upgrade that introduced these laws noted what stood then (`rights.as_of_upgrade`), where the audit log did not
-tell it in full. Whoever changes a right in the database alone leaves no row of it, and the log is sealed.
+The upgrade that introduced these laws recorded the rights of that time (`rights.as_of_upgrade`) if the audit log
+didn't have them in full. A change made directly in the database leaves no audit row, and the log is sealed.
 """
 
 from typing import Final
@@ -10,7 +10,7 @@ _SAME_TIME: Final = "IS NOT DISTINCT FROM CAST(d ->> 'expires_at' AS timestamptz
 
 
 def member_rights() -> str:
-    """Everybody has the role in an organization that was given to him last; invitations offer what they offered."""
+    """Everyone has the role that was last given to them; invitations offer what they offered."""
     return """
         WITH said AS MATERIALIZED (
             SELECT DISTINCT ON (organization_id, person_id) organization_id, person_id, role
@@ -41,7 +41,9 @@ def member_rights() -> str:
 
 
 def key_rights() -> str:
-    """An API key is the one that was made, and may do what it was made for, there and so long; revoked it stays so."""
+    """An API key is the one that was created, and may do what it was created for, there and that long; once revoked
+    it stays revoked.
+    """
     return f"""
         WITH said AS MATERIALIZED (
             SELECT DISTINCT ON (subject_id) subject_id, organization_id, details FROM audit_log
@@ -77,7 +79,9 @@ def key_rights() -> str:
 
 
 def agent_rights() -> str:
-    """An agent may do what a person gave it, in the household that she gave it, for so long; ended it stays ended."""
+    """An agent may do what a person granted, in the granted household, for the granted time; once ended it stays
+    ended.
+    """
     return f"""
         WITH said AS MATERIALIZED (
             SELECT DISTINCT ON (subject_id) * FROM audit_log
@@ -111,7 +115,7 @@ def agent_rights() -> str:
 
 
 def linked_rights() -> str:
-    """An employee's record is opened by the account of the person who was linked to it last, and by no other."""
+    """An employee's record is open to the account of the person last linked to it, and to no other."""
     return """
         WITH said AS MATERIALIZED (
             SELECT DISTINCT ON (subject_id) subject_id, employer_id,

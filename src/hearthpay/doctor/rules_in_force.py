@@ -1,4 +1,4 @@
-"""The rules in force as rows of SQL, for laws that prove what was charged by figures that stood in."""
+"""The rules in force as SQL rows, for laws that prove what was charged under provisional figures."""
 
 import datetime
 from typing import Final
@@ -35,10 +35,10 @@ MEASURED_BY_THEM: Final = """
 
 
 def rate_charged(law: str, line: str) -> str:
-    """Return the rate by which the tax of paycheck ``c``, paid by payroll ``r``, is proved, in SQL.
+    """Return the SQL of the rate by which the tax of paycheck ``c``, paid by payroll ``r``, is proved.
 
-    It is that of its own line, but where that rested on a figure that stood in: then it is the one in force, unless
-    the rate was assigned to the household.
+    It is its own line's rate; if that was provisional, it is the rate in force, unless the rate was assigned to the
+    household.
     """
     return f"""
         CASE WHEN jsonb_exists(c.provisional, {law}.code)

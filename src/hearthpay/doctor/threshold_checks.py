@@ -1,8 +1,8 @@
-"""The laws of a year whose household chose how its thresholds count, or repaid Social Security and Medicare.
+"""The laws of a year in which the household chose how its thresholds count, or repaid Social Security and Medicare.
 
-Such a year is proved from its wages alone, without what the service noted of it: the household's quarters against the
-thresholds, the days from which each line is due by them, and what the wages of those days demand. A person's year is
-one, under the id of the first record. `year_checks` proves the years of all others.
+Such a year is proved from its wages only, without the service's own records: the household's quarters against the
+thresholds, the days from which each line is due, and what the wages of those days require. A person's year is one,
+under the id of the first record. `year_checks` proves all other years.
 """
 
 import functools
@@ -26,12 +26,12 @@ GOVERNED: Final = f"""
                  WHERE m.threshold_bases <> '{{}}' OR y.fica_refunded GROUP BY 1, 2, 3) g
           JOIN employers m ON m.id = g.employer_id)
 """
-"""The years that are proved here, one for each person even where only one of the records had its refund."""
+"""The years proved here, one per person even if only one of the records had its refund."""
 
 
 @functools.cache
 def _law() -> str:
-    """The lines that follow the year's wages, and the thresholds with the lines that wait for them, as rows."""
+    """The lines that follow the year's wages, and the thresholds with the lines that depend on them, as rows."""
     measured: dict[tuple[int, str], str] = {}
     thresholds: dict[tuple[int, str, str], str] = {}
     waiting: dict[tuple[int, str], str] = {}
@@ -118,7 +118,7 @@ _PAID: Final = """
           FROM largest l JOIN threshold t USING (tax_year, state, liability)
          GROUP BY l.employer_id, l.person, l.tax_year, l.state, l.liability, t.yearly, t.cents, t.from_new_year)
 """
-"""What counts towards thresholds: our own paychecks by quarter, and what other payrolls paid, on its `as_of`."""
+"""What counts toward thresholds: our own paychecks by quarter, and prior wages, on their `as_of`."""
 
 _DEMAND: Final = f"""
     record AS MATERIALIZED (
@@ -194,7 +194,7 @@ def _dollars(cents: str) -> str:
 
 
 def threshold_wages() -> str:
-    """Where a household chose how thresholds count, each line has taxed what is due, or the rest is noted as owed."""
+    """If a household chose how thresholds count, each line has taxed what is due, or the rest is recorded as owed."""
     return f"""
         WITH {_law()}, {GOVERNED}, {_PAID}, {_DEMAND}
         SELECT 'employee' AS subject, employee_id AS id, 'taxable wages of ' || code || ' in ' || tax_year AS what,
@@ -204,7 +204,7 @@ def threshold_wages() -> str:
 
 
 def threshold_taxes() -> str:
-    """Where a household chose how thresholds count, each line comes, with what is owed of it, to what is due."""
+    """If a household chose how thresholds count, each line's tax, with what it still owes, is what is due."""
     return f"""
         WITH {_law()}, {GOVERNED}, {_PAID}, {_DEMAND}
         SELECT 'employee' AS subject, employee_id AS id, 'tax of ' || code || ' in ' || tax_year AS what,
@@ -218,7 +218,7 @@ def threshold_taxes() -> str:
 
 
 def refunded_years() -> str:
-    """A year is measured as one whose Social Security and Medicare were repaid exactly while such a refund stands."""
+    """A year counts as one with repaid Social Security and Medicare exactly while such a refund stands."""
     return """
         SELECT 'employee' AS subject, y.employee_id AS id, 'refund of FICA in ' || y.tax_year AS what,
                y.fica_refunded::text AS recorded, r.stands::text AS expected

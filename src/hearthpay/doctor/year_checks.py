@@ -1,6 +1,6 @@
-"""The laws of a year of wages: caps and floors, proved from the wages that are subject to them.
+"""The laws of a year of wages: caps and floors, proved from the wages subject to them.
 
-They are written like those of `checks`: a docstring is a law, its query returns one row for each difference.
+Like those of `checks`: a docstring is a law, its query returns one row for each difference.
 """
 
 import functools
@@ -22,10 +22,10 @@ _LINKED: Final = """
     linked AS MATERIALIZED (
         SELECT id AS employee_id, person_id AS person FROM employees WHERE person_id IS NOT NULL)
 """
-"""The records that are not their person's only one."""
+"""Records of persons who have more than one."""
 
 RELINKED: Final = "SELECT subject_id FROM audit_log WHERE action = 'employee.same_person'"
-"""The records that were ever linked or let go."""
+"""Records that were ever linked or unlinked."""
 
 _LINES: Final = """
     unnest(y.codes, y.subject_wages, y.taxable_wages, y.amounts) AS u (code, subject, taxable, amount)
@@ -35,9 +35,9 @@ _SUMS: Final = "sum(u.subject) AS subject, sum(u.taxable) AS taxable, sum(u.amou
 
 
 def _balances() -> str:
-    """Return our own years and what other payrolls paid before; of that, a capped line counts what the law taxes.
+    """Return our own years and prior wages; of those, a capped line counts what the law taxes.
 
-    A person's year is one, under the id of the first record. Those of `threshold_checks` are left to it.
+    A person's year is one, under the id of the first record. Those of `threshold_checks` are left out.
     """
     return f"""
     {editions()},
@@ -68,7 +68,9 @@ def _balances() -> str:
 
 @functools.cache
 def _law() -> str:
-    """The capped lines of every year that has rules, as rows: where, measured on what, up to or above which cents."""
+    """The capped lines of every year that has rules, as rows: where, measured on what, up to or above how many
+    cents.
+    """
     rows: dict[tuple[int, str], str] = {}
     for year in supported_years():
         rulebook = rulebook_of(year)
@@ -89,12 +91,12 @@ def _law() -> str:
 
 
 def _due(subject: str) -> str:
-    """The part of a year's subject wages that is taxed."""
+    """The taxed part of a year's subject wages."""
     return f"CASE WHEN law.base IS NULL THEN greatest({subject} - law.floor, 0) ELSE least({subject}, law.base) END"
 
 
 def _own_due() -> str:
-    """The part of our own subject wages that is taxed after those of other payrolls."""
+    """The taxed part of our own subject wages, after those of other payrolls."""
     return f"({_due('(w.subject + coalesce(p.subject, 0))')} - {_due('coalesce(p.subject, 0)')})"
 
 
@@ -103,7 +105,7 @@ def _dollars(cents: str) -> str:
 
 
 def year_caps() -> str:
-    """Each capped line of a year has taxed what the year's subject wages demand, or the rest is noted as owed."""
+    """Each capped line of a year has taxed what the year's subject wages require, or the rest is recorded as owed."""
     return f"""
         WITH {_law()}, {_balances()}
         SELECT 'employee' AS subject, w.employee_id AS id,
@@ -118,12 +120,14 @@ def year_caps() -> str:
 
 
 def year_taxes() -> str:
-    """Each capped line of a year comes, with what is owed of it, to what the standing paychecks demand, in their order.
+    """Each capped line of a year, with what it still owes, equals what the standing paychecks require, in their
+    order.
 
-    Every paycheck takes what the earlier ones have left below the cap at its own rate, and a line that has one rate
-    ends on exactly the year's maximum.
+    Every paycheck takes what the earlier ones left below the cap at its own rate, and a line with one rate ends on
+    exactly the year's maximum.
     """
-    # Where nothing was ever undone, linked or is owed, each line has been charged on its own wages: a sum tells all.
+    # If nothing was ever reversed, linked or is owed, each line was charged on its own wages: a sum is
+    # enough.
     stands = "(coalesce(b.amount, 0) + coalesce(o.cents, 0))"
     return f"""
         WITH {_law()}, {_balances()},
@@ -188,8 +192,8 @@ def year_owed() -> str:
     """What a year owes after its latest paycheck is what that one carried: the household's lines are charged at once.
 
     After a void, prior wages, a change of the rules or of the person's records it may be anything that `year_taxes`
-    proves. So may that of a year which waits for thresholds, since others' wages reach them too: `threshold_taxes`
-    proves it.
+    proves. The same goes for a year that waits for thresholds, since other employees' wages reach them too:
+    `threshold_taxes` proves it.
     """
     return f"""
         WITH {_balances()},
@@ -227,7 +231,7 @@ def year_owed() -> str:
 
 
 def year_editions() -> str:
-    """Each year with lines that were charged by figures that stood in is measured by the rules in force."""
+    """Each year with lines charged under provisional figures is measured by the rules in force."""
     return f"""
         WITH {editions()}
         SELECT 'employee' AS subject, y.employee_id AS id, 'rules by which ' || y.tax_year || ' was measured' AS what,
@@ -238,7 +242,7 @@ def year_editions() -> str:
 
 
 def year_provisional() -> str:
-    """A year names exactly the lines that stand in for published ones in any of its paychecks."""
+    """A year lists exactly the lines that are provisional in any of its paychecks."""
     return """
         WITH paid AS (
             SELECT c.employee_id, c.tax_year, array_agg(DISTINCT u.code ORDER BY u.code) AS codes
@@ -260,5 +264,5 @@ OPEN: Final = f"""
      WHERE o.value::bigint <> 0
      ORDER BY y.employee_id, y.tax_year, o.key
 """
-"""What the years still owe, or were charged too much: no difference. The next paycheck of the same
-year moves it; once the year is closed, no paycheck does, and returns have to be corrected."""
+"""What the years still owe, or were overcharged: no difference. The next paycheck of the same year corrects it; once
+the year is closed, none does, and returns have to be corrected."""

@@ -1,1 +1,1 @@
-"""The papers of a household: pay stubs, Forms W-2 and W-3, Schedule H."""
+"""A household's documents: pay stubs, Forms W-2 and W-3, Schedule H."""

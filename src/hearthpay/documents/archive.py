@@ -1,7 +1,7 @@
-"""The archive of issued papers: the same figures come again byte for byte, changed ones as a new version.
+"""The archive of issued documents: the same figures give the same bytes, changed figures a new version.
 
-Sealed together are a salt, what the paper was made of, and its bytes. The hash is of all three: of the bytes alone it
-would let whoever reads the database try all tax numbers until one fits.
+Encrypted together are a salt, the facts behind the document, and its bytes. The hash covers all three: a hash of the
+bytes alone would let a reader of the database try all tax numbers until one fits.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ _FACTS: Final = _SALT_BYTES + _LENGTH_BYTES
 
 @dataclass(frozen=True, slots=True)
 class ArchivedFile:
-    """A version of a paper out of the archive."""
+    """An archived version of a document."""
 
     document: IssuedDocument
     facts: bytes
@@ -40,19 +40,19 @@ class ArchivedFile:
 
     @property
     def etag(self) -> str:
-        """The version's entity tag; it tells nothing of what is in it."""
+        """The version's entity tag; it reveals nothing about the contents."""
         return self.document.content_hash.hex()
 
 
 def hash_of(sealed: bytes) -> bytes:
-    """Return the hash under which a version is noted, of what was sealed."""
+    """Return the hash of what was encrypted, under which a version is recorded."""
     return hashlib.sha256(sealed).digest()
 
 
 async def read_in_force(
     session: AsyncSession, ring: KeyRing, owner: Owner, papers: Sequence[Paper]
 ) -> dict[tuple[str, UUID, int, str], ArchivedFile]:
-    """Return the versions in force of these papers, those that there are, by the papers' places."""
+    """Return the versions in force of these documents, as far as they exist, by the documents' positions."""
     statement = (
         select(IssuedDocument)
         .where(*_in_force(owner, papers))
@@ -68,7 +68,7 @@ async def read_in_force(
 async def ids_in_force(
     session: AsyncSession, owner: Owner, papers: Sequence[Paper]
 ) -> dict[tuple[str, UUID, int, str], UUID]:
-    """Return which versions are in force of these papers, those that there are, by the papers' places."""
+    """Return the ids of the versions in force of these documents, as far as they exist, by the documents' positions."""
     columns = select(
         IssuedDocument.id,
         IssuedDocument.kind,
@@ -95,9 +95,9 @@ def _in_force(owner: Owner, papers: Sequence[Paper]) -> tuple[ColumnElement[bool
 
 
 def open_document(ring: KeyRing, document: IssuedDocument) -> ArchivedFile:
-    """Return what a version holds.
+    """Return what a version contains.
 
-    Raises UnknownKeyError when the ring lacks its key, UnreadableSecretError where it is not what was sealed.
+    Raises UnknownKeyError if the ring lacks its key, UnreadableSecretError if it isn't what was encrypted.
     """
     sealed = SealedContent(document.sealed_content, document.nonce, document.key_id)
     opened = open_content(ring, document_place(document.id), sealed)
@@ -107,7 +107,7 @@ def open_document(ring: KeyRing, document: IssuedDocument) -> ArchivedFile:
 
 
 def content_in(opened: bytes) -> bytes:
-    """Return a version's bytes out of what was sealed, behind the salt and the facts."""
+    """Return a version's bytes from what was encrypted, after the salt and the facts."""
     return opened[_end_of_facts(opened) :]
 
 
@@ -124,7 +124,7 @@ async def keep(
     content: bytes,
     before: IssuedDocument | None,
 ) -> ArchivedFile:
-    """Keep a version of a paper, which takes the place of the one ``before``; the household must be locked."""
+    """Store a version of a document, replacing the one ``before``; the household must be locked."""
     document_id = uuid7()
     opened = b"".join(
         (os.urandom(_SALT_BYTES), len(paper.facts).to_bytes(_LENGTH_BYTES), paper.facts, content)

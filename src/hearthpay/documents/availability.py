@@ -1,4 +1,4 @@
-"""Why a paper cannot be issued, and what to do about it: the refusals of this package."""
+"""Why a document can't be issued, and what to do about it: the refusals of this package."""
 
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,16 +22,16 @@ _HOW: Final = {
 
 
 def not_available(reason: str, message: str, **details: object) -> Refusal:
-    """Return the refusal of a paper that cannot be issued."""
+    """Return the refusal for a document that can't be issued."""
     return Refusal("document_not_available", message, details={"reason": reason, **details})
 
 
 def missing_details(
     names: Iterable[str], employer_id: UUID, people: Mapping[UUID, Sequence[str]] = MappingProxyType({})
 ) -> Refusal:
-    """Return the refusal of a paper that needs what nobody has told, with how each is told.
+    """Return the refusal for a document with missing details, and how to supply each.
 
-    `names` are the household's; `people` has what is missing of each employee.
+    `names` are the household's; `people` lists what is missing for each employee.
     """
     told: list[dict[str, object]] = [
         {"field": name, "how": _HOW[name].format(employer=employer_id)} for name in dict.fromkeys(names)
@@ -55,7 +55,7 @@ def require_year(tax_year: int, today: datetime.date) -> None:
 
 
 def require_w2_form(tax_year: int) -> None:
-    """Refuse a year whose Forms W-2 and W-3 are not known."""
+    """Refuse a year whose Forms W-2 and W-3 aren't known."""
     try:
         w2_form(tax_year)
     except FormNotKnownError as error:
@@ -63,7 +63,7 @@ def require_w2_form(tax_year: int) -> None:
 
 
 def require_schedule_h_form(tax_year: int) -> None:
-    """Refuse a year whose Schedule H is not known."""
+    """Refuse a year whose Schedule H isn't known."""
     try:
         schedule_h_form(tax_year)
     except FormNotKnownError as error:

@@ -1,4 +1,4 @@
-"""What the service of papers is asked for, in plain values: whichever face was asked has parsed them."""
+"""Commands of the document service, in plain values that the interfaces have parsed."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,16 +12,16 @@ W2Copy = Literal["employee", "household", "state"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssuePaystub:
-    """A pay stub of a payroll; the employee may be left out where it paid only one."""
+    """A pay stub of a payroll; the employee may be left out if the payroll paid only one."""
 
     payroll_id: UUID
     employer_id: UUID | None = None
     employee_id: UUID | None = None
     language: PaperLanguage | None = None
-    """None: the employee's, and English on the household's copy."""
+    """None: the employee's language, and English on the household's copy."""
 
     copy: StubCopy = "employee"
-    """The household's copy has a second page with what the paycheck cost."""
+    """The household's copy has a second page with the cost of the paycheck."""
 
     letterhead: str | None = None
     note: str | None = None
@@ -29,7 +29,7 @@ class IssuePaystub:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssueW2:
-    """A person's Form W-2; of the state's copy the state may be left out where there is one."""
+    """A person's Form W-2; the state may be left out for the state's copy if there is only one."""
 
     tax_year: int
     employee_id: UUID
@@ -56,7 +56,7 @@ class IssueScheduleH:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WageFileSubmitter:
-    """Who uploads a wage file: the user id that the SSA gave, and whom it may ask."""
+    """Who uploads a wage file: the user id assigned by the SSA, and a contact."""
 
     user_id: str
     phone: str
@@ -66,7 +66,7 @@ class WageFileSubmitter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssueWageFile:
-    """The file that the SSA takes Forms W-2 by (EFW2)."""
+    """The file in which the SSA accepts Forms W-2 (EFW2)."""
 
     tax_year: int
     submitter: WageFileSubmitter
@@ -75,7 +75,7 @@ class IssueWageFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssueYearPackage:
-    """Everything of a year in one file; the wage file is in it where its submitter is told."""
+    """All documents of a year in one file; includes the wage file if its submitter is given."""
 
     tax_year: int
     employer_id: UUID | None = None

@@ -1,8 +1,8 @@
-"""Draws papers in threads of their own, a few at a time: the event loop answers others meanwhile.
+"""Draws documents in threads of their own, a few at a time, while the event loop answers other requests.
 
-Each paper is a job. Those that wait are taken in turn by organization, so that one paper for one waits for as many
-papers of others as there are organizations before it, however many papers each of them wants. A job whose asker has
-gone is not drawn. Nothing of the database is held while a paper is drawn.
+Each document is a job. Waiting jobs are taken in turn by organization, so that one organization's document waits for
+at most one document of each other organization before it, however many they want. A job whose requester is gone isn't
+drawn. No database connection is held while a document is drawn.
 """
 
 import asyncio
@@ -15,26 +15,26 @@ from typing import Any, Final, TypeVar
 from uuid import UUID
 
 _AT_ONCE: Final = 2
-"""The compiler draws one paper at a time; meanwhile the other thread prepares the next one."""
+"""The compiler draws one document at a time; the other thread prepares the next one."""
 
 _Drawn = TypeVar("_Drawn")
 _Job = tuple["Future[Any]", Callable[[], Any]]
 
 
 class DrawingQueue:
-    """Jobs that wait for a thread, in turn by organization."""
+    """Jobs waiting for a thread, in turn by organization."""
 
     def __init__(self, at_once: int = _AT_ONCE) -> None:
         """Run `at_once` jobs at a time."""
         self._threads: Final = ThreadPoolExecutor(at_once, thread_name_prefix="hearthpay-papers")
         self._lock: Final = threading.Lock()
-        self._pending_paragraphs: OrderedDict[UUID, deque[_Job]] = OrderedDict()
+        self._queues: OrderedDict[UUID, deque[_Job]] = OrderedDict()
 
     def submit(self, organization_id: UUID, draw: Callable[[], _Drawn]) -> "Future[_Drawn]":
-        """Let `draw` wait for its turn; what it returns or raises is the future's. A cancelled future is not drawn."""
+        """Queue `draw`; its result or error goes to the future. A canceled future isn't drawn."""
         future: Future[_Drawn] = Future()
         with self._lock:
-            self._pending_paragraphs.setdefault(organization_id, deque()).append((future, draw))
+            self._queues.setdefault(organization_id, deque()).append((future, draw))
         self._threads.submit(self._run_next)  # one for each job, but whose turn it is then is found then
         return future
 
@@ -48,17 +48,21 @@ class DrawingQueue:
             future.set_exception(error)
 
     def _take(self) -> _Job:
-        """Return the oldest job of the organization whose turn it is, which then goes to the end of the row."""
+        """Return the oldest job of the organization whose turn it is, and move the organization to the end of the
+        line.
+        """
         with self._lock:
-            organization_id, jobs = self._pending_paragraphs.popitem(last=False)
+            organization_id, jobs = self._queues.popitem(last=False)
             job = jobs.popleft()
             if jobs:
-                self._pending_paragraphs[organization_id] = jobs
+                self._queues[organization_id] = jobs
             return job
 
 
 async def drawn_in_turn(organization_id: UUID, draw: Callable[[], _Drawn]) -> _Drawn:
-    """Return what ``draw`` returns, in a thread once it is the organization's turn; cancelled, it leaves the row."""
+    """Return the result of ``draw``, run in a thread when it is the organization's turn; if canceled, it leaves the
+    queue.
+    """
     return await asyncio.wrap_future(_queue().submit(organization_id, draw))
 
 

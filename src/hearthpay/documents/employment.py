@@ -1,4 +1,4 @@
-"""The papers of a hire, from a household's records: the work agreement, the notice of pay, the new hire report."""
+"""The documents of a hire, from a household's records: the work agreement, the notice of pay, the new hire report."""
 
 import datetime
 from dataclasses import dataclass, replace
@@ -33,7 +33,9 @@ _NAMES: Final[dict[EmploymentPaper, str]] = {"agreement": "work-agreement", "not
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssueNewHireReport:
-    """A report of a hire as a sheet or a file; what the records do not have is told with the request, and not kept."""
+    """A report of a hire as a sheet or a file; details missing from the records come with the request and aren't
+    stored.
+    """
 
     employee_id: UUID
     form: Literal["sheet", "file"] = "sheet"
@@ -49,9 +51,9 @@ async def prepare_employment_paper(
     paper: EmploymentPaper,
     language: PaperLanguage,
 ) -> Prepared:
-    """Return the work agreement or the notice of pay of an employee, as the records are now.
+    """Return an employee's work agreement or notice of pay, from the current records.
 
-    Raises what `allow` raises, and `not_found` for an employee of others.
+    Raises what `allow` raises, and `not_found` for another household's employee.
     """
     employer, employee = await _found(session, actor, employee_id)
     household = Numbers.household_on_stubs(employer)
@@ -111,7 +113,7 @@ async def prepare_new_hire_report(
 ) -> Prepared:
     """Return the report of an employee's hire; numbers are read from the vault, each with an audit row.
 
-    Raises what `allow` raises, and `not_found` for an employee of others.
+    Raises what `allow` raises, and `not_found` for another household's employee.
     """
     employer, employee = await _found(session, actor, requested.employee_id)
     numbers = Numbers(session, ring, actor, "document.new_hire_report")
@@ -152,7 +154,7 @@ async def prepare_new_hire_report(
 
 
 def hire_to_report(employee: Employee) -> NewHire:
-    """Return where a hire is reported, and by when, as the calendar of duties has it."""
+    """Return where a hire is reported, and by when, according to the calendar of duties."""
     duty = next(each for each in duties_of(employee.work_state).duties if each.id == "new-hire")
     if not isinstance(duty.due, AfterHire):
         raise TypeError(f"{duty.jurisdiction} {duty.id} is due at a hire")

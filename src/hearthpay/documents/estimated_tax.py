@@ -1,8 +1,8 @@
-"""What a household pays of its employment taxes in each instalment of Form 1040-ES, or by withholding of its own.
+"""A household's employment taxes in each installment of Form 1040-ES, or by the parents' own withholding.
 
 Household employment taxes go with the parents' own return (Schedule H), and so into their estimated tax; withholding
 counts as paid evenly over the year whenever it is withheld (26 U.S.C. 6654(g)), so that extra withholding covers
-earlier quarters too. What the ledger has is told apart from what the rest of the year is expected to bring.
+earlier quarters too. Amounts in the ledger are separate from what is expected for the rest of the year.
 """
 
 import datetime
@@ -32,7 +32,7 @@ _INSTALMENTS: Final = "estimated-tax"
 _DAYS_BETWEEN: Final = {"weekly": 7, "biweekly": 14}
 _DAYS_OF_MONTH: Final = {"semimonthly": (15, 31), "monthly": (31,)}
 _LATE_FACTOR: Final = 2
-"""Someone whose last paycheck is more than two of his pay periods ago is not expected to be paid again by himself."""
+"""An employee whose last paycheck is more than two pay periods ago isn't expected to be paid again."""
 
 _WHAT: Final = (
     "These are the household employment taxes alone: federal income tax withheld from the employees, both shares of "
@@ -47,7 +47,7 @@ _CENT: Final = Decimal(1).scaleb(-2)
 
 @dataclass(frozen=True, slots=True)
 class EstimatedInstalment:
-    """The household employment taxes on what is paid in the months of one installment, and when it is due."""
+    """The household employment taxes on what is paid in the months of one installment, and its due date."""
 
     period_start: datetime.date
     period_end: datetime.date
@@ -86,7 +86,7 @@ class EstimatedTax:
 
 
 class _Payment(NamedTuple):
-    """Federal taxes, in cents, that one pay date brings."""
+    """Federal taxes, in cents, of one pay date."""
 
     day: datetime.date
     cents: int
@@ -95,9 +95,9 @@ class _Payment(NamedTuple):
 async def estimate_tax(
     session: AsyncSession, actor: Actor, clock: Clock, employer_id: UUID | None, tax_year: int
 ) -> EstimatedTax:
-    """Return what to pay in each instalment of a year.
+    """Return the amount of each installment of a year.
 
-    Raises what `allow` and `resolve_employer` raise, and `document_not_available` for a year to come, one without
+    Raises what `allow` and `resolve_employer` raise, and `document_not_available` for a future year, one without
     rules, and one in which nobody was paid.
     """
     allow(actor, READ_REPORTS)
@@ -119,11 +119,11 @@ async def estimate_tax(
         )
     paid = [payment for person in everyone for payment in _paid(person)]
     expected = [payment for person in everyone for payment in _expected(year, person, today)]
-    return _event_details(employer.id, tax_year, today, paid, expected)
+    return _estimated_tax(employer.id, tax_year, today, paid, expected)
 
 
 def _paid(person: PersonBooks) -> Iterable[_Payment]:
-    """Return the federal taxes that the ledger has: both shares, FUTA, and income tax withheld."""
+    """Return the federal taxes in the ledger: both shares, FUTA, and withheld income tax."""
     for booked in person.paychecks:
         yield _Payment(
             booked.pay_date, sum(line.amount for line in booked.paycheck.lines if _federal(line.code))
@@ -137,9 +137,9 @@ def _federal(code: str) -> bool:
 
 
 def _expected(year: YearOnRecord, person: PersonBooks, today: datetime.date) -> Iterable[_Payment]:
-    """Return what the rest of the year brings if whoever works on is paid as last time.
+    """Return what the rest of the year brings if everyone still working is paid as last time.
 
-    Contributions end at their wage base; income tax is taken to be that of the last paycheck.
+    Contributions end at their wage base; income tax is assumed to be that of the last paycheck.
     """
     wages = [booked for booked in person.paychecks if not booked.paycheck.is_refund]
     active = any(record.status == "active" for record in year.records[person.person.id])
@@ -193,7 +193,7 @@ def _following(day: datetime.date, frequency: str) -> list[datetime.date]:
     return found
 
 
-def _event_details(
+def _estimated_tax(
     employer_id: UUID,
     tax_year: int,
     today: datetime.date,

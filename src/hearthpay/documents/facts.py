@@ -1,4 +1,4 @@
-"""What a paper was made of, as one canonical text: whether two papers would say the same is a comparison of texts."""
+"""The facts behind a document as one canonical text, so that comparing documents is comparing texts."""
 
 import datetime
 from collections.abc import Mapping
@@ -15,8 +15,8 @@ from hearthpay.documents.figures.figure import Figure
 def facts_of(told: object, *, parts: bool = False) -> bytes:
     """Return the text of dataclasses, tuples, mappings and plain values; raises TypeError for anything else.
 
-    With ``parts`` the rows of the ledger behind a figure count too, for papers that show them.
-    Equal values have equal texts, also across processes and versions of Python: nothing depends on hashes or order.
+    With ``parts``, the ledger rows behind a figure count too, for documents that show them. Equal values have equal
+    texts, even across processes and versions of Python: nothing depends on hashes or order.
     """
     return orjson.dumps(_plain(told, parts), option=orjson.OPT_SORT_KEYS)
 

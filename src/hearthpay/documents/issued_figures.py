@@ -1,4 +1,4 @@
-"""Reads figures back from what an issued paper was made of, for the paper that corrects it: boxes and cents alone."""
+"""Reads figures back from the facts of an issued document, for the document that corrects it: boxes and cents only."""
 
 from typing import Any
 from uuid import UUID
@@ -14,7 +14,7 @@ _W3_BOXES = (*_W2_BOXES, "box_12a", "box_16", "box_17", "box_18", "box_19")
 
 
 def w2_of_json(told: Any) -> W2:
-    """Return the Form W-2 that the facts of an issued one tell."""
+    """Return the Form W-2 from the facts of an issued one."""
     return W2(
         tax_year=told["tax_year"],
         person_id=UUID(told["person_id"]),
@@ -46,7 +46,7 @@ def w2_of_json(told: Any) -> W2:
 
 
 def w3_of_json(told: Any) -> W3:
-    """Return the Form W-3 that the facts of an issued one tell."""
+    """Return the Form W-3 from the facts of an issued one."""
     return W3(
         tax_year=told["tax_year"],
         box_c=told["box_c"],
@@ -57,7 +57,7 @@ def w3_of_json(told: Any) -> W3:
 
 
 def employee_of_json(told: Any) -> EmployeeIdentity:
-    """Return the employee as the facts of an issued paper tell."""
+    """Return the employee from the facts of an issued document."""
     address = None if told["address"] is None else PostalAddress(**told["address"])
     return EmployeeIdentity(**{**told, "address": address})
 

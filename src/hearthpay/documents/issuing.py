@@ -1,7 +1,7 @@
-"""Issues papers: the same figures give the version that was issued, changed ones a new version beside the old.
+"""Issues documents: the same figures give the version already issued, changed ones a new version beside the old.
 
-What is read, what is drawn and what is kept are three steps. Only the first and the last hold a transaction; between
-them the books may change, so the last step looks whether the version it replaces is still the one it was compared with.
+Reading, drawing and storing are three steps. Only the first and the last hold a transaction. Between them the books
+may change, so the last step checks that the version it replaces is still the one it was compared with.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -38,7 +38,7 @@ _Place = tuple[str, UUID, int, str]
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A version's bytes, and those of the paper that corrects the version before, where there is one."""
+    """A version's bytes, and those of the document that corrects the version before, if there is one."""
 
     paper: Paper
     content: bytes
@@ -47,7 +47,7 @@ class Drawn:
 
 
 class TooManyPapersError(Exception):
-    """A package has more papers than are drawn while somebody waits; nothing was drawn."""
+    """A package has more documents than are drawn within a request; nothing was drawn."""
 
     def __init__(self, prepared: Prepared) -> None:
         super().__init__(f"{prepared.too_many} papers")
@@ -57,11 +57,11 @@ class TooManyPapersError(Exception):
 async def issue(
     transaction: Transaction, ring: KeyRing, clock: Clock, actor: Actor, prepare: Preparation
 ) -> ArchivedFile:
-    """Return the paper that is wanted, out of the archive where it was issued with the same figures, else issued now.
+    """Return the requested document: from the archive if it was issued with the same figures, otherwise issued now.
 
-    Of a package each paper is kept as soon as it is drawn: who asks again goes on from there. Raises what ``prepare``
-    raises, KeyRingError, TooManyPapersError where they were only counted, and `service_unavailable` where the figures
-    change faster than they can be drawn.
+    Each document of a package is stored as soon as it is drawn, so a repeated request continues from there. Raises
+    what ``prepare`` raises, KeyRingError, TooManyPapersError if the documents were only counted, and
+    `service_unavailable` if the figures change faster than they can be drawn.
     """
     for _ in range(_TRIES):
         view = await look(transaction, prepare)
@@ -87,14 +87,14 @@ async def issue(
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What was prepared in one transaction, and the versions of it that were in force then."""
+    """What was prepared in one transaction, and the versions of it in force at that time."""
 
     prepared: Prepared
     in_force: Mapping[_Place, UUID]
 
 
 async def look(transaction: Transaction, prepare: Preparation) -> View:
-    """Return what ``prepare`` finds. Raises what it raises."""
+    """Return what ``prepare`` returns, and the versions in force. Raises what it raises."""
     async with transaction() as session:
         prepared = await prepare(session)
         return View(prepared, await ids_in_force(session, prepared.owner, prepared.papers))
@@ -103,9 +103,9 @@ async def look(transaction: Transaction, prepare: Preparation) -> View:
 async def issue_paper(
     transaction: Transaction, ring: KeyRing, clock: Clock, actor: Actor, view: View, paper: Paper
 ) -> ArchivedFile | None:
-    """Return one paper of the view, drawn in its organization's turn and kept at once where none with these figures is.
+    """Return one document of the view; if none has these figures, draw it in its organization's turn and store it.
 
-    None where another request has issued one since the view was taken: then what the view holds may be out of date.
+    Return None if another request has issued one since the view was taken: the view may then be out of date.
     """
     owner = view.prepared.owner
     async with transaction() as session:
@@ -130,9 +130,9 @@ async def issue_package(
     packed: Sequence[PackedPaper],
     also: Callable[[AsyncSession, ArchivedFile], Awaitable[None]] | None = None,
 ) -> ArchivedFile:
-    """Return the package of these papers, in their order but the last, the cover sheet, first.
+    """Return the package of these documents, in their order except that the last, the cover sheet, comes first.
 
-    ``also`` is done in the transaction that keeps it, or finds that it was kept.
+    ``also`` runs in the transaction that stores it, or finds it already stored.
     """
     prepared = view.prepared
     assert prepared.package is not None
@@ -160,7 +160,7 @@ async def issue_package(
 
 
 def packed_of(paper: Paper, kept: ArchivedFile) -> PackedPaper:
-    """Return how a package lists a paper that was issued."""
+    """Return a package's entry for an issued document."""
     return PackedPaper(paper.file_name, kept.document.id, kept.etag)
 
 
@@ -174,14 +174,14 @@ def _draw(paper: Paper, before: ArchivedFile | None, marks: PaperMarks) -> Drawn
 
 
 def _was_for_good(document: IssuedDocument) -> bool:
-    """Tell whether a version was issued once its year was over: what was issued before was filed by nobody."""
+    """Return whether a version was issued after its year ended: nobody filed what was issued before."""
     return document.created_at.astimezone(BUSINESS_TIME).year > document.tax_year
 
 
 async def _keep_drawn(
     session: AsyncSession, ring: KeyRing, clock: Clock, actor: Actor, owner: Owner, drawn: Drawn
 ) -> ArchivedFile | None:
-    """Keep the new version; None where another request has issued this paper meanwhile."""
+    """Store the new version; return None if another request has issued this document since."""
     await _lock(session, owner)
     now_in_force = await ids_in_force(session, owner, (drawn.paper,))
     if now_in_force.get(drawn.paper.place) != (None if drawn.before is None else drawn.before.id):

@@ -1,4 +1,4 @@
-"""The tables of papers: each version that was issued, with its hash, the bytes sealed; and packages to be made."""
+"""The document tables: each issued version with its hash, its bytes encrypted, and packages to be made."""
 
 import datetime
 from typing import Any
@@ -12,7 +12,7 @@ from hearthpay.database.base import Base
 
 
 class IssuedDocument(Base):
-    """One version of a paper. Nothing of it changes, but that another version takes its place."""
+    """One version of a document. It never changes, except that another version replaces it."""
 
     __tablename__ = "documents"
 
@@ -22,29 +22,29 @@ class IssuedDocument(Base):
     sandbox: Mapped[bool]
     kind: Mapped[str]
     subject_id: Mapped[UUID]
-    """What it is about: a paycheck, a person's first record, a household."""
+    """The subject: a paycheck, a person's first record, or a household."""
 
     employee_id: Mapped[UUID | None]
     payroll_id: Mapped[UUID | None]
     tax_year: Mapped[int] = mapped_column(SmallInteger)
     variant: Mapped[str]
-    """Which copy, in which language."""
+    """Which copy, and in which language."""
 
     version: Mapped[int] = mapped_column(SmallInteger)
     file_name: Mapped[str]
     content_hash: Mapped[bytes]
-    """SHA-256 of what is sealed: a salt, the figures and the bytes."""
+    """SHA-256 of what is encrypted: a salt, the figures and the bytes."""
 
     sealed_content: Mapped[bytes] = deferred(mapped_column())
     nonce: Mapped[bytes]
     key_id: Mapped[str]
     created_at: Mapped[datetime.datetime]
     superseded_by: Mapped[UUID | None]
-    """The version that took its place; None: the one in force."""
+    """The version that replaced it; None for the one in force."""
 
 
 class DocumentPackage(Base):
-    """A package of a year's papers that the worker makes; of a household and year one at a time. All times are real."""
+    """A package of a year's documents, made by the worker; one at a time per household and year. All times are real."""
 
     __tablename__ = "document_packages"
 
@@ -54,15 +54,15 @@ class DocumentPackage(Base):
     sandbox: Mapped[bool]
     tax_year: Mapped[int] = mapped_column(SmallInteger)
     submitter: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
-    """Who uploads the wage file; None: it is not in the package."""
+    """Who uploads the wage file; None if it isn't in the package."""
 
     status: Mapped[str]
     papers: Mapped[int]
-    """How many it is to hold, as far as is known."""
+    """How many documents it will hold, as far as is known."""
 
     drawn: Mapped[int]
     attempts: Mapped[int] = mapped_column(SmallInteger)
-    """How often making it has failed in a row."""
+    """How many attempts in a row have failed."""
 
     failure: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     document_id: Mapped[UUID | None]
@@ -73,7 +73,7 @@ class DocumentPackage(Base):
 
 
 class PaperSignature(Base):
-    """A party's signature under one version of a paper of a hire: the name as typed. It is never changed."""
+    """A party's signature on one version of a hiring document: the name as typed. It never changes."""
 
     __tablename__ = "paper_signatures"
 
@@ -89,4 +89,4 @@ class PaperSignature(Base):
     signed_name: Mapped[str]
     signed_at: Mapped[datetime.datetime]
     person_id: Mapped[UUID | None]
-    """Who was signed in; None where the account is gone."""
+    """Who was signed in; None if the account has been deleted."""

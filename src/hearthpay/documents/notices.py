@@ -1,4 +1,4 @@
-"""That a paper is ready for an employee: her Form W-2, once the year is over and her household has issued it."""
+"""The notice that an employee's Form W-2 is ready, once the year has ended and their household has issued it."""
 
 import datetime
 from functools import partial
@@ -19,7 +19,7 @@ from hearthpay.mail.wording import name_in_mail
 from hearthpay.people.recipients import NoticeReader, addressed, readers_of_employees
 
 STILL_NEWS: Final = datetime.timedelta(days=7)
-"""A paper that was issued longer ago is not told of any more."""
+"""The age beyond which no notice is sent about an issued document."""
 
 _SOMEBODY: Final = mark("Your employer")
 _KEY: Final = Fragment(
@@ -63,7 +63,7 @@ _NEW: Final = by_mode(
 
 
 async def find_new_papers(session: AsyncSession, now: datetime.datetime, limit: int) -> list[list[Notice]]:
-    """Return what is told of papers that were issued, a list for each."""
+    """Return the notices about newly issued documents, a list for each."""
     rows = await fetch_all(
         session, _NEW[at_a_clock(session)], {"now": now, "since": now - STILL_NEWS, "limit": limit}
     )
@@ -89,7 +89,7 @@ async def find_new_papers(session: AsyncSession, now: datetime.datetime, limit: 
 
 
 def document_ready_mail(to: NoticeReader, paper: NewPaper) -> Mail:
-    """That the form is ready, and from whom to have it."""
+    """The notice that the form is ready, and from whom to get it."""
     say = to.say
     household = name_in_mail(paper.household_first, paper.household_last) or say(_SOMEBODY)
     facts = {"household": household, "year": paper.tax_year}

@@ -1,8 +1,8 @@
-"""Makes the packages that were asked for, in the worker: paper by paper, in turn by organization, kept as drawn.
+"""Makes requested packages in the worker: document by document, in turn by organization, each stored as drawn.
 
-A worker takes a package for a slice of time, and holds it by a lease that each paper renews; one that dies loses
-nothing but the paper in hand. Packages of other organizations are drawn by other jobs meanwhile, and within a process
-the papers of all of them take turns (`drawing`).
+A worker takes a package for a time slice and holds it by a lease that each document renews. One that dies loses only
+the document in progress. Other jobs draw packages of other organizations at the same time, and within a process the
+documents of all of them take turns (`drawing`).
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ from hearthpay.mail.notices import NotificationSettings, queue_notice
 from hearthpay.security.key_ring import KeyRing
 
 SLICE_SECONDS: Final = 8.0
-"""How long one package is drawn before another that waits has its turn; where none waits it goes on."""
+"""How long one package is drawn before another one waiting has its turn; if none is waiting, it continues."""
 
 _LOOK_AGAIN: Final = 1.0
 
 LEASE: Final = datetime.timedelta(minutes=2)
-"""How long a worker that is not heard of is taken to be alive."""
+"""How long a worker that doesn't report is assumed to be alive."""
 
 MOST_ATTEMPTS: Final = 5
-"""After so many failures in a row, without one paper in between, a package is given up."""
+"""A package is given up after this many failures in a row, without a document in between."""
 
 _NEXT: Final = statement(
     "SELECT p.id FROM document_packages p WHERE p.finished_at IS NULL "
@@ -65,7 +65,7 @@ _log = structlog.get_logger("hearthpay.documents")
 
 @dataclass(frozen=True, slots=True)
 class MakingReport:
-    """Papers that are done, packages that failed, and packages that wait for a worker."""
+    """Documents done, packages failed, and packages waiting for a worker."""
 
     papers: int = 0
     failed: int = 0
@@ -81,10 +81,10 @@ async def make_next(
     *,
     slice_seconds: float = SLICE_SECONDS,
 ) -> MakingReport:
-    """Draw the package whose turn it is for a while, to its end where no other waits; `clock` is real time.
+    """Draw the next package for a while, or to its end if no other is waiting; `clock` is real time.
 
-    `database` acts as the worker's role. What fails is tried again later, and given up after a few times. Raises
-    DatabaseUnavailable; every paper that was drawn stays drawn.
+    `database` acts as the worker's role. A failure is retried later, and given up after a few attempts. Raises
+    DatabaseUnavailable; every document already drawn is kept.
     """
     if stopping():
         return MakingReport()
@@ -97,7 +97,7 @@ async def make_next(
     except DatabaseUnavailable:
         raise
     except Refusal as refusal:
-        await making.give_up(_event_details(refusal))
+        await making.give_up(_failure_details(refusal))
         failed = 1
     except Exception as error:  # noqa: BLE001 - whatever it is, other packages are to be made
         _log.error("a package could not be made", package_id=str(making.package.id), exc_info=error)
@@ -111,7 +111,7 @@ async def make_next(
 async def _claim(
     database: Database, ring: KeyRing, clock: Clock, notifications: NotificationSettings
 ) -> _Making | None:
-    """Take the next package that no living worker has in hand."""
+    """Take the next package that no living worker holds."""
     async with database.transaction(None) as session:
         package_id: UUID | None = await session.scalar(_NEXT, {"now": clock.now()})
         if package_id is None:
@@ -133,7 +133,7 @@ async def _claim(
 
 @dataclass(slots=True)
 class _Making:
-    """One package in hand; `household` and `its_time` are at the household's clock where it has one."""
+    """One package in progress; `household` and `its_time` are at the household's clock if it has one."""
 
     database: Database
     household: Database
@@ -145,7 +145,7 @@ class _Making:
     papers: int = 0
 
     async def go_on(self, stopping: Callable[[], bool], slice_seconds: float) -> None:
-        """Draw on; finish the package once all of it is drawn."""
+        """Continue drawing; finish the package once all of it is drawn."""
         if self.package.attempts > MOST_ATTEMPTS:
             await self.give_up({"reason": "internal_failure"})
             return
@@ -178,7 +178,7 @@ class _Making:
         )
 
     async def _finish(self, session: AsyncSession, kept: ArchivedFile) -> None:
-        """Note that the package is ready, and tell the household, in the transaction that keeps it."""
+        """Mark the package as ready and notify the household, in the transaction that stores it."""
         done = {
             "status": "ready",
             "document_id": kept.document.id,
@@ -200,13 +200,13 @@ class _Making:
             await self._set(session, {"held_until": None})
 
     async def put_off(self) -> None:
-        """Leave the package for a while that doubles with each failure."""
+        """Postpone the package for a time that doubles with each failure."""
         pause = datetime.timedelta(seconds=2**self.package.attempts)
         async with self.database.transaction(None) as session:
             await self._set(session, {"held_until": self.clock.now() + pause})
 
     async def give_up(self, failure: dict[str, Any]) -> None:
-        """End a package that cannot be made, with what its asker is told."""
+        """End a package that can't be made, with the failure that the requester sees."""
         ended = {
             "status": "failed",
             "failure": failure,
@@ -221,7 +221,7 @@ class _Making:
             return bool(await session.scalar(_WAITING, {"now": self.clock.now()}))
 
     async def _set(self, session: AsyncSession, values: dict[str, Any]) -> bool:
-        """Change the package, unless another worker has finished it meanwhile; return whether it was changed."""
+        """Change the package unless another worker has finished it; return whether it was changed."""
         statement = (
             update(DocumentPackage)
             .where(DocumentPackage.id == self.package.id, DocumentPackage.finished_at.is_(None))
@@ -232,6 +232,6 @@ class _Making:
         return await session.scalar(statement) is not None
 
 
-def _event_details(refusal: Refusal) -> dict[str, Any]:
+def _failure_details(refusal: Refusal) -> dict[str, Any]:
     details = refusal.details if isinstance(refusal.details, dict) else {}
     return {"reason": refusal.code} | details

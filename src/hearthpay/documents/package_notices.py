@@ -1,4 +1,4 @@
-"""That a package of a year's papers is ready, told to its household."""
+"""The notice to the household that a package of a year's documents is ready."""
 
 from typing import Final
 
@@ -26,7 +26,7 @@ _NEVER: Final = mark("We never email these documents, because they contain tax n
 async def package_notices(
     session: AsyncSession, package: DocumentPackage, kept: ArchivedFile
 ) -> list[Notice]:
-    """Return what the household's readers are told of a finished package, each version once; the session is the
+    """Return the notices of a finished package to the household's readers, once for each version; the session is the
     worker's.
     """
     employer = await session.get_one(Employer, package.employer_id)
@@ -50,7 +50,7 @@ async def package_notices(
 
 
 def package_ready_mail(to: NoticeReader, household: tuple[str, ...], year: int, papers: int) -> Mail:
-    """That the package is ready, and where to have it; ``household`` is its name, in one or more parts."""
+    """The notice that the package is ready, and where to get it; ``household`` is its name, in one or more parts."""
     say = to.say
     name = name_in_mail(*household) or say(_HOUSEHOLD)
     lines = (say(_HAPPENED, household=name, year=year, papers=papers), say(_NEVER))

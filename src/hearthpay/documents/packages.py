@@ -1,4 +1,4 @@
-"""Packages that are too large to wait for: asked for, looked at, and made by the worker (`making`)."""
+"""Packages too large for a request to wait for: requested, looked up, and made by the worker (`package_builder`)."""
 
 import datetime
 from collections.abc import Mapping
@@ -22,23 +22,23 @@ from hearthpay.documents.service import Prepared
 from hearthpay.employers.service import resolve_employer
 
 PACKAGE_AT_ONCE: Final = 60
-"""So many papers are drawn while their asker waits, about a second's work; more are the worker's."""
+"""How many documents are drawn within a request, about a second's work; the worker draws more than that."""
 
 PackageStatus = Literal["waiting", "drawing", "ready", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
 class YearPackage:
-    """A package of a year's papers that the worker makes."""
+    """A package of a year's documents that the worker makes."""
 
     id: UUID
     employer_id: UUID
     tax_year: int
     status: PackageStatus
-    """`waiting` for its turn, being drawn (`drawing`), `ready` under `document_path`, or `failed` with a `failure`."""
+    """`waiting` for its turn, being drawn (`drawing`), `ready` at `document_path`, or `failed` with a `failure`."""
 
     papers: int
-    """How many papers it is to hold."""
+    """How many documents it will hold."""
 
     drawn: int
     """How many of them are done."""
@@ -50,14 +50,14 @@ class YearPackage:
     """Where the finished file is."""
 
     failure: Mapping[str, Any] | None
-    """Why it could not be made: as `details` of `document_not_available`, or `reason` `internal_failure`."""
+    """Why it couldn't be made: as `details` of `document_not_available`, or `reason` `internal_failure`."""
 
     path: str
-    """Where to ask how far it is."""
+    """Where to check its progress."""
 
 
 def year_package_of(package: DocumentPackage) -> YearPackage:
-    """Return a package as the API tells it."""
+    """Return a package as the API shows it."""
     return YearPackage(
         id=package.id,
         employer_id=package.employer_id,
@@ -77,9 +77,9 @@ def year_package_of(package: DocumentPackage) -> YearPackage:
 async def order_package(
     session: AsyncSession, actor: Actor, clock: Clock, requested: IssueYearPackage, counted: Prepared
 ) -> DocumentPackage:
-    """Have the worker make the package that was counted; return the one under way where there is one of this year.
+    """Have the worker make the package that was counted; return the one in progress if this year has one.
 
-    Raises what `allow` raises, and `invalid_state` (409) where the one under way names another submitter.
+    Raises what `allow` raises, and `invalid_state` (409) if the one in progress names another submitter.
     """
     allow(actor, OBTAIN_DOCUMENTS, counted.owner.employer_id)
     assert counted.too_many is not None
@@ -132,7 +132,7 @@ async def order_package(
 
 
 async def find_package(session: AsyncSession, actor: Actor, package_id: UUID) -> DocumentPackage:
-    """Return a package that was asked for. Raises what `allow` raises, and `not_found`, also for one out of reach."""
+    """Return a requested package. Raises what `allow` raises, and `not_found`, also for one out of reach."""
     allow(actor, LIST_DOCUMENTS)
     package = await session.get(DocumentPackage, package_id)
     if package is None or not actor.reaches(package.employer_id):
@@ -143,7 +143,7 @@ async def find_package(session: AsyncSession, actor: Actor, package_id: UUID) ->
 async def latest_package(
     session: AsyncSession, actor: Actor, employer_id: UUID, tax_year: int
 ) -> DocumentPackage | None:
-    """Return the package of the year that was asked for last, if any. Raises what `resolve_employer` raises."""
+    """Return the most recently requested package of the year, if any. Raises what `resolve_employer` raises."""
     allow(actor, LIST_DOCUMENTS)
     employer = await resolve_employer(session, actor, employer_id)
     statement = (
@@ -157,6 +157,6 @@ async def latest_package(
 
 
 def request_of(package: DocumentPackage) -> IssueYearPackage:
-    """Return what was asked for."""
+    """Return the original request."""
     submitter = None if package.submitter is None else WageFileSubmitter(**package.submitter)
     return IssueYearPackage(tax_year=package.tax_year, employer_id=package.employer_id, submitter=submitter)

@@ -1,7 +1,7 @@
-"""A package of papers: in the archive it is a list of versions, and the file is put together of them as it is sent.
+"""A package of documents: the archive stores it as a list of versions, and the file is assembled as it is sent.
 
 The versions never change, and they are stored in the file as they are, in their order and without a date: the same
-list gives the same bytes. Packages from before hold the file itself.
+list gives the same bytes. Older packages hold the file itself.
 """
 
 import zipfile
@@ -22,19 +22,19 @@ from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_cipher import UnreadableSecretError
 
 _AT_ONCE: Final = 8
-"""Papers that are in memory while the file is sent."""
+"""How many documents are in memory while the file is sent."""
 
 _FIRST_DAY_OF_ZIP: Final = (1980, 1, 1, 0, 0, 0)
 _FILE_MODE: Final = 0o600 << 16
 _BEGINS_LIST: Final = b"["
 
 Transaction = Callable[[], AbstractAsyncContextManager[AsyncSession]]
-"""Opens a transaction in which the household's rows are seen; commits when the block ends."""
+"""Opens a transaction that can see the household's rows; commits when the block ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class PackedPaper:
-    """A paper of a package: its name in the file, its version, and that one's entity tag."""
+    """A document of a package: its name in the file, its version, and the version's entity tag."""
 
     name: str
     document_id: UUID
@@ -42,21 +42,21 @@ class PackedPaper:
 
 
 def list_of(papers: Sequence[PackedPaper]) -> bytes:
-    """Return the list as the archive keeps it."""
+    """Return the list as the archive stores it."""
     return orjson.dumps([(each.name, each.document_id, each.etag) for each in papers])
 
 
 def papers_in(content: bytes) -> list[PackedPaper] | None:
-    """Return the papers of a package's list; None for a package from before, which is the file itself."""
+    """Return the documents in a package's list; None for an older package, which is the file itself."""
     if not content.startswith(_BEGINS_LIST):
         return None
     return [PackedPaper(name, UUID(version), etag) for name, version, etag in orjson.loads(content)]
 
 
 async def package_file(transaction: Transaction, ring: KeyRing, kept: ArchivedFile) -> AsyncIterator[bytes]:
-    """Yield the file of a package, piece by piece; never more than a few papers are in memory.
+    """Yield the file of a package, piece by piece; only a few documents are in memory at a time.
 
-    Raises UnreadableSecretError where a paper is not the one that the package lists, and KeyRingError.
+    Raises UnreadableSecretError if a document isn't the one that the package lists, and KeyRingError.
     """
     papers = papers_in(kept.content)
     if papers is None:
@@ -92,7 +92,7 @@ async def _contents(
 
 
 class _Sink:
-    """What the archive writes to: it cannot go back, so each part is final once it is taken."""
+    """The archive's output: it can't seek back, so each part is final once it is taken."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []

@@ -1,4 +1,4 @@
-"""A paper before it is drawn: what it is about, what it says, and how its bytes come about."""
+"""A document before it is drawn: its subject, its contents, and how its bytes are made."""
 
 import datetime
 import re
@@ -24,14 +24,14 @@ MEDIA_TYPES: Final = {
     "txt": "text/plain",
     "csv": "text/csv",
 }
-"""By the end of a file's name."""
+"""Media types by file name extension."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaperCorrection:
-    """A paper that says what an earlier one said wrongly; it is drawn where one of that kind was issued and changes.
+    """A document that corrects what an earlier one said; drawn if one of that kind was issued and changes.
 
-    ``draw`` takes what the earlier one said (see `facts`), and returns None where nothing that it shows has changed.
+    ``draw`` takes the earlier contents (see `facts`), and returns None if nothing that it shows has changed.
     """
 
     kind: DocumentKind
@@ -41,9 +41,10 @@ class PaperCorrection:
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """A paper that can be issued; ``draw`` is a pure function that takes a processor for some milliseconds.
+    """A document that can be issued; ``draw`` is a pure function that takes some milliseconds of CPU time.
 
-    ``facts`` is all that makes it another paper when it changes; a correction learns from them what was said.
+    ``facts`` is everything whose change makes it a different document; a correction reads from them what the earlier
+    one said.
     """
 
     kind: DocumentKind
@@ -60,17 +61,17 @@ class Paper:
 
     @property
     def place(self) -> tuple[DocumentKind, UUID, int, str]:
-        """What tells it from every other paper of the household; its versions share it."""
+        """What distinguishes it from every other document of the household; its versions share it."""
         return self.kind, self.subject_id, self.tax_year, self.variant
 
 
 def media_type_of(file_name: str) -> str:
-    """Return the media type of a paper by its file's name."""
+    """Return the media type of a document by its file name."""
     return MEDIA_TYPES[file_name.rsplit(".", 1)[1]]
 
 
 def file_name_of(*parts: str | int | datetime.date, end: str = "pdf", test: bool = False) -> str:
-    """Return a name such as `w2-2026-rosa-diaz.pdf`: plain letters and figures, safe on every system."""
+    """Return a name such as `w2-2026-rosa-diaz.pdf`: plain letters and digits, safe on every system."""
     told = [_plain(str(part)) for part in parts]
     return "-".join((["test"] if test else []) + [part for part in told if part]) + f".{end}"
 

@@ -1,4 +1,4 @@
-"""Who stands on the papers of a household: names, addresses and numbers out of the vault."""
+"""The parties on a household's documents: names, addresses, and numbers from the vault."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -25,7 +25,7 @@ _HIDDEN_DIGITS: Final = "00000"
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """The numbers of one request: who reads them out of the vault, and what for; each one read leaves an audit row."""
+    """The numbers of one request: who reads them from the vault, and why; each one read leaves an audit row."""
 
     session: AsyncSession
     ring: KeyRing
@@ -34,7 +34,7 @@ class Numbers:
 
     @staticmethod
     def household_on_stubs(employer: Employer) -> HouseholdIdentity:
-        """Return the household as a pay stub shows it: no number of it is read."""
+        """Return the household as a pay stub shows it; none of its numbers is read."""
         return HouseholdIdentity(
             name=name_of(employer),
             address=address_of(employer.address),
@@ -43,7 +43,7 @@ class Numbers:
         )
 
     async def household_on_forms(self, employer: Employer) -> HouseholdIdentity:
-        """Return the household as a tax form shows it, with its EIN and its accounts with the states."""
+        """Return the household as a tax form shows it, with its EIN and its state accounts."""
         accounts = await withholding_accounts(
             self.session, self.ring, self.actor, employer, purpose=self.purpose
         )
@@ -57,21 +57,21 @@ class Numbers:
         )
 
     async def employee_on_stubs(self, employee: Employee) -> EmployeeIdentity:
-        """Return the employee as a pay stub shows one: of the number four digits, so no more is read."""
+        """Return the employee as a pay stub shows them; it shows four digits of the number, so only those are read."""
         ending = None
         for kind in _TAX_NUMBERS:
             ending = ending or await last_four(self.session, _owner(employee), kind)
         return _identity(employee, None if ending is None else _HIDDEN_DIGITS + ending)
 
     async def employee_on_report(self, employee: Employee) -> EmployeeIdentity:
-        """Return the employee of one record with the number in full, where there is one."""
+        """Return the employee of one record with the full number, if there is one."""
         number = None
         for kind in _TAX_NUMBERS:
             number = number or await self._read(_owner(employee), kind)
         return _identity(employee, number)
 
     async def employee_on_forms(self, year: YearOnRecord, person: UUID) -> EmployeeIdentity:
-        """Return the employee as a tax form shows one, with the number of whichever record has it."""
+        """Return the employee as a tax form shows them, with the number from whichever record has it."""
         number = None
         for record in reversed(year.records[person]):
             for kind in _TAX_NUMBERS:
@@ -87,17 +87,17 @@ class Numbers:
 
 
 def name_of(employer: Employer) -> str:
-    """Return the household's name as papers show it."""
+    """Return the household's name as documents show it."""
     return f"{employer.first_name} {employer.last_name}"
 
 
 def phone_of(digits: str | None) -> str | None:
-    """Return a telephone number as papers show it: 415-555-0134."""
+    """Return a phone number as documents show it: 415-555-0134."""
     return None if digits is None else f"{digits[:3]}-{digits[3:6]}-{digits[6:]}"
 
 
 def address_of(told: dict[str, str | None] | None) -> PostalAddress | None:
-    """Return an address out of its row."""
+    """Return an address from its row."""
     return None if told is None else PostalAddress(**told)  # type: ignore[arg-type]
 
 
@@ -111,7 +111,7 @@ def _identity(employee: Employee, number: str | None) -> EmployeeIdentity:
 
 
 def identity_of(employee: Employee) -> EmployeeIdentity:
-    """Return the employee as papers show one that have no number."""
+    """Return the employee as documents without a tax number show them."""
     return _identity(employee, None)
 
 

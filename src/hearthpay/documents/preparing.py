@@ -1,6 +1,6 @@
-"""Makes papers of a household's year: which figures and parties each shows, and how it is drawn. Pure; no I/O.
+"""Makes the documents of a household's year: which figures and parties each shows, and how it is drawn. Pure; no I/O.
 
-What draws them is imported when the first is drawn: a process that issues none never loads the compiler.
+The drawing code is imported when the first document is drawn: a process that issues none never loads the compiler.
 """
 
 import datetime
@@ -27,7 +27,7 @@ _SSA: Final = "Social Security Administration, Business Services Online"
 
 
 class Setting(NamedTuple):
-    """What all papers of one request share: whose they are, how they are marked, and on which day they are made."""
+    """What all documents of one request share: whose they are, how they are marked, and on which day they are made."""
 
     employer_id: UUID
     household: HouseholdIdentity
@@ -36,7 +36,7 @@ class Setting(NamedTuple):
 
 
 class FormOfPerson(NamedTuple):
-    """A person's Form W-2, with who stands on it."""
+    """A person's Form W-2, with the parties on it."""
 
     form: W2
     employee: EmployeeIdentity
@@ -49,11 +49,11 @@ def paystub_paper(
     employee_id: UUID,
     requested: IssuePaystub,
 ) -> Paper:
-    """Return a pay stub in the language that is wanted, or English.
+    """Return a pay stub in the requested language, or English.
 
-    It is worked out for its facts, and again when it is drawn: a year's stubs, each with the figures of all paychecks
-    before it, are not in memory together. One that was issued stays as it is when somebody moves: an address counts
-    when it is new.
+    It is calculated for its facts, and again when it is drawn, so that a year's stubs, each with the figures of all
+    earlier paychecks, are not in memory together. An issued stub stays as it is when a party moves: an address counts
+    only if there was none before.
     """
     language = requested.language or "en"
     stub = work_out()
@@ -102,7 +102,7 @@ def paystub_paper(
 
 
 def with_remarks(form: W2, remarks: Sequence[Remark]) -> W2:
-    """Return the form with what its reader should know of the year besides."""
+    """Return the form with further remarks about the year for its reader."""
     return replace(form, remarks=(*form.remarks, *remarks))
 
 
@@ -145,7 +145,7 @@ _COPIES = {"employee": "copies B, C and 2", "household": "copy D", "state": "cop
 
 
 def _w2_correction(setting: Setting, each: FormOfPerson, copy: str) -> PaperCorrection | None:
-    """Return how a Form W-2c comes about; None while the year goes on, since nothing was filed for it yet."""
+    """Return how to make a Form W-2c; None until the year ends, since nothing was filed for it yet."""
     form, employee = each
     if form.tax_year >= setting.today.year:
         return None
@@ -205,7 +205,7 @@ def w3_paper(setting: Setting, form: W3) -> Paper:
 
 
 def schedule_h_paper(setting: Setting, form: ScheduleH) -> Paper:
-    """Return a Schedule H; refuses one that need not be filed."""
+    """Return a Schedule H; refuses one that doesn't have to be filed."""
     if not form.required:
         raise not_available(
             "not_required",
@@ -233,7 +233,7 @@ def schedule_h_paper(setting: Setting, form: ScheduleH) -> Paper:
 def wage_file_paper(
     setting: Setting, tax_year: int, forms: Sequence[FormOfPerson], submitter: WageFileSubmitter
 ) -> Paper:
-    """Return the file that the SSA takes the year's Forms W-2 by."""
+    """Return the file in which the SSA accepts the year's Forms W-2."""
 
     def draw(_: PaperMarks) -> bytes:
         from hearthpay.documents.efw2 import Submission, SubmissionError, Submitter, write_efw2
@@ -302,9 +302,9 @@ def _draw_cover(
 
 
 def _uses(papers: Sequence[Paper], tax_year: int) -> list[dict[str, Any]]:
-    """Return what is done with each paper, by when, as a cover sheet lists it.
+    """Return what to do with each document, and by when, as a cover sheet lists it.
 
-    Forms W-2 go to the Social Security Administration whether or not a file for them is in the package.
+    Forms W-2 go to the Social Security Administration whether or not the package has a file for them.
     """
     wages = office_day_on_or_after(datetime.date(tax_year + 1, 1, 31), "dc")
     told = [_use_of(paper, tax_year, wages) for paper in papers]
@@ -322,7 +322,7 @@ def _uses(papers: Sequence[Paper], tax_year: int) -> list[dict[str, Any]]:
 
 
 def _use_of(paper: Paper, tax_year: int, wages: datetime.date) -> dict[str, Any]:
-    """Return what is done with a paper; ``wages`` is when Forms W-2 are due. Nothing is a copy that an agency scans."""
+    """Return what to do with a document; ``wages`` is when Forms W-2 are due. No copy here is scanned by an agency."""
     told: dict[str, Any] = {"file_name": paper.file_name, "title": paper.title, "use": "records"}
     if paper.kind == "w2" and paper.variant == "employee":
         told |= {

@@ -21,26 +21,26 @@ if TYPE_CHECKING:
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 _STANDARD: Final = "ua-1"
-"""PDF/UA-1 (ISO 14289-1): tagged, with a title and a language, every character known to a screen reader."""
+"""PDF/UA-1 (ISO 14289-1): tagged, with a title and a language, and every character known to a screen reader."""
 _COVERAGE: Final = _TEMPLATES / "fonts" / "coverage.toml"
 _BOX: Final = "□"
 _SPACES: Final = re.compile(r"\s+")
 _LEFT_OUT: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Mn", "Me"})
-"""Categories of Unicode that are never drawn, as the marks that turn the direction of what follows; and marks on
-letters that no letter of Unicode has by itself."""
+"""Unicode categories that are never drawn, such as marks that change the direction of the following text, and marks
+on letters that have no precomposed Unicode letter."""
 
 
 class _Workshop:
-    """The process's compiler, made when the first paper is drawn: reading the fonts takes longer than a page."""
+    """The process's compiler, created when the first document is drawn: reading the fonts takes longer than a page."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.compiler: typst.Compiler | None = None
 
     def warm(self) -> "typst.Compiler":
-        """Return the compiler; the lock is held."""
+        """Return the compiler; the lock must be held."""
         if self.compiler is None:
-            # Imported here: whoever calculates pay without drawing papers does not load it.
+            # Imported here so that a process that calculates pay without drawing documents doesn't load it.
             import typst
 
             self.compiler = typst.Compiler(
@@ -53,7 +53,7 @@ _workshop = _Workshop()
 
 
 def render_pdf(template: str, paper: Mapping[str, object]) -> bytes:
-    """Return a paper as a tagged PDF: the template's name without its ending, and what it says as plain data."""
+    """Return a document as a tagged PDF: the template's name without its extension, and its contents as plain data."""
     inputs = _inputs(paper)
     with _workshop.lock:
         made = _workshop.warm().compile(
@@ -65,7 +65,7 @@ def render_pdf(template: str, paper: Mapping[str, object]) -> bytes:
 
 
 def render_pages(template: str, paper: Mapping[str, object], pixels_per_inch: float = 96) -> list[bytes]:
-    """Return the pages of the same paper as pictures (PNG)."""
+    """Return the pages of the document as images (PNG)."""
     inputs = _inputs(paper)
     with _workshop.lock:
         made = _workshop.warm().compile(
@@ -87,7 +87,7 @@ def _covered() -> frozenset[int]:
 
 
 def legible(text: str) -> str:
-    """Return a text in one line as the fonts can show it: what they lack becomes a box, what is never seen goes."""
+    """Return a text on one line as the fonts can show it: missing characters become boxes, invisible ones go."""
     one_line = _SPACES.sub(" ", unicodedata.normalize("NFC", text)).strip()
     if one_line.isascii() and one_line.isprintable():
         return one_line
@@ -100,7 +100,7 @@ def legible(text: str) -> str:
 
 
 def all_legible(data: object) -> object:
-    """Return plain data with each text in it made legible; keys are ours and stay."""
+    """Return plain data with each text in it made legible; keys are ours and stay unchanged."""
     if isinstance(data, str):
         return legible(data)
     if isinstance(data, Mapping):

@@ -1,4 +1,4 @@
-"""The HTTP face of papers: issuing, listing, and the household's helper for estimated tax."""
+"""The HTTP API of documents: issuing, listing, and the household's helper for estimated tax."""
 
 from functools import partial
 from typing import Annotated, Final
@@ -51,7 +51,7 @@ from hearthpay.security.key_ring import KeyRing
 router: Final = api_router("Documents")
 
 _PACKAGE: Final = "package:"
-"""What an idempotency key is kept with begins so where it is a package of the worker's, and no issued paper."""
+"""The prefix of what an idempotency key stores for a package that the worker makes, rather than an issued document."""
 
 _PDF: Final = ("application/pdf",)
 _ERRORS: Final = (

@@ -1,4 +1,4 @@
-"""What goes over the wire about papers."""
+"""The API's requests and responses about documents."""
 
 import datetime
 import re
@@ -71,7 +71,7 @@ class PaystubRequest(RequestModel):
     note: Annotated[str, Text(longest=300)] | None = Field(default=None, description="A note on the stub.")
 
     def to_command(self) -> IssuePaystub:
-        """Return the same in plain values."""
+        """Return the invitation in plain values."""
         told = dict(self)
         return IssuePaystub(copy=told.pop("copy_for"), **told)
 
@@ -92,7 +92,7 @@ class W2Request(RequestModel):
     )
 
     def to_command(self) -> IssueW2:
-        """Return the same in plain values."""
+        """Return the invitation in plain values."""
         told = dict(self)
         return IssueW2(copy=told.pop("copy_for"), **told)
 
@@ -104,7 +104,7 @@ class W3Request(RequestModel):
     tax_year: TaxYear
 
     def to_command(self) -> IssueW3:
-        """Return the same in plain values."""
+        """Return the invitation in plain values."""
         return IssueW3(**dict(self))
 
 
@@ -115,12 +115,12 @@ class ScheduleHRequest(RequestModel):
     tax_year: TaxYear
 
     def to_command(self) -> IssueScheduleH:
-        """Return the same in plain values."""
+        """Return the invitation in plain values."""
         return IssueScheduleH(**dict(self))
 
 
 class Efw2Submitter(RequestModel):
-    """Who uploads the wage file."""
+    """Ask who uploads the wage file."""
 
     user_id: SsaUserId = Field(description="The user id that the SSA's Business Services Online assigned.")
     phone: PhoneNumber = Field(description="Where the SSA may ask.")
@@ -128,7 +128,7 @@ class Efw2Submitter(RequestModel):
     email: Email | None = Field(default=None, description="Default: the household's.")
 
     def to_command(self) -> WageFileSubmitter:
-        """Return the same in plain values."""
+        """Return the invitation in plain values."""
         return WageFileSubmitter(**dict(self))
 
 
@@ -140,7 +140,7 @@ class Efw2Request(RequestModel):
     submitter: Efw2Submitter
 
     def to_command(self) -> IssueWageFile:
-        """Return the same in plain values."""
+        """Return the invitation in plain values."""
         return IssueWageFile(**dict(self) | {"submitter": self.submitter.to_command()})
 
 
@@ -161,7 +161,7 @@ class YearPackageRequest(RequestModel):
     )
 
     def to_command(self) -> IssueYearPackage:
-        """Return the same in plain values."""
+        """Return the invitation in plain values."""
         submitter = None if self.submitter is None else self.submitter.to_command()
         return IssueYearPackage(**dict(self) | {"submitter": submitter})
 
@@ -188,7 +188,7 @@ class DocumentItem:
     payroll_id: UUID | None
     tax_year: int
     variant: str
-    """Which copy, in which language."""
+    """Which copy, and in which language."""
 
     version: int
     status: Literal["in_force", "superseded"]

@@ -1,4 +1,4 @@
-"""Papers of a household: what is asked for becomes papers that can be drawn, or a refusal that says what to supply."""
+"""Documents of a household: turns a request into documents that can be drawn, or a refusal that says what to supply."""
 
 import datetime
 from collections.abc import Sequence
@@ -73,16 +73,16 @@ _STUB_OF_PACKAGE: Final = "household"
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """The papers that were asked for, of one household; with a cover sheet they go into one file."""
+    """The requested documents of one household; those with a cover sheet go into one file."""
 
     owner: Owner
     papers: tuple[Paper, ...]
     package: str | None = None
-    """The name of the file that they are packed into; None: there is one paper."""
+    """The name of the file that they are packed into; None if there is one document."""
 
     tax_year: int = 0
     too_many: int | None = None
-    """How many papers the package holds, where they are too many to be drawn at once; none of them is here then."""
+    """How many documents the package has if they are too many to draw at once; none of them is here then."""
 
 
 async def prepare_documents(
@@ -94,12 +94,12 @@ async def prepare_documents(
     *,
     at_once: int | None = None,
 ) -> Prepared:
-    """Return the papers that are wanted, worked out from the household's books as this transaction sees them.
+    """Return the requested documents, calculated from the household's books as this transaction sees them.
 
-    Nothing is drawn yet; of a package with more than `at_once` papers they are only counted. Numbers that they show are
-    read from the vault, with a row in the audit trail for each.
-    Raises what `allow` and `resolve_employer` raise, `document_not_available` with what is missing and how to supply
-    it, `not_found` for a payroll or an employee of others, and `validation_error` where the request must choose.
+    Nothing is drawn yet; if a package has more than `at_once` documents they are only counted. Numbers that they show
+    are read from the vault, with a row in the audit trail for each. Raises what `allow` and `resolve_employer` raise,
+    `document_not_available` with what is missing and how to supply it, `not_found` for another household's payroll or
+    employee, and `validation_error` if the request must choose.
     """
     allow(actor, OBTAIN_DOCUMENTS)
     employer = await _household_of(session, actor, requested)
@@ -123,10 +123,10 @@ async def prepare_documents(
 async def prepare_package(
     session: AsyncSession, ring: KeyRing, clock: Clock, employer_id: UUID, requested: IssueYearPackage
 ) -> Prepared:
-    """Return the papers of a package that somebody was let ask for; the session is the worker's.
+    """Return the documents of a package whose request was allowed before; the session is the worker's.
 
-    Numbers are read as the service's own, with a row in the audit trail for each. Raises `document_not_available`, and
-    `not_found` where there is no such household any more.
+    Numbers are read by the service itself, with a row in the audit trail for each. Raises `document_not_available`,
+    and `not_found` if the household no longer exists.
     """
     employer = await session.get(Employer, employer_id)
     if employer is None:
@@ -139,7 +139,7 @@ async def prepare_package(
 
 
 def worker_for(employer: Employer | Owner) -> Actor:
-    """Return the worker, who makes what was asked for."""
+    """Return the worker as the actor who makes what was requested."""
     household = employer.id if isinstance(employer, Employer) else employer.employer_id
     return Actor.system(
         employer.organization_id,
@@ -165,10 +165,11 @@ async def _package(
 async def prepare_own_paper(
     session: AsyncSession, ring: KeyRing, actor: Actor, clock: Clock, requested: IssuePaystub | IssueW2
 ) -> Prepared:
-    """Return an employee's own copy of a pay stub or Form W-2, issued and archived as the household's are.
+    """Return an employee's own copy of a pay stub or Form W-2, issued and archived like the household's.
 
-    What it says is worked out from the household's books, which no transaction of hers alone sees: that it is about
-    her is asked before anything is read. Raises what `allow_own` raises, `not_found` and `document_not_available`.
+    It is calculated from the household's books, which the employee's own transaction can't see, so whether it is
+    about them is checked before anything is read. Raises what `allow_own` raises, `not_found` and
+    `document_not_available`.
     """
     if (
         requested.employee_id is None
@@ -188,8 +189,8 @@ async def prepare_own_paper(
 
 
 async def _household_of(session: AsyncSession, actor: Actor, requested: IssueCommand) -> Employer:
-    """Return the household that is named, or whose payroll or employee is; the operator's session is no tenant's, and
-    he names it.
+    """Return the household that is named, or that has the named payroll or employee; the operator's session has no
+    tenant, so the operator names it.
     """
     if actor.kind == "operator" and requested.employer_id is not None:
         return await find_employer(session, actor, requested.employer_id)
@@ -212,7 +213,7 @@ async def _household_of(session: AsyncSession, actor: Actor, requested: IssueCom
 async def list_documents(
     session: AsyncSession, actor: Actor, employer_id: UUID | None, tax_year: int | None, page: PageRequest
 ) -> tuple[Sequence[IssuedDocument], str | None]:
-    """Return one page of what was issued for a household, newest first. Raises what `resolve_employer` raises."""
+    """Return one page of the documents issued for a household, newest first. Raises what `resolve_employer` raises."""
     allow(actor, LIST_DOCUMENTS)
     employer = await resolve_employer(session, actor, employer_id)
     statement = select(IssuedDocument).where(IssuedDocument.employer_id == employer.id)
@@ -222,7 +223,7 @@ async def list_documents(
 
 
 async def open_issued(session: AsyncSession, ring: KeyRing, actor: Actor, document_id: UUID) -> ArchivedFile:
-    """Return a paper that was issued, byte for byte, also one that another version has replaced; leaves an audit row.
+    """Return an issued document, byte for byte, even if another version has replaced it; leaves an audit row.
 
     Raises `not_found`, also for one out of reach.
     """
@@ -240,7 +241,7 @@ async def open_issued(session: AsyncSession, ring: KeyRing, actor: Actor, docume
 
 @dataclass(frozen=True, slots=True)
 class _YearForms:
-    """A year's papers but for stubs and cover sheet, and what they were worked out from."""
+    """A year's documents except stubs and cover sheet, and what they were calculated from."""
 
     setting: Setting
     year: YearOnRecord
@@ -250,7 +251,7 @@ class _YearForms:
 
 @dataclass(slots=True)
 class _DocumentBuilder:
-    """One request at work: whose papers, who asks, and the day."""
+    """One request in progress: whose documents, who requests them, and the day."""
 
     session: AsyncSession
     ring: KeyRing
@@ -353,7 +354,7 @@ class _DocumentBuilder:
         return schedule_h_paper(self._setting(household), await self._schedule(year))
 
     async def year_forms(self, requested: IssueYearPackage) -> "_YearForms":
-        """Return what a package holds besides the pay stubs and the cover sheet."""
+        """Return a package's contents other than the pay stubs and the cover sheet."""
         year = await self._year_of_forms(requested.tax_year)
         household = await self._household("document.year")
         setting = self._setting(household)
@@ -385,7 +386,7 @@ class _DocumentBuilder:
         return _YearForms(setting, year, tuple(papers), tuple(remarks))
 
     async def year(self, requested: IssueYearPackage, forms: "_YearForms") -> tuple[Paper, ...]:
-        """Return all papers of a package, the cover sheet last."""
+        """Return all documents of a package, the cover sheet last."""
         papers = _named_apart([*forms.papers, *await self._stubs(forms.year)])
         return (*papers, cover_paper(forms.setting, requested.tax_year, papers, forms.remarks))
 
@@ -423,7 +424,7 @@ class _DocumentBuilder:
         return await self._numbers(purpose).household_on_forms(self.employer)
 
     async def _forms(self, year: YearOnRecord, household: HouseholdIdentity) -> list[FormOfPerson]:
-        """Return the Forms W-2 of everybody who was paid; refuses where nobody was, and tells all that is missing."""
+        """Return the Forms W-2 of everybody who was paid; refuse if nobody was, or with all that is missing."""
         found = [await self._unchecked_form(year, person.id) for person in year.books.people]
         forms = [each for each in found if each is not None]
         if not forms:
@@ -434,7 +435,7 @@ class _DocumentBuilder:
     async def _form(
         self, year: YearOnRecord, person: UUID, household: HouseholdIdentity
     ) -> FormOfPerson | None:
-        """Return a person's form; None for somebody who was paid nothing in the year. Refuses what is incomplete."""
+        """Return a person's form; None for somebody who was paid nothing in the year. Refuse one that is incomplete."""
         form = await self._unchecked_form(year, person)
         if form is not None:
             self._refuse_incomplete(household, [form])
@@ -448,7 +449,7 @@ class _DocumentBuilder:
         return FormOfPerson(with_remarks(w2_of(books), self._remarks(year)), employee)
 
     def _refuse_incomplete(self, household: HouseholdIdentity, forms: Sequence[FormOfPerson]) -> None:
-        """Refuse forms that lack something of the household or of an employee, and name all of it."""
+        """Refuse forms for which household or employee details are missing, and name all of them."""
         of_household: list[str] = []
         people: dict[UUID, list[str]] = {}
         for each in forms:
@@ -462,7 +463,7 @@ class _DocumentBuilder:
             raise missing_details(of_household, self.employer.id, people)
 
     def _ein_missing(self, household: HouseholdIdentity) -> list[str]:
-        """Papers may say that an EIN is applied for, once that is so."""
+        """Return the EIN as missing, unless it is applied for: documents may then say so."""
         return ["household.ein"] if household.ein is None and self.employer.ein_status != "pending" else []
 
     async def _schedule(self, year: YearOnRecord) -> ScheduleH:
@@ -479,7 +480,7 @@ class _DocumentBuilder:
         return await self._schedule(year)
 
     def _remarks(self, year: YearOnRecord) -> list[Remark]:
-        """Say what a year's papers leave open: a year that goes on, and money that is still on its way."""
+        """Return remarks on what a year's documents leave open: an unfinished year, and money still in transit."""
         remarks = []
         tax_year = year.books.tax_year
         if tax_year == self.today.year and year.books.paychecks:
@@ -517,7 +518,7 @@ class _DocumentBuilder:
 
 
 def _named_apart(papers: Sequence[Paper]) -> list[Paper]:
-    """Return the papers with a number in the names of those that would be called alike in one file."""
+    """Return the documents with a number added to names that would repeat in one file."""
     seen: dict[str, int] = {}
     named = []
     for paper in papers:

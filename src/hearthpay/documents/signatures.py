@@ -1,4 +1,4 @@
-"""Signing the papers of a hire: both parties type their names under a version as it was issued."""
+"""Signing the hiring documents: both parties type their names under a version as it was issued."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,20 +29,20 @@ LONGEST_NAME: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class SignablePaper:
-    """A version in force of a paper of a hire, and who has signed it."""
+    """The version in force of a hiring document, and who has signed it."""
 
     document: IssuedDocument
     signatures: tuple[PaperSignature, ...]
 
     def signed_by(self, party: Party) -> PaperSignature | None:
-        """Return a party's signature; None where it has not signed."""
+        """Return a party's signature; None if the party hasn't signed."""
         return next((each for each in self.signatures if each.party == party), None)
 
 
 async def papers_to_sign(
     session: AsyncSession, actor: Actor, employer_id: UUID, employee_id: UUID
 ) -> tuple[SignablePaper, ...]:
-    """Return the work agreements and notices of pay in force of an employee, the newest first.
+    """Return an employee's work agreements and notices of pay in force, the newest first.
 
     Raises what `allow_own` raises, and `not_found`.
     """
@@ -73,7 +73,7 @@ async def read_paper(
     employee_id: UUID,
     document_id: UUID,
 ) -> ArchivedFile:
-    """Return a paper of a hire as it was issued. Raises what `allow_own` raises, and `not_found`."""
+    """Return a hiring document as it was issued. Raises what `allow_own` raises, and `not_found`."""
     await _allow(session, actor, employer_id, employee_id)
     return open_document(ring, await _found(session, employer_id, employee_id, document_id, content=True))
 
@@ -88,12 +88,12 @@ async def sign_paper(
     name: str,
     person_id: UUID,
 ) -> PaperSignature:
-    """Keep the signature of the employee, or of the household by anybody else, under a version in force.
+    """Store the signature of the employee, or from anybody else that of the household, under a version in force.
 
-    With an audit row; to sign twice is to sign once.
+    Leaves an audit row; signing again changes nothing.
 
-    Raises what `allow_own` raises, `not_found`, `validation_error` for a name that is none, and
-    `invalid_state` where a newer version has taken the paper's place.
+    Raises what `allow_own` raises, `not_found`, `validation_error` for an invalid name, and `invalid_state` if a
+    newer version has replaced the document.
     """
     await _allow(session, actor, employer_id, employee_id)
     typed = " ".join(name.split())
@@ -161,7 +161,7 @@ async def _found(
     if content:
         statement = statement.options(undefer(IssuedDocument.sealed_content))
     else:
-        # Nobody issues another version between the look and the signature.
+        # Nobody can issue another version between this check and the signature.
         statement = statement.with_for_update(read=True)
     found = await session.scalar(statement)
     if found is None:

@@ -1,4 +1,4 @@
-"""A household's tax year out of the database, as the plain data that the figures are worked out from."""
+"""A household's tax year from the database, as the plain data that the figures are calculated from."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,34 +20,34 @@ _UNDER_WAY: Final = frozenset({"firing", "pending_funding", "processing"})
 
 @dataclass(frozen=True, slots=True)
 class YearOnRecord:
-    """A household's year: its books, everybody's records, and the payrolls whose money is still on its way."""
+    """A household's year: its books, everybody's records, and the payrolls whose money is still in transit."""
 
     books: HouseholdBooks
     records: dict[UUID, tuple[Employee, ...]]
-    """Of each person by the first record all of them, oldest first."""
+    """All records of each person, oldest first, by the first record."""
 
     statuses: dict[UUID, str]
-    """Of each payroll of the year."""
+    """The status of each payroll of the year."""
 
     def latest(self, person: UUID) -> Employee:
-        """Return the last record of a person, which has what was told last."""
+        """Return the last record of a person, which has the latest details."""
         return self.records[person][-1]
 
     def person_of(self, record: UUID) -> Person | None:
-        """Return the person behind a record; None for a stranger."""
+        """Return the person that a record belongs to; None for an unknown record."""
         return next((person for person in self.books.people if person.has(record)), None)
 
     @property
     def under_way(self) -> int:
-        """How many payrolls of the year are paid by deposits that have not arrived yet."""
+        """How many payrolls of the year are paid by deposits that haven't arrived yet."""
         return sum(status in _UNDER_WAY for status in self.statuses.values())
 
 
 async def read_year_on_record(session: AsyncSession, employer_id: UUID, tax_year: int) -> YearOnRecord:
-    """Return a household's tax year as the ledger has it, in one transaction's view.
+    """Return a household's tax year from the ledger, as one transaction sees it.
 
-    Counted is what the ledger counts: what was posted, less what was undone, and prior wages in force. What the
-    household paid of an employee's share, and hours of sick leave, no table knows; nothing is made up for them.
+    It counts what the ledger counts: what was posted, less what was reversed, and prior wages in force. What the
+    household paid of an employee's share, and hours of sick leave, are in no table and are not invented.
     """
     employees = (
         await session.scalars(

@@ -1,1 +1,1 @@
-"""What a household must do by when: returns, payments, statements, reports of hires, elections and notices."""
+"""What a household must do, and by when: returns, payments, statements, new hire reports, elections and notices."""

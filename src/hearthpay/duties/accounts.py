@@ -1,4 +1,4 @@
-"""The accounts under which a household files, and how the law chooses how often: by what was withheld, or not."""
+"""The accounts under which a household files, and how the law sets their frequency: by amounts withheld, or not."""
 
 from dataclasses import dataclass
 from typing import Final, Literal, cast, get_args
@@ -8,15 +8,15 @@ from hearthpay.taxes.trace import Source
 from hearthpay.taxes.vocabulary import Confidence
 
 LimitMeasure = Literal["assigned", "month", "quarter", "quarter_before", "year", "year_before", "july_june"]
-"""What the limits of an account are compared with: the tax of any month of the quarter, of the quarter, of the quarter
-before, of the calendar year, of the calendar year before, or of the twelve months that end on June 30 before the year.
-``assigned``: the agency alone decides, and nothing is compared."""
+"""What an account's limits are compared with: the tax of any month of the quarter, of the quarter, of the quarter
+before, of the calendar year, of the calendar year before, or of the twelve months that end on June 30 before the
+year. ``assigned``: the agency alone decides, and nothing is compared."""
 
 MEASURES: Final[tuple[LimitMeasure, ...]] = get_args(LimitMeasure)
 
 HouseholdSchedule = Literal["no", "always", "without_number"]
 """Whether the first frequency of an account is a rule for household employers, whatever they withhold, or only for
-those who have no number of the account."""
+those without a number for the account."""
 
 FREQUENCIES: Final = (
     "own_return",
@@ -35,13 +35,13 @@ FREQUENCIES: Final = (
     "instalments",
     "own_withholding",
 )
-"""From rarest to most frequent; the last two are those of estimated tax. ``own_return``: with the household's own
-income tax return."""
+"""From rarest to most frequent; the last two are for estimated tax. ``own_return``: with the household's own income
+tax return."""
 
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """A frequency, and the amount (in cents) from which on it no longer is the one; None: it has no end."""
+    """A frequency, and the amount (in cents) from which it no longer applies; None if there is no limit."""
 
     frequency: str
     below: int | None
@@ -53,24 +53,24 @@ class Account:
 
     name: str
     frequencies: tuple[str, ...]
-    """All that the agency has; the first stands where neither the ledger nor the household says another."""
+    """All that the agency has; the first applies unless the ledger or the household determines another."""
 
     retired: tuple[str, ...] = ()
-    """Frequencies that households chose when they were listed, and that the agency does not have: they do not count."""
+    """Frequencies once listed and chosen by households, but not offered by the agency; they don't count."""
 
     measure: LimitMeasure = "assigned"
     bands: tuple[Band, ...] = ()
-    """From rarest to most frequent; empty where the ledger does not decide."""
+    """From rarest to most frequent; empty if the ledger doesn't decide."""
 
     measured_lines: tuple[str, ...] = ()
-    """Codes of the lines that count; empty where all lines of the account do."""
+    """Codes of the lines that count; empty if all lines of the account do."""
 
     new_account: str | None = None
-    """The rarest frequency of an account that has no look-back yet; None where the first months alone decide."""
+    """The rarest frequency of an account that has no look-back yet; None if the first months alone decide."""
 
     household_rule: HouseholdSchedule = "no"
     label: str = ""
-    """What a local tax is called; empty for the accounts that every state has."""
+    """The name of a local tax; empty for the accounts that every state has."""
 
     note: str = ""
     sources: tuple[Source, ...] = ()
@@ -78,7 +78,7 @@ class Account:
 
 
 def read_account(name: str, table: RuleTable) -> Account:
-    """Read an account of a file of duties; raises `RuleError`."""
+    """Read an account from a duties file; raises `RuleError`."""
     frequencies = table.texts("frequencies")
     if not frequencies:
         raise table.error("frequencies", "Choose at least one.")

@@ -1,4 +1,4 @@
-"""What a household pays for a period: each cent of the ledger on one item of the calendar, however often it files."""
+"""What a household pays for a period: each cent of the ledger is in one calendar item, however often it files."""
 
 import datetime
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ from hearthpay.duties.rules import PAID, Duties, HouseholdDuty
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """The months that an item is about, and why it is filed then."""
+    """The months that an item covers, and why it is filed then."""
 
     period: Period
     reason: FrequencyReason | None = None
@@ -23,34 +23,34 @@ class Covered:
 
 @dataclass(frozen=True, slots=True)
 class PaydayPart:
-    """A payday, or the paydays of one month that are paid together, with what is paid for them."""
+    """A payday, or the paydays of one month that are paid together, with the amount paid for them."""
 
     first: datetime.date
     last: datetime.date
-    """In the month of ``first``."""
+    """In the same month as ``first``."""
 
     closes: datetime.date
-    """The day from which its due date counts; in the next month where a week goes over the month's end."""
+    """The day from which its due date counts; in the next month if a week extends past the month's end."""
 
     cents: int
 
     @property
     def label(self) -> str:
-        """What names it for good: its last day."""
+        """Its permanent name: its last day."""
         return self.last.isoformat()
 
 
 @lru_cache(4096)
 def is_among(line: str, patterns: tuple[str, ...]) -> bool:
-    """Tell whether a line's code is one of ``patterns``, where ``*`` stands for any text."""
+    """Return whether a line's code matches one of ``patterns``, where ``*`` stands for any text."""
     return any(fnmatchcase(line, pattern) for pattern in patterns)
 
 
 class Amounts:
-    """The amounts of one household's duties in one jurisdiction; each account's year is worked out once."""
+    """The amounts of one household's duties in one jurisdiction; each account's year is calculated once."""
 
     def __init__(self, household: Household, duties: Duties) -> None:
-        """Take the household's ledger and the jurisdiction's duties."""
+        """Set the household's ledger and the jurisdiction's duties."""
         self._household = household
         self._duties = duties
         self._years: dict[tuple[str, int], tuple[Stretch, ...]] = {}
@@ -58,7 +58,7 @@ class Amounts:
         self._by_id = {duty.id: duty for duty in duties.duties}
 
     def stretches(self, account_name: str, year: int) -> tuple[Stretch, ...]:
-        """Return how the year is filed under an account. Raises KeyError for an account that there is not."""
+        """Return how the year is filed under an account. Raises KeyError for an unknown account."""
         key = (account_name, year)
         if key not in self._years:
             account = self._duties.account(account_name)
@@ -80,7 +80,7 @@ class Amounts:
         return self._years[key]
 
     def covered(self, duty: HouseholdDuty, period: Period) -> Covered | None:
-        """Return the months that the duty settles at the end of a period; None where it is not filed then."""
+        """Return the months that the duty settles at the end of a period; None if it isn't filed then."""
         if duty.months and period.last_month not in duty.months:
             return None
         if duty.account is None:
@@ -103,13 +103,13 @@ class Amounts:
         return Covered(months, own[-1].reason)
 
     def amount(self, duty: HouseholdDuty, covered: Covered) -> int | None:
-        """Return what is paid with the item, in cents: what the ledger has, less what other items pay for it."""
+        """Return the amount paid with the item, in cents: what the ledger has, less what other items pay of it."""
         if duty.kind not in PAID or not duty.lines:
             return None
         return self._total(duty.lines, covered.period) - self.earlier(duty, covered)
 
     def earlier(self, duty: HouseholdDuty, covered: Covered) -> int:
-        """Return what other items of the calendar pay for the same months, in cents."""
+        """Return the amount that other calendar items pay for the same months, in cents."""
         return sum(
             cents
             for other in (self._by_id[name] for name in duty.less)
@@ -117,7 +117,7 @@ class Amounts:
         )
 
     def paydays(self, duty: HouseholdDuty, year: int) -> Iterator[PaydayPart]:
-        """Yield the paydays, or the parts of months, of a year for which the duty pays something."""
+        """Yield the paydays, or parts of months, of a year for which the duty pays something."""
         if not isinstance(duty.partition, Paydays):
             return
         counted = duty.partition.reached_lines or duty.lines
@@ -138,7 +138,7 @@ class Amounts:
         return None if duty.account is None else self.reason_of(duty.account, day)
 
     def reason_of(self, account_name: str, day: datetime.date) -> FrequencyReason:
-        """Return how often an account is filed on a day, and why. Raises KeyError for an account that there is not."""
+        """Return how often an account is filed on a day, and why. Raises KeyError for an unknown account."""
         return next(
             each.reason for each in self.stretches(account_name, day.year) if each.last_month >= day.month
         )
@@ -191,7 +191,7 @@ class Amounts:
         return self._duties.paid_lines(account_name)
 
     def _steps(self, account_name: str) -> dict[str, int]:
-        """Return how many months each frequency's most frequent payment covers."""
+        """Return how many months the most frequent payment covers, by frequency."""
         steps: dict[str, int] = {}
         for duty in self._duties.duties:
             if duty.account != account_name or duty.kind not in PAID or not duty.lines:
@@ -207,13 +207,13 @@ class Amounts:
 
 
 def _length(partition: Partition) -> int:
-    """Return how many months each period has; 1 where they differ, as months fit into all of them."""
+    """Return how many months each period has; 1 if they differ, since months fit into all of them."""
     length = MONTHS // len(partition.ends)
     return length if all(end % length == 0 for end in partition.ends) else 1
 
 
 def chosen_frequency(household: Household, jurisdiction: str, account: str, year: int) -> str | None:
-    """Return how often the household said that it files in a year; None where it said nothing."""
+    """Return the frequency that the household entered for a year; None if it entered none."""
     chosen = [
         (filing.since_year, filing.frequency)
         for filing in household.filings
@@ -241,7 +241,7 @@ def _part(partition: Paydays, day: datetime.date) -> _Part:
 def _whenever_reached(
     cents: Mapping[_Part, int], towards: Mapping[_Part, int], limit: int
 ) -> Iterator[PaydayPart]:
-    """Yield the parts with which what is not paid yet of a quarter reaches the limit, with all that is not paid yet."""
+    """Yield the parts in which the unpaid amount of a quarter reaches the limit, with all that is unpaid."""
     open_cents = open_towards = 0
     since: datetime.date | None = None
     quarter: tuple[int, int] | None = None

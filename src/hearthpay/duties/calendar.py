@@ -1,7 +1,7 @@
-"""The calendar of duties: from the facts of a household, what is due in a range of days.
+"""The calendar of duties: what is due in a range of days, from the facts of a household.
 
-A pure function: facts that change and change back give the same items. An item keeps its key and its uid, whatever
-becomes of its date.
+A pure function: facts that change and change back give the same items. An item keeps its key and its uid, even if its
+date changes.
 """
 
 import datetime
@@ -32,25 +32,25 @@ from hearthpay.taxes.vocabulary import Confidence
 _CONFIDENCES: Final = ("low", "medium", "high")
 
 _YEARS_AROUND: Final = 2
-"""A duty is due at most this many years from the period that it is about."""
+"""A duty is due at most this many years from the period it covers."""
 
 _BEYOND: Final = datetime.timedelta(days=31)
-"""A duty is due at most this long before the hire that it is about, however it moves."""
+"""A duty is due at most this long before its hire, however its date moves."""
 
 
 class UnknownFilingError(ValueError):
-    """A household files under an account, or at a frequency, that the jurisdiction does not have."""
+    """A household files under an account, or at a frequency, that the jurisdiction doesn't have."""
 
 
 @dataclass(frozen=True, slots=True)
 class CalendarItem:
-    """Something a household must do, may choose, or must hand out, by a day."""
+    """Something a household must do, may choose, or must hand out, by a certain day."""
 
     key: str
-    """Names the item for good, in the household: what it is marked as done by."""
+    """The item's permanent name within the household, used to mark it as done."""
 
     uid: UUID
-    """Names it for good, everywhere."""
+    """The item's permanent and globally unique name."""
 
     kind: Kind
     jurisdiction: str
@@ -60,25 +60,25 @@ class CalendarItem:
     employee_id: UUID | None
     employee_name: str | None
     period: str
-    """``2026``, ``2026-H1``, ``2026-Q3``, ``2026-M12``, ``2026-I2`` (an instalment), or a day: of the hire, or the
+    """``2026``, ``2026-H1``, ``2026-Q3``, ``2026-M12``, ``2026-I2`` (an installment), or a day: of the hire, or the
     last of the paydays that are paid together."""
 
     period_start: datetime.date
     period_end: datetime.date
     due: datetime.date
-    """The last day on which it is in time, moved as the agency moves it."""
+    """The last day on which it is on time, moved as the agency moves it."""
 
     due_unmoved: datetime.date
-    """The day that the law names: to aim for where it is not sure how the agency moves it."""
+    """The day that the law names: the one to aim for if it isn't certain how the agency moves it."""
 
     amount: int | None
-    """For a payment, what the ledger has for the period so far less what earlier items pay of it, in cents."""
+    """For a payment, the ledger's amount for the period so far, less what earlier items pay of it, in cents."""
 
     earlier: int
-    """What earlier items pay for the same period, in cents."""
+    """The amount that earlier items pay for the same period, in cents."""
 
     reason: FrequencyReason | None
-    """Why it is filed so often; None where the agency gives no choice."""
+    """Why it is filed at this frequency; None if the agency gives no choice."""
 
     link: str | None
     done_on: datetime.date | None
@@ -92,7 +92,7 @@ def calendar_of_duties(
 ) -> tuple[CalendarItem, ...]:
     """Return what is due from ``first`` to ``last``, both included, by due date.
 
-    Raises `UnknownFilingError` for a filing that its jurisdiction does not know, KeyError for a state without duties.
+    Raises `UnknownFilingError` for a filing unknown to its jurisdiction, KeyError for a state without duties.
     """
     _check_filings(household)
     items = [
@@ -105,7 +105,7 @@ def calendar_of_duties(
 
 
 def _jurisdictions(household: Household) -> list[str]:
-    """Return where the household may have duties: federal law, and each state of work, of withholding, or owed."""
+    """Return where the household may have duties: federal law, and each state of work, withholding, or amounts owed."""
     states = {employment.state for employee in household.employees for employment in employee.employments}
     states |= {
         withholding.jurisdiction for employee in household.employees for withholding in employee.withholding
@@ -160,7 +160,7 @@ def _for_period(
     if covered is None:
         return
     unmoved = _unmoved(duty, period)
-    # What is chosen ahead for a year is chosen by a household that is liable in the year in which it chooses.
+    # An election made ahead for a year concerns a household that is liable in the year in which it chooses.
     asked = covered.period if unmoved >= period.start else next(YEARS.periods(unmoved.year))
     if asked.end < begins:
         return
@@ -186,7 +186,7 @@ def _for_period(
 def _has_nothing_to_say(
     household: Household, duty: HouseholdDuty, covered: Covered, amount: int | None
 ) -> bool:
-    """Tell whether a period is over in which nothing was paid, and for which the agency wants no return."""
+    """Return whether a past period had no payments and the agency requires no return for it."""
     if covered.period.end >= household.as_of or not duty.lines:
         return False
     if duty.kind == "payment":
@@ -197,7 +197,7 @@ def _has_nothing_to_say(
 
 
 def _is_open(household: Household, duty: HouseholdDuty) -> bool:
-    """Tell whether the household has a number for an account under which the duty is filed."""
+    """Return whether the household has a number for an account under which the duty is filed."""
     return duty.kind == "return" and any(is_among(line, duty.lines) for line in household.open_lines)
 
 
@@ -225,7 +225,7 @@ def _month_of(part: PaydayPart) -> Period:
 def _begins(household: Household, jurisdiction: str) -> datetime.date:
     """Return the first day on which anybody worked, or was paid, in a state (federal law: anywhere).
 
-    A threshold that is crossed makes the household liable from the start of the year; there is nothing to report of
+    A crossed threshold makes the household liable from the start of the year, but there is nothing to report for
     periods in which nobody worked yet.
     """
     everywhere = jurisdiction == FEDERAL
@@ -255,7 +255,7 @@ def _begins(household: Household, jurisdiction: str) -> datetime.date:
 
 
 def _is_outside(household: Household, duty: HouseholdDuty, period: Period) -> bool:
-    """Tell whether the law begins after the period, or the account was closed before it."""
+    """Return whether the law begins after the period, or the account was closed before it."""
     if duty.effective_from is not None and period.end < duty.effective_from:
         return True
     return any(
@@ -278,7 +278,7 @@ def _has_too_high_wages(household: Household, duty: HouseholdDuty, period: Perio
 
 
 def _concerns(household: Household, duty: HouseholdDuty, period: Period, employee: HouseholdEmployee) -> bool:
-    """Tell whether a condition of the duty holds of an employee in the period.
+    """Return whether a condition of the duty applies to an employee in the period.
 
     Money that the ledger has under one of its lines is owed whatever the conditions say.
     """
@@ -315,7 +315,7 @@ def _has_money(
 
 
 def _is_liable(household: Household, duty: HouseholdDuty, period: Period, employee_id: UUID | None) -> bool:
-    """Tell whether a threshold of the duty is crossed in the period: by all wages together (None), or by one's own."""
+    """Return whether a threshold of the duty is crossed in the period: by all wages (None), or by one employee's."""
     return any(
         liability.name in duty.when
         and liability.jurisdiction == duty.jurisdiction
@@ -333,7 +333,7 @@ def _works(employee: HouseholdEmployee, state: str, period: Period) -> bool:
 
 
 def _withholds(employee: HouseholdEmployee, jurisdiction: str | None, period: Period) -> bool:
-    """Tell whether tax of the jurisdiction (None: of any) is withheld in the period while the employee works."""
+    """Return whether tax of the jurisdiction (None: of any) is withheld in the period while the employee works."""
     return any(
         jurisdiction in (None, withholding.jurisdiction)
         and _overlap(
@@ -347,7 +347,7 @@ def _withholds(employee: HouseholdEmployee, jurisdiction: str | None, period: Pe
 
 
 def _overlap(*stretches: tuple[datetime.date, datetime.date | None]) -> bool:
-    """Tell whether the stretches of time have a day in common."""
+    """Return whether the time spans have a day in common."""
     first = max(since for since, _ in stretches)
     return all(until is None or first <= until for _, until in stretches)
 
@@ -366,7 +366,7 @@ def _moved(duty: HouseholdDuty, unmoved: datetime.date) -> datetime.date:
 
 
 def _at_hires(household: Household, duty: HouseholdDuty, last: datetime.date) -> Iterator[CalendarItem]:
-    """Return what is due at hires up to the day, and a little beyond; one far ahead may have no day to be due on."""
+    """Yield what is due for hires up to the day, and a little beyond; a hire far ahead may have no due date."""
     if not isinstance(duty.due, AfterHire):
         raise TypeError(f"{duty.id} is due for a period")
     for employee in household.employees:
@@ -379,9 +379,9 @@ def _at_hires(household: Household, duty: HouseholdDuty, last: datetime.date) ->
 
 
 def _owes_anything(household: Household, hired_on: datetime.date) -> bool:
-    """Tell whether the household owes anything at all: below every threshold, a hire brings no duties either.
+    """Return whether the household owes anything at all: below every threshold, a hire brings no duties either.
 
-    Where a state asks for premiums from the first dollar on, whoever works there is above the threshold.
+    Where a state requires premiums from the first dollar, everybody who works there is above the threshold.
     """
     return (
         household.expects_to_owe
@@ -400,9 +400,9 @@ def _owes_anything(household: Household, hired_on: datetime.date) -> bool:
 
 
 def _hires(employee: HouseholdEmployee, duty: HouseholdDuty) -> Iterator[datetime.date | None]:
-    """Return the first day of each employment that is a hire in the duty's jurisdiction, None for those that are none.
+    """Yield the first day of each employment that is a hire in the duty's jurisdiction, None for those that aren't.
 
-    Who moves to another state without a break was hired before.
+    An employee who moves to another state without a break was hired before.
     """
     left: datetime.date | None = None
     for number, employment in enumerate(employee.employments):
@@ -432,7 +432,7 @@ def _item(
     *,
     label: str | None = None,
 ) -> CalendarItem:
-    """Return the item; ``label`` names in its key what ``period`` shows, where that may still change."""
+    """Return the item; ``label`` replaces ``period`` in its key if the period may still change."""
     key = f"{duty.jurisdiction}/{duty.id}/{label or period}"
     if employee is not None:
         key += f"/{employee.id}"

@@ -1,4 +1,4 @@
-"""The page of the documentation that tells, state by state, which accounts and duties are known and how surely."""
+"""The documentation page that shows, state by state, which accounts and duties are known and with what confidence."""
 
 import calendar
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
-"""What is due when somebody is hired and when an employment ends: contracts, notices, policies, the last wages.
+"""What is due when an employee is hired and when an employment ends: contracts, notices, policies, the last wages.
 
-Pure, like `calendar`: from plain facts the items of a household, each under a key that stays.
+Pure, like `calendar`: from plain facts, the items of a household, each under a permanent key.
 """
 
 import datetime
@@ -39,12 +39,12 @@ _RENEW_POLICY: Final[Mapping[PolicyKind, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Engagement:
-    """An employment in a state: its first and last day, and what contracts and notices depend on."""
+    """An employment in a state: its first and last day, and the facts that contracts and notices depend on."""
 
     person_id: UUID
     name: str
     number: int
-    """Which employment of the person it is, from 1 on."""
+    """Which of the person's employments it is, starting at 1."""
 
     state: str
     places: frozenset[str]
@@ -53,15 +53,15 @@ class Engagement:
     weekly_hours: Decimal | None
     pay_frequency: str
     withholds: bool = False
-    """Whether federal income tax is withheld, for which Form W-4 is needed."""
+    """Whether federal income tax is withheld, which requires Form W-4."""
 
     w4_on: datetime.date | None = None
-    """When the employee signed Form W-4 here; None: not here."""
+    """When the employee signed Form W-4 here; None if not signed here."""
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyStatus:
-    """A policy that is needed, or on record, and what is known of it."""
+    """A policy that is needed, or on record, and what is known about it."""
 
     needed: NeededPolicy | None
     state: str
@@ -78,7 +78,7 @@ class _Occasion:
     what: str
     agency: str
     day: datetime.date
-    """On which it happens."""
+    """The day on which it happens."""
 
     due: datetime.date
     note: str
@@ -89,7 +89,7 @@ class _Occasion:
 
 
 def occasional_duties() -> tuple[str, ...]:
-    """Return the jurisdiction and id, as ``NJ/written-contract``, of every duty that can stand here."""
+    """Return the jurisdiction and id, such as ``NJ/written-contract``, of every duty that can occur here."""
     rules = employment_rules()
     hires = [f"{duty.state}/{duty.id}" for duty in rules.at_hire]
     ends = [f"{state}/{LAST_WAGES}" for state in rules.last_wages]
@@ -103,7 +103,7 @@ def employment_items(
     policies: Sequence[PolicyStatus],
     done: Mapping[str, datetime.date],
 ) -> tuple[CalendarItem, ...]:
-    """Return the items of these employments and policies, in no order; ``done`` is what was marked, by key."""
+    """Return the items of these employments and policies, unordered; ``done`` has those marked as done, by key."""
     found = [occasion for each in engagements for occasion in (*_at_hire(each), *_at_end(each))] + [
         occasion for policy in policies for occasion in _of_policy(policy)
     ]
@@ -143,7 +143,7 @@ def _at_hire(each: Engagement) -> Iterator[_Occasion]:
 
 
 def _holds(duty: HireDuty, each: Engagement) -> bool:
-    """Tell whether a contract or notice is due; hours that nobody said count as enough of them."""
+    """Return whether a contract or notice is due; unknown hours count as enough."""
     if duty.effective_from is not None and each.until is not None and each.until < duty.effective_from:
         return False
     if duty.effective_from is not None and each.since < duty.effective_from:
@@ -172,7 +172,7 @@ def _at_end(each: Engagement) -> Iterator[_Occasion]:
 
 
 def last_wages_due(rule: LastWages, last_day: datetime.date, pay_frequency: str) -> datetime.date:
-    """Return by when the last wages are due after a discharge; a payday is at most one pay period away."""
+    """Return when the last wages are due after a discharge; a payday is at most one pay period away."""
     if rule.office_days is not None:
         return add_office_days(last_day, rule.office_days, "federal")
     days = _DAYS_OF_PERIOD.get(pay_frequency, 14) if rule.days is None else rule.days

@@ -1,4 +1,4 @@
-"""The employments and policies of a household as the calendar of hires and endings needs them, from its records."""
+"""A household's employments and policies, from its records, as the calendar of hires and endings needs them."""
 
 import datetime
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ from hearthpay.taxes.place_names import plain_name
 async def items_of_employment(
     session: AsyncSession, employer: Employer, today: datetime.date, done: Mapping[str, datetime.date]
 ) -> tuple[CalendarItem, ...]:
-    """Return what hires, endings and policies bring; whoever calls has asked whether it may be told."""
+    """Return the items for hires, endings and policies; the caller has checked that they may be shown."""
     statement = select(Employee).where(Employee.employer_id == employer.id).order_by(Employee.id)
     records = (await session.scalars(statement)).all()
     policies = await read_policies(session, employer.id, today, records)
@@ -39,7 +39,7 @@ async def items_of_employment(
 
 
 def engagements_of(record: Employee, w4_on: datetime.date | None = None) -> Iterator[Engagement]:
-    """Yield the employments of a record, the earlier ones in the state of today's."""
+    """Yield the employments of a record, the earlier ones in the current one's state."""
     spells = [
         (datetime.date.fromisoformat(each["start_date"]), datetime.date.fromisoformat(each["end_date"]))
         for each in record.earlier_employments

@@ -1,4 +1,4 @@
-"""Reads what a household does at a hire and at the end of an employment beside the duties of its state's file."""
+"""Reads what a household does at a hire and at the end of an employment, besides the duties in its state's file."""
 
 import datetime
 import functools
@@ -18,12 +18,12 @@ LAST_WAGES: Final = "last-wages"
 
 @dataclass(frozen=True, slots=True)
 class HireDuty:
-    """A contract or notice that is due on the first day of work in a state, or in its places alone."""
+    """A contract or notice that is due on the first day of work in a state, or only in certain places."""
 
     id: str
     state: str
     places: frozenset[str]
-    """As `plain_name` spells them; empty: the whole state."""
+    """As `plain_name` spells them; empty for the whole state."""
 
     what: str
     contract: bool
@@ -36,13 +36,13 @@ class HireDuty:
 
 @dataclass(frozen=True, slots=True)
 class LastWages:
-    """By when the last wages are due where the household ends the employment; all None and no payday: no law."""
+    """When the last wages are due if the household ends the employment; all None and no payday means no law."""
 
     state: str
     days: int | None
     office_days: int | None
     quit: str
-    """By when they are due to who leaves, in words."""
+    """When they are due if the employee quits, in words."""
 
     sources: tuple[Source, ...]
     confidence: Confidence
@@ -50,7 +50,7 @@ class LastWages:
 
 @dataclass(frozen=True, slots=True)
 class CertificateDuty:
-    """That the employee completes Form W-4, by the first day of work, where federal income tax is withheld."""
+    """The duty that the employee completes Form W-4 by the first day of work, if federal income tax is withheld."""
 
     what: str
     note: str
@@ -60,7 +60,7 @@ class CertificateDuty:
 
 @dataclass(frozen=True, slots=True)
 class EmploymentRules:
-    """All of them, by state."""
+    """All rules, by state."""
 
     w4: CertificateDuty
 
@@ -70,7 +70,7 @@ class EmploymentRules:
 
 @functools.cache
 def employment_rules() -> EmploymentRules:
-    """Return the rules; raises `RuleError` for a file that is not sound."""
+    """Return the rules; raises `RuleError` for an invalid file."""
     return read_employment_rules(RuleTable.load(FOLDER / "employment.toml"))
 
 

@@ -1,7 +1,7 @@
-"""The secret link of a household's calendar: made, renewed, revoked, and opened by whoever has it.
+"""The secret link of a household's calendar: created, renewed, revoked, and opened by anyone who has it.
 
 A household has at most one link in force. The database keeps only a hash of its token, which nobody can read; a link
-that was renewed or revoked opens nothing from that moment on.
+stops working the moment it is renewed or revoked.
 """
 
 import datetime
@@ -28,11 +28,11 @@ from hearthpay.employers.models import Employer
 from hearthpay.security.portal_tokens import PortalToken, generate_token
 
 FEED_PATH: Final = "/calendar"
-"""Where the links begin; the token follows, and ``.ics``."""
+"""The start of the links; the token follows, then ``.ics``."""
 
 _DAYS_BACK: Final = datetime.timedelta(days=183)
 _DAYS_AHEAD: Final = datetime.timedelta(days=400)
-"""How far a feed reaches: what was due stays in sight for half a year."""
+"""How many days ahead a feed extends: past due items stay visible for half a year."""
 
 
 class _FindRow(NamedTuple):
@@ -49,16 +49,16 @@ _FIND: Final = query(
 
 @dataclass(frozen=True, slots=True)
 class OpenLink:
-    """A link that is in force, and whose it is."""
+    """A link in force, and whose it is."""
 
     id: UUID
     tenant: Tenant
 
 
 async def make_link(session: AsyncSession, actor: Actor, clock: Clock, employer: Employer) -> PortalToken:
-    """Return the token of a new link; the one before opens nothing any more. With an audit row.
+    """Return the token of a new link; the previous one stops working. With an audit row.
 
-    Let it out only once the transaction has committed. Raises what `allow` raises.
+    Give it out only once the transaction has committed. Raises what `allow` raises.
     """
     allow(actor, KEEP_CALENDAR, employer.id)
     replaced = await _end(session, clock, employer)
@@ -97,7 +97,7 @@ async def revoke_link(session: AsyncSession, actor: Actor, clock: Clock, employe
 
 
 async def link_in_force(session: AsyncSession, actor: Actor, employer: Employer) -> datetime.datetime | None:
-    """Return since when the household's link is in force; None where there is none. Raises what `allow` raises."""
+    """Return when the household's link came into force; None if there is none. Raises what `allow` raises."""
     allow(actor, READ_CALENDAR, employer.id)
     since: datetime.datetime | None = await session.scalar(
         select(CalendarLink.created_at).where(
@@ -108,7 +108,7 @@ async def link_in_force(session: AsyncSession, actor: Actor, employer: Employer)
 
 
 async def _end(session: AsyncSession, clock: Clock, employer: Employer) -> UUID | None:
-    """Revoke the household's link, if it has one; the household is locked, so that of two new links one follows."""
+    """Revoke the household's link, if it has one; the household is locked, so two new links are made in sequence."""
     await session.execute(
         select(Employer.id).where(Employer.id == employer.id).with_for_update(key_share=True)
     )
@@ -123,7 +123,7 @@ async def _end(session: AsyncSession, clock: Clock, employer: Employer) -> UUID 
 
 
 async def open_link(database: Database, token: PortalToken) -> OpenLink | None:
-    """Return the link in force that a token opens, or None."""
+    """Return the link in force for a token, or None."""
     async with database.transaction(None) as session:
         row = await fetch_optional(session, _FIND, {"token_hash": token.hash})
     if row is None:
@@ -132,9 +132,9 @@ async def open_link(database: Database, token: PortalToken) -> OpenLink | None:
 
 
 async def read_feed(database: Database, clock: Clock, link: OpenLink) -> bytes | None:
-    """Return the feed of a link; None where the link or its household has gone meanwhile.
+    """Return the feed of a link; None if the link or its household has been removed since.
 
-    It is stamped with the beginning of the day, so that it is the same to the byte until something changes.
+    Its timestamp is the beginning of the day, so that it stays the same to the byte until something changes.
     """
     async with database.transaction(link.tenant) as session:
         employer = await session.scalar(

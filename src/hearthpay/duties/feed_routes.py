@@ -1,7 +1,7 @@
-"""The feed of a household's calendar, for calendar programmes: by the secret in its address, without a key.
+"""The feed of a household's calendar for calendar apps, read by the secret in its address, without a key.
 
-Whoever may not see it gets one answer, whatever the reason. Guesses are counted by the address that they come from, as
-failed keys are; a link in force may be read so many times a day.
+Anyone who may not see it gets the same response, whatever the reason. Guesses are counted by the client's address, as
+failed keys are; a link in force may be read a limited number of times a day.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from hearthpay.http.runtime import runtime_of
 from hearthpay.security.portal_tokens import parse_token
 
 READINGS_PER_DAY: Final = 500
-"""Each programme reads a feed a few times a day."""
+"""Each app reads a feed a few times a day."""
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -27,7 +27,7 @@ _NOT_MODIFIED: Final = 304
 
 @router.get(f"{FEED_PATH}/{{token}}.ics")
 async def get_feed(request: Request) -> Response:
-    """The household's calendar, or the answer that there is none."""
+    """Return the household's calendar, or the response that there is none."""
     runtime = runtime_of(request)
     link = await _link_of(request)
     feed = None
@@ -51,7 +51,7 @@ async def get_feed(request: Request) -> Response:
 
 
 async def _link_of(request: Request) -> OpenLink | None:
-    """Return the link that the address spells, or None; raises `rate_limited` after too many that were none."""
+    """Return the link in the address, or None; raises `rate_limited` after too many invalid ones."""
     runtime = runtime_of(request)
     address = None if request.client is None else request.client.host
     token = parse_token(request.path_params["token"])

@@ -1,8 +1,8 @@
 """How often a household files under an account, month by month of a year, by the ledger, and why.
 
-The months of a year are parted into stretches, each filed once: a cent is in one of them, whatever the frequency
-becomes. Inside a quarter or year a frequency is decided by what was withheld up to each month; a later month never
-changes what an earlier one was told.
+The months of a year are divided into stretches, each filed once: a cent is in exactly one of them, even if the
+frequency changes. Within a quarter or year a frequency is decided by what was withheld up to each month; a later
+month never changes the decision for an earlier one.
 """
 
 import datetime
@@ -17,22 +17,22 @@ from hearthpay.duties.periods import MONTH_END, MONTHS, day_of_month
 ReasonCode = Literal[
     "only", "chosen", "household_rule", "assigned", "new_account", "reached", "below", "nothing_yet"
 ]
-"""Why: the agency knows no other frequency; the household, or a letter, said so; a rule for households; what the agency
-gives a new account until it writes otherwise; a new account's by law; a limit was reached; the next limit was not; or
-nothing was withheld yet."""
+"""Why: the agency has no other frequency; the household, or a letter, set it; a rule for households; what the agency
+gives a new account until it writes otherwise; a new account's by law; a limit was reached; the next limit was not;
+or nothing was withheld yet."""
 
 QUARTER: Final = 3
 _STEPS: Final[Mapping[str, int]] = {"annual": MONTHS, "semiannual": 6, "quarterly": QUARTER}
 _NEAR: Final = 80
-"""Per cent of a limit from which on it is near."""
+"""Percent of a limit from which it counts as near."""
 
 _FEWEST_PAYDAYS: Final = 2
-"""Paydays that tell how often somebody is paid."""
+"""The paydays needed to see how often an employee is paid."""
 
 
 @dataclass(frozen=True, slots=True)
 class FrequencyReason:
-    """Why a frequency holds; amounts in cents."""
+    """Why a frequency applies; amounts in cents."""
 
     code: ReasonCode
     frequency: str
@@ -41,20 +41,20 @@ class FrequencyReason:
     """What was withheld in the measure's window."""
 
     expected: int | None = None
-    """What it comes to by the window's end if it goes on so; None where the window is over."""
+    """The expected total by the end of the window if it continues this way; None if the window has ended."""
 
     limit: int | None = None
     """The limit that was reached."""
 
     next_limit: int | None = None
-    """The next one, which was not."""
+    """The next limit, which was not reached."""
 
     next_frequency: str | None = None
     """What begins there."""
 
     @property
     def is_near(self) -> bool:
-        """Whether the next limit is near: 80 per cent of it or more."""
+        """Whether the next limit is near: 80 percent of it or more."""
         if self.next_limit is None:
             return False
         return max(self.measured or 0, self.expected or 0) * 100 >= self.next_limit * _NEAR
@@ -66,7 +66,7 @@ def _no_paydays(_year: int, _month: int) -> Sequence[datetime.date]:
 
 @dataclass(frozen=True, slots=True)
 class AccountLedger:
-    """What was withheld under an account: the tax of a month in cents, and its paydays in order, where known."""
+    """What was withheld under an account: the tax of a month in cents, and its paydays in order, if known."""
 
     cents: Callable[[int, int], int]
     paydays: Callable[[int, int], Sequence[datetime.date]] = _no_paydays
@@ -74,7 +74,7 @@ class AccountLedger:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Months of a year that are filed at once."""
+    """Months of a year that are filed together."""
 
     first_month: int
     last_month: int
@@ -82,7 +82,7 @@ class Stretch:
 
     @property
     def frequency(self) -> str:
-        """How often the household files then."""
+        """How often the household files in these months."""
         return self.reason.frequency
 
 
@@ -97,8 +97,8 @@ def stretches_of(
 ) -> tuple[Stretch, ...]:
     """Return how the year is filed under an account, in order, without gap or overlap.
 
-    ``chosen`` is what the household said of the year. ``steps`` tells, by frequency, how many months a payment covers
-    where it is not what the frequency's name says; ``has_number``, whether the account's number is on file.
+    ``chosen`` is what the household entered for the year. ``steps`` says, by frequency, how many months a payment
+    covers if not what the frequency's name says; ``has_number``, whether the account's number is on file.
     """
     reasons = months_of(account, chosen, ledger, year, has_number=has_number)
     found: list[Stretch] = []
@@ -132,7 +132,7 @@ def months_of(
 
 
 def _by_look_back(account: Account, ledger: AccountLedger, year: int) -> tuple[FrequencyReason, ...]:
-    """Return the frequency that the twelve months looked back on give the whole year; a new account has none."""
+    """Return the whole year's frequency by its twelve look-back months; a new account has none."""
     if account.measure == "year_before":
         window = [(year - 1, month) for month in range(1, MONTHS + 1)]
     else:
@@ -152,7 +152,7 @@ def _first_band(account: Account) -> int:
 
 
 def _by_quarter_before(account: Account, ledger: AccountLedger, year: int) -> tuple[FrequencyReason, ...]:
-    """Return the frequencies that each quarter is given by the tax of the one before."""
+    """Return the frequencies of each quarter, by the tax of the quarter before."""
     reasons: list[FrequencyReason] = []
     for start in range(1, MONTHS + 1, QUARTER):
         of_year, first = (year, start - QUARTER) if start > QUARTER else (year - 1, MONTHS - QUARTER + 1)
@@ -164,7 +164,7 @@ def _by_quarter_before(account: Account, ledger: AccountLedger, year: int) -> tu
 def _in_course(
     account: Account, ledger: AccountLedger, year: int, floor: int = 0
 ) -> tuple[FrequencyReason, ...]:
-    """Return the frequencies as the year's own months decide them, each window by itself."""
+    """Return the frequencies as the year's own months decide them, each window separately."""
     size = QUARTER if account.measure in ("quarter", "month") else MONTHS
     before = _last_of_window(account, ledger, year - 1, MONTHS - size + 1, size, floor)
     reasons: list[FrequencyReason] = []
@@ -178,7 +178,7 @@ def _in_course(
 def _last_of_window(
     account: Account, ledger: AccountLedger, year: int, start: int, size: int, floor: int
 ) -> FrequencyReason | None:
-    """Return how a window ended, None where nothing was withheld in it."""
+    """Return the last reason of a window; None if nothing was withheld in it."""
     if not any(ledger.cents(year, month) > 0 for month in range(start, start + size)):
         return None
     return _window(account, ledger, year, start, size, None, floor)[-1]
@@ -193,7 +193,7 @@ def _window(
     before: FrequencyReason | None,
     floor: int,
 ) -> list[FrequencyReason]:
-    """Return the frequency of each month of a window: the rarest until a limit is reached, and then on."""
+    """Return the frequency of each month of a window: the rarest until a limit is reached, then the one reached."""
     rarest = FrequencyReason("nothing_yet", account.bands[floor].frequency, account.measure)
     reached: FrequencyReason | None = None
     reasons: list[FrequencyReason] = []
@@ -215,7 +215,7 @@ def _window(
 
 
 def _expected(paid: list[int], days: list[datetime.date], size: int, end: datetime.date) -> int:
-    """Return what the tax comes to by the window's end if paydays go on as they came, else at the months' average."""
+    """Return the expected tax by the window's end if paydays continue at this pace, else at the months' average."""
     if len(days) < _FEWEST_PAYDAYS:
         return sum(paid) * size // len(paid)
     gaps = sorted((later - earlier).days for earlier, later in itertools.pairwise(days))

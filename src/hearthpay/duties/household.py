@@ -1,6 +1,6 @@
-"""What the calendar of duties needs to know of a household, as plain values.
+"""What the calendar of duties needs to know about a household, as plain values.
 
-Amounts are whole cents as the ledger has them; days are calendar days. Nothing here is looked up: who calls has it.
+Amounts are whole cents from the ledger; days are calendar days. Nothing is looked up here: the caller supplies it.
 """
 
 import datetime
@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 FEDERAL = "US"
-"""What stands for the state where federal law is meant."""
+"""The value used in place of a state for federal law."""
 
 
 @dataclass(frozen=True, slots=True)
 class EmploymentSpell:
-    """A stretch of time in which an employee works in one state; ``until`` is the last day, None while it lasts."""
+    """A period in which an employee works in one state; ``until`` is the last day, None while it continues."""
 
     state: str
     since: datetime.date
@@ -23,7 +23,7 @@ class EmploymentSpell:
 
 @dataclass(frozen=True, slots=True)
 class Withholding:
-    """A stretch of time in which income tax of a jurisdiction (a state, or ``US``) is withheld from an employee."""
+    """A period in which income tax of a jurisdiction (a state, or ``US``) is withheld from an employee."""
 
     jurisdiction: str
     since: datetime.date
@@ -32,7 +32,7 @@ class Withholding:
 
 @dataclass(frozen=True, slots=True)
 class HouseholdEmployee:
-    """Somebody whom the household pays; employments are in order and do not overlap."""
+    """A person whom the household pays; employments are in order and don't overlap."""
 
     id: UUID
     name: str
@@ -43,15 +43,15 @@ class HouseholdEmployee:
     """Whether the Form W-4 on file claims exemption from federal withholding."""
 
     local_lines: frozenset[str] = frozenset()
-    """Codes of the local taxes that the pay bears today, by the places chosen."""
+    """Codes of the local taxes on the employee's pay today, by the places chosen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Liability:
-    """A threshold that was crossed: from ``since`` to ``until`` the household owes what waits for it.
+    """A crossed threshold: from ``since`` to ``until`` the household owes what depends on it.
 
-    ``name`` is the engine's (``fica``, ``futa``, ``sui``, ``sdi``, ``tdi``). Where the wages of one employee alone are
-    counted, as for Social Security, ``employee_id`` says whose.
+    ``name`` is the engine's (``fica``, ``futa``, ``sui``, ``sdi``, ``tdi``). If only one employee's wages count, as
+    for Social Security, ``employee_id`` says whose.
     """
 
     jurisdiction: str
@@ -63,7 +63,7 @@ class Liability:
 
 @dataclass(frozen=True, slots=True)
 class LedgerAmount:
-    """What a line of the paychecks of one month comes to, of one employee, in cents, voids taken out."""
+    """The total of a line in the paychecks of one month, for one employee, in cents, less voids."""
 
     employee_id: UUID
     line: str
@@ -74,7 +74,7 @@ class LedgerAmount:
 
 @dataclass(frozen=True, slots=True)
 class PaydayAmount:
-    """What a line of all paychecks of one day comes to, in cents, voids taken out."""
+    """The total of a line in all paychecks of one day, in cents, less voids."""
 
     line: str
     day: datetime.date
@@ -82,12 +82,12 @@ class PaydayAmount:
 
 
 AmountsByLine = Mapping[str, Sequence[LedgerAmount]]
-"""Amounts by the line that they were charged under."""
+"""Amounts by the line that they were charged on."""
 
 
 @dataclass(frozen=True, slots=True)
 class WagesInState:
-    """What all employees together were paid in a state in one month, in cents."""
+    """The wages paid to all employees together in a state in one month, in cents."""
 
     state: str
     year: int
@@ -97,7 +97,7 @@ class WagesInState:
 
 @dataclass(frozen=True, slots=True)
 class Filing:
-    """How often the household files under an account, from the start of a year on: as it, or its agency, has chosen."""
+    """How often the household files under an account, starting with a year, as the household or its agency chose."""
 
     jurisdiction: str
     account: str
@@ -107,7 +107,7 @@ class Filing:
 
 @dataclass(frozen=True, slots=True)
 class ClosedAccount:
-    """The last day of an account that the agency has closed: later periods are no longer reported."""
+    """The last day of an account that the agency has closed; later periods are no longer reported."""
 
     jurisdiction: str
     account: str
@@ -126,28 +126,28 @@ class Household:
     filings: tuple[Filing, ...] = ()
     closed: tuple[ClosedAccount, ...] = ()
     paydays: tuple[PaydayAmount, ...] = ()
-    """The amounts by payday, of lines that some duty settles payday by payday."""
+    """The amounts by payday, of lines that a duty settles payday by payday."""
 
     open_lines: frozenset[str] = frozenset()
-    """Codes of the lines whose account has a number on file: their agency may want a return though nothing was paid."""
+    """Codes of lines whose account has a number on file; the agency may require a return even for no pay."""
 
     as_of: datetime.date = datetime.date.min
-    """The day on which the facts stand: a period before it is over."""
+    """The day of the facts; a period before it has ended."""
 
     expects_to_owe: bool = False
-    """Whether it means to pay enough to cross a threshold: what is due at a hire is due before wages show it."""
+    """Whether the household expects to cross a threshold: what is due at a hire is due before wages show it."""
 
     done: Mapping[str, datetime.date] = field(default_factory=dict)
-    """What the household has marked as done, by the item's key, and the day on which it did."""
+    """What the household has marked as done, by the item's key, with the day it was done."""
 
     amounts_by_line: AmountsByLine = field(init=False, repr=False, compare=False)
-    """The amounts by line: a duty asks for some lines only."""
+    """The amounts by line, since a duty needs only some lines."""
 
     amounts_of: Mapping[UUID, AmountsByLine] = field(init=False, repr=False, compare=False)
-    """The same of each employee: each duty asks for them of each."""
+    """The same for each employee, since each duty needs them for each."""
 
     def __post_init__(self) -> None:
-        """Part the amounts by line and by employee."""
+        """Group the amounts by line and by employee."""
         lines: dict[str, list[LedgerAmount]] = {}
         employees: dict[UUID, dict[str, list[LedgerAmount]]] = {}
         for amount in self.amounts:

@@ -1,6 +1,6 @@
-"""The calendar of duties as an iCalendar feed (RFC 5545): an entry of a whole day for each item.
+"""The calendar of duties as an iCalendar feed (RFC 5545): an all-day entry for each item.
 
-Entries keep their UID whatever their date becomes, so that a programme that reads the feed again moves them.
+Entries keep their UID even if their date changes, so that an app that reads the feed again moves them.
 """
 
 import datetime
@@ -21,7 +21,7 @@ _READ_AGAIN_AFTER: Final = datetime.timedelta(hours=12)
 
 
 def feed_of(household: UUID, items: Iterable[CalendarItem], as_of: datetime.datetime) -> bytes:
-    """Return a household's feed, in UTF-8, as it stands at the instant ``as_of`` (ValueError without a timezone)."""
+    """Return a household's feed, in UTF-8, as of the instant ``as_of`` (ValueError without a timezone)."""
     if as_of.utcoffset() is None:
         raise ValueError("a feed needs a timezone-aware datetime")
     calendar = Calendar.new(
@@ -51,7 +51,7 @@ def _event(item: CalendarItem, stamp: datetime.datetime) -> Event:
 
 
 def summary_of(item: CalendarItem) -> str:
-    """Return what is to be done, in a line."""
+    """Return what to do, in one line."""
     whose = "" if item.employee_name is None else f" ({item.employee_name})"
     done = "" if item.done_on is None else "Done: "
     place = "" if item.jurisdiction == "US" else f"{item.jurisdiction}: "
@@ -59,7 +59,7 @@ def summary_of(item: CalendarItem) -> str:
 
 
 def description_of(item: CalendarItem) -> str:
-    """Return all else that is known of it, a line each."""
+    """Return everything else that is known about it, one line each."""
     lines = [f"To: {item.agency}"]
     if item.form is not None:
         lines.append(f"Form: {item.form}")

@@ -1,4 +1,4 @@
-"""The tables of the calendar: what a household said of its duties, and the secret link of its feed."""
+"""The calendar's tables: what a household entered about its duties, and the secret link of its feed."""
 
 import datetime
 from uuid import UUID
@@ -10,7 +10,7 @@ from hearthpay.database.base import Base
 
 
 class DutyMark(Base):
-    """The household's word that it did what an item of its calendar says."""
+    """The household's mark that it did what an item of its calendar requires."""
 
     __tablename__ = "duty_marks"
 
@@ -20,14 +20,14 @@ class DutyMark(Base):
     sandbox: Mapped[bool]
     item_key: Mapped[str]
     done_on: Mapped[datetime.date | None]
-    """None where it was taken back."""
+    """None if the mark was removed."""
 
     created_at: Mapped[datetime.datetime]
     updated_at: Mapped[datetime.datetime]
 
 
 class FilingChoice(Base):
-    """How often a household files under an account, from the start of a year on."""
+    """How often a household files under an account, starting with a year."""
 
     __tablename__ = "filing_choices"
 
@@ -39,7 +39,7 @@ class FilingChoice(Base):
     account: Mapped[str]
     since_year: Mapped[int] = mapped_column(SmallInteger)
     frequency: Mapped[str | None]
-    """None where it was taken back."""
+    """None if the mark was removed."""
 
     created_at: Mapped[datetime.datetime]
     updated_at: Mapped[datetime.datetime]
@@ -57,14 +57,14 @@ class AccountClosing(Base):
     jurisdiction: Mapped[str] = mapped_column(CHAR(2))
     account: Mapped[str]
     closed_on: Mapped[datetime.date | None]
-    """The last day for which the agency wants reports; None where it is open again."""
+    """The last day for which the agency wants reports; None if it is open again."""
 
     created_at: Mapped[datetime.datetime]
     updated_at: Mapped[datetime.datetime]
 
 
 class CalendarLink(Base):
-    """The secret link of a household's feed; the token itself is nowhere but in the link."""
+    """The secret link of a household's feed; the token itself is only in the link."""
 
     __tablename__ = "calendar_links"
 
@@ -73,7 +73,7 @@ class CalendarLink(Base):
     employer_id: Mapped[UUID]
     sandbox: Mapped[bool]
     token_hash: Mapped[bytes] = mapped_column(deferred=True)
-    """Written, and never read: the database alone compares it."""
+    """Written but never read: only the database compares it."""
 
     created_at: Mapped[datetime.datetime]
     revoked_at: Mapped[datetime.datetime | None]

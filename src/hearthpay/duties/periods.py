@@ -1,4 +1,4 @@
-"""The stretches of time that duties are about, and when a duty about one of them is due."""
+"""The periods that duties cover, and when a duty for a period is due."""
 
 import calendar
 import datetime
@@ -10,12 +10,12 @@ from hearthpay.duties.office_days import Offices, add_office_days
 
 MONTHS: Final = 12
 MONTH_END: Final = 31
-"""The last day of a month, however many it has."""
+"""The last day of a month, whatever its length."""
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Whole months of one year; ``label`` names them for good, and enters the ids of what is due for them."""
+    """Whole months of one year; ``label`` is their permanent name, and part of the ids of what is due for them."""
 
     label: str
     year: int
@@ -33,17 +33,19 @@ class Period:
         return day_of_month(self.year, self.last_month, 31)
 
     def covers(self, year: int, month: int) -> bool:
-        """Tell whether the month lies in the period."""
+        """Return whether the month is in the period."""
         return year == self.year and self.first_month <= month <= self.last_month
 
     def meets(self, since: datetime.date, until: datetime.date | None) -> bool:
-        """Tell whether what lasts from ``since`` to ``until``, both included, has a day in the period."""
+        """Return whether the time from ``since`` to ``until``, both included, has a day in the period."""
         return since <= self.end and (until is None or until >= self.start)
 
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """How a year is cut into periods: the months in which one ends, and the word for one (none for the whole year)."""
+    """How a year is divided into periods: the months in which one ends, and the word for one (none for a whole
+    year).
+    """
 
     ends: tuple[int, ...]
     word: str
@@ -64,19 +66,19 @@ MONTHLY: Final = Partition(tuple(range(1, MONTHS + 1)), "M")
 
 @dataclass(frozen=True, slots=True)
 class Paydays:
-    """Each payday by itself, or all paydays up to one of the days of the month, or to a day of the week, together."""
+    """Each payday separately, or together all paydays up to one of the days of the month, or to a day of the week."""
 
     ends: tuple[int, ...] = ()
-    """The days of the month up to which paydays are paid together; 31 is the last. Empty: none are."""
+    """The days of the month up to which paydays are paid together; 31 is the last. Empty if none are."""
 
     weekday: int | None = None
-    """The day of the week (0: Monday) up to which they are; None: they are not."""
+    """The day of the week (0: Monday) up to which paydays are paid together; None if they aren't."""
 
     reached: int | None = None
-    """In cents: only the part with which what a quarter's parts have not paid yet comes to so much; None: each part."""
+    """In cents: only a part in which the quarter's unpaid total reaches this amount is paid; None for each part."""
 
     reached_lines: tuple[str, ...] = ()
-    """Codes of the lines that count towards ``reached``; empty where all of the duty do."""
+    """Codes of the lines that count toward ``reached``; empty if all lines of the duty do."""
 
     def part_of(self, day: datetime.date) -> tuple[datetime.date, datetime.date]:
         """Return the first and last day of the part to which a payday belongs."""
@@ -92,7 +94,7 @@ class Paydays:
 
 @dataclass(frozen=True, slots=True)
 class AfterPeriod:
-    """A day of the month that comes ``months`` after the last of the period."""
+    """A day of the month that is ``months`` after the last month of the period."""
 
     months: int
     day: int
@@ -105,7 +107,7 @@ class AfterPeriod:
 
 @dataclass(frozen=True, slots=True)
 class DayOfYear:
-    """A day of the year that comes ``years`` after the period's, or before it where that is negative."""
+    """A day of the year that is ``years`` after the period's, or before it if negative."""
 
     years: int
     month: int
@@ -118,7 +120,7 @@ class DayOfYear:
 
 @dataclass(frozen=True, slots=True)
 class AfterHire:
-    """So many days after the first day of work: calendar days, or days on which offices are open."""
+    """A number of days after the first day of work: calendar days, or office days."""
 
     days: int
     office_days: bool
@@ -132,11 +134,11 @@ class AfterHire:
 
 @dataclass(frozen=True, slots=True)
 class AfterPayday:
-    """So many days after the end of a part of `Paydays`: days on which offices are open, or any days.
+    """A number of days after the end of a part of `Paydays`: office days, or any days.
 
     ``midweek``: by the Wednesday after paydays from Wednesday to Friday, by the Friday after the others (semiweekly
-    deposits, 26 CFR 31.6302-1). ``on_days``: for each of the ends of a month's parts, the day of the month that comes
-    next after it.
+    deposits, 26 CFR 31.6302-1). ``on_days``: for each end of a month's parts, the next such day of the month after
+    it.
     """
 
     days: int = 0
@@ -165,5 +167,5 @@ class AfterPayday:
 
 
 def day_of_month(year: int, month: int, day: int) -> datetime.date:
-    """Return a day of a month; one that the month does not have is its last."""
+    """Return a day of a month; one beyond the month's end becomes its last day."""
     return datetime.date(year, month, min(day, calendar.monthrange(year, month)[1]))

@@ -1,6 +1,6 @@
-"""The facts of a household's calendar, from what its records, its ledger and its own word say.
+"""The facts of a household's calendar, from its records, its ledger and its own entries.
 
-What was paid tells where somebody worked and what was withheld; what is not paid yet follows the records of today.
+What was paid shows where an employee worked and what was withheld; what isn't paid yet follows today's records.
 """
 
 import datetime
@@ -49,22 +49,22 @@ _DAY: Final = datetime.timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class LedgerOfYears:
-    """What the ledger has of a household, by month, and where its employees were paid for work."""
+    """A household's ledger by month, and where its employees were paid for work."""
 
     lines: Sequence[LineOfMonth]
     wages: Sequence[WagesOfMonth]
     places: Sequence[PaidPlace]
     before: Sequence[WagesFromBefore]
     paydays: Sequence[LineOfPayday] = ()
-    """Of the lines that some duty settles payday by payday."""
+    """Only of lines that a duty settles payday by payday."""
 
     numbers: Sequence[tuple[str, str]] = ()
-    """The numbers on file of state accounts: state, and the number's name there."""
+    """The state account numbers on file: the state, and the number's name there."""
 
 
 @dataclass(frozen=True, slots=True)
 class DutyFacts:
-    """What the household said of its duties."""
+    """What the household entered about its duties."""
 
     done: Mapping[str, datetime.date]
     filings: tuple[Filing, ...]
@@ -80,7 +80,7 @@ def household_of(
     today: datetime.date,
     years: range,
 ) -> Household:
-    """Return the facts of a household for what concerns these years; the ledger must hold the year before as well.
+    """Return the facts of a household for these years; the ledger must include the year before as well.
 
     Several records of one person are one employee, under the id of the first.
     """
@@ -108,7 +108,7 @@ def household_of(
 
 
 def codes_by_payday(codes: Iterable[str]) -> list[str]:
-    """Return the codes of lines of whose paydays a duty of their jurisdiction asks."""
+    """Return the codes of lines whose paydays a duty of their jurisdiction needs."""
     return [
         code
         for code in sorted(codes)
@@ -117,7 +117,7 @@ def codes_by_payday(codes: Iterable[str]) -> list[str]:
 
 
 def _expects_to_owe(employer: Employer, amounts: Iterable[LedgerAmount], today: datetime.date) -> bool:
-    """Tell whether household employment taxes will be due with the Form 1040 of this year."""
+    """Return whether household employment taxes will be due with this year's Form 1040."""
     return basis_of(employer.threshold_bases, today.year) == ASSUME_CROSSED or any(
         amount.cents and amount.year == today.year and amount.line.startswith(f"{FEDERAL}-")
         for amount in amounts
@@ -169,7 +169,7 @@ def _person(
 
 
 def _spells(record: Employee, places: Sequence[PaidPlace]) -> Iterator[EmploymentSpell]:
-    """Yield the employments of a record, each parted where the state of work changed."""
+    """Yield the employments of a record, each split where the work state changed."""
     paid = [place for place in places if place.employee_id == record.id]
     for earlier in record.earlier_employments:
         since = datetime.date.fromisoformat(earlier["start_date"])
@@ -189,7 +189,7 @@ def _spells(record: Employee, places: Sequence[PaidPlace]) -> Iterator[Employmen
 def _parted(
     since: datetime.date, until: datetime.date | None, paid: Sequence[PaidPlace], at_last: str
 ) -> Iterator[EmploymentSpell]:
-    """Yield an employment state by state, as it was paid; ``at_last`` is where it goes on after the last paycheck."""
+    """Yield an employment state by state, as it was paid; ``at_last`` is the state after the last paycheck."""
     state = paid[0].work_state if paid else at_last
     moves = [(place.work_state, place.since) for place in paid[1:]]
     if paid:
@@ -208,7 +208,7 @@ def _parted(
 
 
 def _withheld(taxed: Sequence[LineOfMonth]) -> Iterator[Withholding]:
-    """Yield when income tax was withheld from what was paid, were it nothing in the end: whole months, joined."""
+    """Yield when income tax was withheld from pay, even if the amount was zero: whole months, joined."""
     months = {(line.code[:2], line.year, line.month) for line in taxed}
     for jurisdiction, own in groupby(sorted(months), itemgetter(0)):
         since = until = None
@@ -224,7 +224,7 @@ def _withheld(taxed: Sequence[LineOfMonth]) -> Iterator[Withholding]:
 
 
 def _local_lines(employer: Employer, record: Employee, today: datetime.date) -> frozenset[str]:
-    """Return the codes of the local taxes that an active employee's pay bears."""
+    """Return the codes of the local taxes on an active employee's pay."""
     if record.status != "active":
         return frozenset()
     (facts,) = household_facts(employer, [record], {}, (), ()).employees
@@ -234,7 +234,7 @@ def _local_lines(employer: Employer, record: Employee, today: datetime.date) -> 
 def _agreed(
     employer: Employer, record: Employee, wages: Sequence[WagesOfMonth], today: datetime.date
 ) -> Iterator[Withholding]:
-    """Yield what is to be withheld from an active employee, from the month after the last that was paid."""
+    """Yield what will be withheld from an active employee, from the month after the last one paid."""
     if record.status != "active":
         return
     since = record.start_date
@@ -272,7 +272,7 @@ def _state_wages(wages: Iterable[WagesOfMonth]) -> tuple[WagesInState, ...]:
 def quarterly_wages(
     records: Sequence[Employee], persons: Mapping[UUID, UUID], ledger: LedgerOfYears
 ) -> dict[int, QuarterlyWages]:
-    """Return the wages that count for thresholds, those of other payrolls among them."""
+    """Return the wages that count for thresholds, including those of other payrolls."""
     years: dict[int, QuarterlyWages] = {}
     for line in ledger.lines:
         if line.subject_wages:

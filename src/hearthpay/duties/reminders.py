@@ -1,8 +1,8 @@
-"""Reminders of what a household must do: two weeks before its day and three days before it, each once.
+"""Reminders of what a household must do: two weeks and three days before it is due, each once.
 
-What is due on several days at once is told in one mail. A household is looked at only when there is something to tell,
-and once a week for what has come up since: its calendar is worked out from its books, which takes some milliseconds.
-The day up to which it was looked at stands with it, in the transaction that queues the mail.
+Everything to report on one day goes into one email. A household is checked only when there is something to report,
+and once a week for what is new: its calendar is calculated from its books, which takes some milliseconds. The day up
+to which it was checked is stored in the transaction that queues the email.
 """
 
 import datetime
@@ -35,15 +35,15 @@ from hearthpay.security.key_ring import KeyRing
 from hearthpay.taxes.money import from_cents
 
 DAYS_AHEAD: Final = (14, 3)
-"""How many days before its last day something is told of."""
+"""How many days before its due date an item is announced."""
 LOOK_AGAIN: Final = datetime.timedelta(days=7)
-"""After so long a household is looked at although nothing was to be told: its books have changed."""
+"""The interval after which a household is checked even if nothing was to be announced: its books have changed."""
 CHUNK: Final = 25
-"""Households looked at in one transaction."""
+"""Households checked in one transaction."""
 
 _DAY: Final = datetime.timedelta(days=1)
 _FROM_HOUR: Final = 8
-"""Reminders are written from eight in the morning, Eastern time."""
+"""Reminders are sent from eight in the morning, Eastern time."""
 
 _log = structlog.get_logger("hearthpay.duties")
 
@@ -56,10 +56,10 @@ async def remind(
     *,
     chunk: int = CHUNK,
 ) -> tuple[int, int]:
-    """Look at up to `chunk` households whose day it is and queue what is to be told; return how many, and are left.
+    """Check up to `chunk` households due today and queue their reminders; return how many, and how many are left.
 
-    `database` acts as the worker's role. A household that cannot be looked at holds no other back, and is looked at
-    again in a week. Raises DatabaseUnavailable.
+    `database` acts as the worker's role. A household whose check fails doesn't delay any other, and is checked again
+    in a week. Raises DatabaseUnavailable.
     """
     now = clock.now()
     here = now.astimezone(BUSINESS_TIME)
@@ -73,7 +73,7 @@ async def remind(
             again = today + LOOK_AGAIN
             try:
                 async with session.begin_nested():
-                    notices, again = await _check(
+                    notices, again = await _notices_of_household(
                         session, look.household, look.seen_on, today, readers.get(look.household, ())
                     )
                     for notice in notices:
@@ -87,14 +87,14 @@ async def remind(
     return len(taken), left
 
 
-async def _check(
+async def _notices_of_household(
     session: AsyncSession,
     household: UUID,
     seen: datetime.date | None,
     today: datetime.date,
     readers: Sequence[NoticeReader],
 ) -> tuple[list[Notice], datetime.date]:
-    """Return what the household is told today, and when to look at it again."""
+    """Return the household's reminders for today, and when to check it again."""
     employer = await session.get_one(Employer, household)
     until = today + max(DAYS_AHEAD) * _DAY + LOOK_AGAIN
     items = [item for item in await items_of(session, employer, today, today, until) if item.done_on is None]
@@ -117,7 +117,7 @@ async def _check(
 def due_reminders(
     items: Sequence[CalendarItem], seen: datetime.date, today: datetime.date
 ) -> tuple[CalendarItem, ...]:
-    """Return what is to be told today: what has come within one of DAYS_AHEAD of its last day since `seen`."""
+    """Return what to announce today: items that have come within one of DAYS_AHEAD of their due date since `seen`."""
     return tuple(
         item
         for item in items
@@ -126,13 +126,13 @@ def due_reminders(
 
 
 def next_check(items: Sequence[CalendarItem], today: datetime.date) -> datetime.date:
-    """Return the next day on which something is to be told, or LOOK_AGAIN from today if that comes first."""
+    """Return the next day with something to announce, or LOOK_AGAIN from today if that is earlier."""
     ahead = (item.due - days * _DAY for item in items for days in DAYS_AHEAD)
     return min([*(day for day in ahead if day > today), today + LOOK_AGAIN])
 
 
 def duties_due_mail(to: NoticeReader, first_name: str, items: Sequence[CalendarItem]) -> Mail:
-    """What is due when; what the law calls it is told in English, and forms by their names."""
+    """The mail about what is due, and when; legal terms are in English, and forms have their official names."""
     say, language = to.say, to.language
     lines = [say(mark("This is due soon:")), *(_line(to, item) for item in items)]
     lines.append(say(mark("See details and mark items as done in your Hearthpay calendar.")))

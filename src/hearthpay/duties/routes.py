@@ -1,4 +1,4 @@
-"""The HTTP face of the calendar of duties."""
+"""The HTTP API of the calendar of duties."""
 
 from typing import Annotated, Final
 

@@ -33,8 +33,8 @@ FOLDER: Final = Path(__file__).with_name("rules")
 
 Kind = Literal["return", "payment", "statement", "report", "election", "notice"]
 KINDS: Final = ("return", "payment", "statement", "report", "election", "notice")
-"""A ``return`` is filed and, where it has lines, paid; a ``payment`` only paid; a ``statement`` goes to the employee; a
-``report`` tells an agency something and pays nothing; an ``election`` is free; a ``notice`` is given or kept."""
+"""A ``return`` is filed and, if it has lines, paid; a ``payment`` is only paid; a ``statement`` goes to the employee;
+a ``report`` informs an agency and pays nothing; an ``election`` is optional; a ``notice`` is given or kept."""
 
 PAID: Final = frozenset({"return", "payment"})
 
@@ -44,9 +44,9 @@ EXEMPTION: Final = "exemption"
 LOCAL: Final = "local"
 ANY_WITHHOLDING: Final = "any_withholding"
 CONDITIONS: Final = ("fica", "futa", "sui", "sdi", WITHHOLDING, ANY_WITHHOLDING, EMPLOYEE, EXEMPTION, LOCAL)
-"""When there is a duty: a threshold of the jurisdiction is crossed, its income tax is withheld (``any_withholding``: of
-any jurisdiction), somebody works there (``employee``), claims to be exempt (``exemption``), or bears one of its lines
-by the place chosen (``local``)."""
+"""When a duty applies: a threshold of the jurisdiction is crossed, its income tax is withheld (``any_withholding``:
+of any jurisdiction), somebody works there (``employee``), claims to be exempt (``exemption``), or owes one of its
+lines by the place chosen (``local``)."""
 
 _PARTITIONS: Final = {"year": YEARS, "halfyear": HALF_YEARS, "quarter": QUARTERS, "month": MONTHLY}
 _LONGEST_DELAY: Final = 366
@@ -55,7 +55,7 @@ _WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "sat
 
 @dataclass(frozen=True, slots=True)
 class Moving:
-    """How an office moves a due date on which it is closed: to its next day, or not at all."""
+    """How an agency moves a due date on which it is closed: to its next open day, or not at all."""
 
     moves: bool
     offices: Offices
@@ -65,7 +65,7 @@ class Moving:
 
 @dataclass(frozen=True, slots=True)
 class PremiumPayee:
-    """Whoever is paid a line's amount on a date that no law names: an insurer bills its premium."""
+    """Who is paid a line's amount on a date that no law sets: an insurer bills its premium."""
 
     lines: tuple[str, ...]
     name: str
@@ -76,7 +76,7 @@ class PremiumPayee:
 
 @dataclass(frozen=True, slots=True)
 class HouseholdDuty:
-    """A duty as the law has it, for every household that meets one of its conditions."""
+    """A duty as the law defines it, for every household that meets one of its conditions."""
 
     jurisdiction: str
     id: str
@@ -87,39 +87,39 @@ class HouseholdDuty:
     link: str | None
     when: tuple[str, ...]
     partition: Partition | Paydays | None
-    """None for what is due at a hire."""
+    """None if it is due at a hire."""
 
     due: AfterPeriod | DayOfYear | AfterHire | AfterPayday
     moving: Moving
     account: str | None
     frequencies: tuple[str, ...]
-    """How often the household files under the account where there is this duty."""
+    """The frequencies of filing under the account for which this duty exists."""
 
     months: tuple[int, ...]
-    """The months with whose end alone it is due (a quarter's return may pay its last month's tax); empty: any."""
+    """It is due only at these months' ends (a quarter's return may pay its last month's tax); empty for any."""
 
     over: int | None
-    """The amount of a month, in cents, above which alone it is due."""
+    """It is due only above this amount for a month, in cents."""
 
     less: tuple[str, ...]
-    """Ids of the duties whose payments for the same months come off what it pays."""
+    """Ids of the duties whose payments for the same months are subtracted from what it pays."""
 
     nil: bool
-    """Whether it is due for a period in which nothing was paid, as long as the account is open."""
+    """Whether it is due even for a period in which nothing was paid, as long as the account is open."""
 
     each_employee: bool
     lines: tuple[str, ...]
     """Codes of the paycheck lines that it settles; ``*`` stands for any text."""
 
     without_lines: tuple[str, ...]
-    """Lines of which there must be nothing in the period."""
+    """Lines that must have no amount in the period."""
 
     exempt_relationships: frozenset[str]
     wages_at_most: int | None
     """Wages of the year, in cents, above which there is nothing to elect."""
 
     rehired_after: int | None
-    """Days apart after which somebody who comes back counts as hired anew; None: never."""
+    """Days of absence after which a returning employee counts as newly hired; None for never."""
 
     effective_from: datetime.date | None
     note: str
@@ -136,13 +136,13 @@ class Duties:
     duties: tuple[HouseholdDuty, ...]
     payees: tuple[PremiumPayee, ...] = ()
     prohibited: tuple[str, ...] = ()
-    """Codes of lines that a household may not withhold: nothing is ever owed under them."""
+    """Codes of lines that a household may not withhold; nothing is ever owed under them."""
 
     retired: tuple[str, ...] = ()
-    """Ids of duties that households may have marked as done, and that there no longer are."""
+    """Ids of former duties that households may have marked as done."""
 
     def account(self, name: str) -> Account:
-        """Return an account by its name; raises KeyError where there is none."""
+        """Return an account by its name; raises KeyError if there is none."""
         for account in self.accounts:
             if account.name == name:
                 return account
@@ -154,11 +154,11 @@ class Duties:
         return tuple(sorted({line for duty in own for line in duty.lines}))
 
     def measured_lines(self, account: Account) -> tuple[str, ...]:
-        """Return the codes of the lines that count towards an account's limits."""
+        """Return the codes of the lines that count toward an account's limits."""
         return account.measured_lines or self.paid_lines(account.name)
 
     def lines_by_payday(self) -> tuple[str, ...]:
-        """Return the codes of the lines whose paydays matter: paid payday by payday, or measured over months."""
+        """Return the codes of the lines whose paydays matter: paid payday by payday, or measured across months."""
         lines = {line for duty in self.duties if isinstance(duty.partition, Paydays) for line in duty.lines}
         for account in self.accounts:
             if account.bands and account.measure not in ("month", "quarter_before"):
@@ -170,7 +170,7 @@ class Duties:
 def duties_of(jurisdiction: str) -> Duties:
     """Return the duties of ``US`` or of a state.
 
-    Raises KeyError for a jurisdiction that has none, `RuleError` for a file that is not sound.
+    Raises KeyError for a jurisdiction that has none, `RuleError` for an invalid file.
     """
     if jurisdiction == FEDERAL:
         return read_duties(_load(FOLDER / "us.toml"), jurisdiction)
@@ -184,7 +184,7 @@ def _load(path: Path) -> RuleTable:
 
 
 def read_duties(table: RuleTable, jurisdiction: str) -> Duties:
-    """Read a file of duties; raises `RuleError`."""
+    """Read a duties file; raises `RuleError`."""
     if table.text("state") != jurisdiction:
         raise table.error("state", f"must be {jurisdiction}")
     moving = _read_moving(table.table("moving"))
@@ -285,7 +285,7 @@ def _read_duty(
 
 
 def _read_office(table: RuleTable, jurisdiction: str) -> str:
-    """Return the name of whoever receives it: an agency by its id, or an office to which no tax is paid by its name."""
+    """Return the recipient's name: an agency by its id, or by its name an office to which no tax is paid."""
     if "agency" not in table:
         return table.text("office")
     name = read_agency(table, jurisdiction)

@@ -1,4 +1,4 @@
-"""What goes over the wire about the calendar of duties."""
+"""The API's requests and responses about the calendar of duties."""
 
 import datetime
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class TaxCalendarQuery(RequestModel):
     )
 
     def to_command(self) -> CalendarQuery:
-        """Return the same in plain values."""
+        """Return the invitation in plain values."""
         return CalendarQuery(self.employer_id, self.from_, self.to)
 
 
@@ -73,7 +73,7 @@ class FilingReason:
 
 @dataclass(frozen=True, slots=True)
 class TaxCalendarItem:
-    """Something a household must do, may choose, or must hand out, by a day."""
+    """Something a household must do, may choose, or must hand out, by a certain day."""
 
     key: str
     """Names the item for good, in its household."""
@@ -97,7 +97,7 @@ class TaxCalendarItem:
     period_start: datetime.date
     period_end: datetime.date
     due_date: datetime.date
-    """The last day on which it is in time, moved as the agency moves it."""
+    """The last day on which it is on time, moved as the agency moves it."""
 
     statutory_date: datetime.date
     """The day that the law names."""

@@ -1,4 +1,4 @@
-"""A household's calendar of duties from its books, and what the household says of it: done, how often, closed."""
+"""A household's calendar of duties from its books, and its entries: done, filing frequency, closed accounts."""
 
 import datetime
 from collections.abc import Iterable
@@ -41,13 +41,13 @@ from hearthpay.taxes.jurisdictions import STATES
 
 YEARS_BACK: Final = 3
 YEARS_AHEAD: Final = 2
-"""How many calendar years before and after the present one a calendar may reach."""
+"""How many calendar years before and after the current one a calendar may extend."""
 
 LONGEST_DAYS: Final = 731
 """The most days that one calendar may span: two years."""
 
 _YEARS_BEFORE: Final = 2
-"""What is due in a year is about a year at most so long ago; the one before that may make liable for it."""
+"""What is due in a year covers at most this many years back; the year before that can make it due."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +75,9 @@ class HouseholdCalendar:
 async def read_calendar(
     session: AsyncSession, actor: Actor, clock: Clock, wanted: CalendarQuery
 ) -> HouseholdCalendar:
-    """Return the calendar as the books are today.
+    """Return the calendar as of today's books.
 
-    Raises what `allow` and `resolve_employer` raise, and `validation_error` for days that no calendar has.
+    Raises what `allow` and `resolve_employer` raise, and `validation_error` for days outside any calendar.
     """
     allow(actor, READ_CALENDAR)
     since, until = days_of(wanted.since, wanted.until, clock.today())
@@ -94,7 +94,7 @@ async def calendar_of_household(
     since: datetime.date,
     until: datetime.date,
 ) -> tuple[CalendarItem, ...]:
-    """Return the items of a household that has been found. Raises what `allow` raises."""
+    """Return the items of a household that was already looked up. Raises what `allow` raises."""
     allow(actor, READ_CALENDAR, employer.id)
     return await items_of(session, employer, clock.today(), since, until)
 
@@ -102,7 +102,7 @@ async def calendar_of_household(
 def days_of(
     since: datetime.date | None, until: datetime.date | None, today: datetime.date
 ) -> tuple[datetime.date, datetime.date]:
-    """Return the days of a calendar: from today, for a year, where nothing else is wanted.
+    """Return the days of a calendar: a year from today by default.
 
     Raises `validation_error` naming ``from`` or ``to``.
     """
@@ -128,7 +128,7 @@ async def items_of(
     since: datetime.date,
     until: datetime.date,
 ) -> tuple[CalendarItem, ...]:
-    """Return what is due for a household; whoever calls has asked whether it may be told."""
+    """Return what is due for a household; the caller has checked that it may be shown."""
     years = range(since.year - _YEARS_BEFORE, until.year + 1)
     household = await _household(session, employer, today, years)
     items = [
@@ -172,13 +172,13 @@ class AccountFiling:
     reason: FrequencyReason
     closed_on: datetime.date | None
     concerns: bool
-    """Whether anything is, or was, paid under it; the household may have chosen a frequency all the same."""
+    """Whether anything is, or was, paid under it; the household may have chosen a frequency anyway."""
 
 
 async def account_filings(
     session: AsyncSession, actor: Actor, clock: Clock, employer: Employer, jurisdictions: Iterable[str]
 ) -> tuple[AccountFiling, ...]:
-    """Return how the household files under each account of the jurisdictions, in their order, as the books are today.
+    """Return how the household files under each account of the jurisdictions, in their order, as of today's books.
 
     Raises what `allow` raises, KeyError for a jurisdiction without duties.
     """
@@ -238,13 +238,13 @@ async def _read_facts(session: AsyncSession, employer_id: UUID) -> DutyFacts:
 
 
 def _is_retired(jurisdiction: str, account: str, frequency: str) -> bool:
-    """Tell whether a choice is of a frequency that the agency does not have, though it once was listed."""
+    """Return whether a chosen frequency is one that was once listed but the agency doesn't have."""
     return any(
         frequency in known.retired for known in duties_of(jurisdiction).accounts if known.name == account
     )
 
 
-# What the household says
+# What the household enters
 
 
 async def mark_duty(
@@ -256,10 +256,10 @@ async def mark_duty(
     key: str,
     done_on: datetime.date | None,
 ) -> None:
-    """Note when the household did what an item says, by its word, or with None that it did not; with an audit row.
+    """Record when the household did what an item requires, or with None that it didn't; with an audit row.
 
-    Raises what `allow` raises, and `validation_error` for a key that the household's calendar does not have, and for a
-    day to come.
+    Raises what `allow` raises, and `validation_error` for a key that the household's calendar doesn't have, and for a
+    future day.
     """
     allow(actor, KEEP_CALENDAR, employer.id)
     today = clock.today()
@@ -295,10 +295,10 @@ async def choose_filing(
     since_year: int,
     frequency: str | None,
 ) -> None:
-    """Note how often the household files under an account from a year on, or with None that it has not chosen.
+    """Record how often the household files under an account from a year on, or with None that it has not chosen.
 
     With an audit row. Raises what `allow` raises, and `validation_error` for an account without a choice, a frequency
-    that it does not have, and a year out of reach.
+    that it doesn't have, and a year out of range.
     """
     allow(actor, KEEP_CALENDAR, employer.id)
     known = _account(jurisdiction, account)
@@ -351,9 +351,9 @@ async def note_closing(
     account: str,
     closed_on: datetime.date | None,
 ) -> None:
-    """Note the last day for which an agency wants reports under an account it closed, or with None that it is open.
+    """Record the last day for which an agency wants reports under an account it closed, or with None that it is open.
 
-    With an audit row. Raises what `allow` raises, and `validation_error` for what is no account.
+    With an audit row. Raises what `allow` raises, and `validation_error` for an unknown account.
     """
     allow(actor, KEEP_CALENDAR, employer.id)
     _account(jurisdiction, account)
@@ -406,7 +406,7 @@ async def _say(
     said: dict[str, Any],
     named: tuple[str, ...],
 ) -> UUID:
-    """Keep what was said, in place of what was said before of the same; return the row's id. Of two at once one is."""
+    """Store an entry in place of an earlier one for the same key; return the row's id. Of two at once one remains."""
     now = clock.now()
     row = said | {
         "id": uuid7(),

@@ -1,6 +1,6 @@
-"""Where a household stands against the thresholds of wages in a year: what has counted, and what is owed once crossed.
+"""A household's progress toward a year's wage thresholds: what has counted, and what is owed once they are crossed.
 
-For people to see; payroll charges by the same thresholds and the same wages (`hearthpay.taxes.liability`).
+For display; payroll charges by the same thresholds and the same wages (`hearthpay.taxes.liability`).
 """
 
 import datetime
@@ -30,29 +30,29 @@ _OF_FEDERAL_LAW: Final = frozenset({"fica", "futa"})
 
 @dataclass(frozen=True, slots=True)
 class ThresholdProgress:
-    """One threshold, and the wages that count towards it; all amounts are cents."""
+    """One threshold, and the wages that count toward it; all amounts are cents."""
 
     jurisdiction: str
     threshold: LiabilityThreshold
     codes: tuple[str, ...]
-    """The lines that wait for it."""
+    """The lines that depend on it."""
 
     name: str | None
-    """Whose wages alone count; None where those of all employees count together."""
+    """The employee whose wages count separately; None if the wages of all employees count together."""
 
     quarters: tuple[int, ...]
     people: tuple[tuple[str, tuple[int, ...]], ...]
-    """Where all count together: what each employee's are, by quarter."""
+    """If all count together: each employee's wages by quarter."""
 
     since: datetime.date | None
-    """From which pay date on the lines are due by the wages paid; None while it is not reached."""
+    """The first pay date from which the lines are due by the wages paid; None until the threshold is reached."""
 
     by_last_year: bool
-    """Whether last year's wages are what reached it."""
+    """Whether last year's wages reached it."""
 
     @property
     def counted(self) -> int:
-        """The wages to hold against it: of the year, or of the quarter with most."""
+        """The wages to compare with it: of the year, or of the highest quarter."""
         return sum(self.quarters) if self.threshold.period == "year" else max(self.quarters)
 
 
@@ -62,7 +62,7 @@ class HouseholdThresholds:
 
     year: int
     assumed: bool
-    """Whether the household pays what waits for a threshold from the first dollar on."""
+    """Whether the household pays taxes that depend on a threshold from the first dollar."""
 
     standings: tuple[ThresholdProgress, ...]
 
@@ -70,7 +70,7 @@ class HouseholdThresholds:
 async def read_threshold_progress(
     session: AsyncSession, actor: Actor, employer: Employer, year: int
 ) -> HouseholdThresholds:
-    """Return where the household stands in a year, by the wages paid so far; federal law first, then by state.
+    """Return the household's progress in a year, by the wages paid so far; federal law first, then by state.
 
     Raises what `allow` raises.
     """
@@ -108,7 +108,7 @@ async def read_threshold_progress(
 
 
 def _guards(year: int, states: list[str]) -> list[tuple[str, Guard, str]]:
-    """Return each threshold once, with a state by whose law it is found."""
+    """Return each threshold once, with a state whose law defines it."""
     found: dict[tuple[str, str], tuple[str, Guard, str]] = {}
     for state in states:
         for guard in guards_of(law_year(year, state), state):
@@ -120,7 +120,7 @@ def _guards(year: int, states: list[str]) -> list[tuple[str, Guard, str]]:
 
 
 class _Progress:
-    """A year's wages, parted by person once: they are asked for again and again."""
+    """A year's wages, grouped by person once because they are needed repeatedly."""
 
     def __init__(
         self, year: int, names: Mapping[UUID, str], paid: QuarterlyWages, last_year: QuarterlyWages
@@ -131,7 +131,7 @@ class _Progress:
         self.own, self.own_last = _parted(paid), _parted(last_year)
 
     def standings(self, jurisdiction: str, guard: Guard, state: str) -> list[ThresholdProgress]:
-        """Return how far the household is: one standing, or one for each employee whose wages count alone."""
+        """Return the household's progress: one standing, or one for each employee whose wages count separately."""
         by_person = {person: self._quarters(guard, person) for person in self.names}
         if not guard.threshold.per_employee:
             together = tuple(self.paid.of(guard.codes, quarter, None) for quarter in QUARTERS)

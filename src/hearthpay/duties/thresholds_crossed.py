@@ -1,4 +1,4 @@
-"""From when to when a household owes what waits for a threshold of wages: by what it paid, and by what it assumes.
+"""When a household owes what depends on a wage threshold, from when to when: by what it paid, and by what it assumes.
 
 A pure function of wages and employments, by the thresholds that payroll charges by (`hearthpay.taxes.liability`).
 """
@@ -22,7 +22,7 @@ _NOTHING_PAID: Final = QuarterlyWages()
 
 @dataclass(frozen=True, slots=True)
 class WagesPaid:
-    """Wages of a household by calendar year, and the years in which it takes every threshold for crossed."""
+    """A household's wages by calendar year, and the years for which it assumes that every threshold is crossed."""
 
     by_year: Mapping[int, QuarterlyWages]
     assumed_years: frozenset[int]
@@ -30,9 +30,9 @@ class WagesPaid:
 
 @functools.cache
 def law_year(year: int, state: str) -> int:
-    """Return the year whose rules of the state hold for a year: itself, else the nearest that has some."""
+    """Return the year whose state rules apply to a year: itself, else the nearest that has some."""
     nearest = sorted(supported_years(), key=lambda other: (abs(other - year), -other))
-    # A rulebook takes long to read: no more of them than it needs.
+    # Reading a rulebook is slow, so read no more of them than needed.
     return next(other for other in nearest if state in rulebook_of(other).supported_states)
 
 
@@ -41,8 +41,8 @@ def liabilities_of(
 ) -> tuple[Liability, ...]:
     """Return what is owed in these years, each liability within one year.
 
-    Federal law asks for nothing in a year in which nobody is employed; a state asks for reports until it has closed the
-    account, as long as the wages of the year before keep the household liable.
+    Federal law requires nothing in a year in which nobody is employed; a state requires reports until it has closed
+    the account, as long as the wages of the year before keep the household liable.
     """
     states = {spell.state for employee in employees for spell in employee.employments}
     states |= {
@@ -63,7 +63,7 @@ def liabilities_of(
 def _crossed(
     employees: Sequence[HouseholdEmployee], wages: WagesPaid, period: Period, state: str
 ) -> Iterator[Liability]:
-    """Yield the liabilities that the wages paid bring, from the day from which the law taxes them."""
+    """Yield the liabilities from the wages paid, starting on the day from which the law taxes them."""
     law = law_year(period.year, state)
     days = first_days(
         law,
@@ -84,7 +84,7 @@ def _crossed(
 
 
 def _assumed(employees: Sequence[HouseholdEmployee], period: Period, state: str) -> Iterator[Liability]:
-    """Yield what is owed for those who work where thresholds are taken for crossed; exempt relatives bring nothing."""
+    """Yield what is owed for employees if thresholds are assumed to be crossed; exempt relatives add nothing."""
     for employee in employees:
         for spell in employee.employments:
             if spell.state != state or not _meets(spell, period):

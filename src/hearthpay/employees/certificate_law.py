@@ -1,4 +1,4 @@
-"""What a record's certificate and places come to under the law of a day, however they are spelled."""
+"""What a record's certificate and places mean under the law of a day, however they are spelled."""
 
 import datetime
 from collections.abc import Collection, Mapping
@@ -10,9 +10,9 @@ from hearthpay.taxes import TaxInputError, rulebook_for
 def choices_meant(
     state: str, entries: Mapping[str, CertificateEntry], on: datetime.date
 ) -> dict[str, CertificateEntry]:
-    """Return the entries of a state's certificate, each choice by the one name that the state's form has for it.
+    """Return the entries of a state's certificate, each choice under the one name that the state's form has for it.
 
-    What the form does not know stays as it is. Raises `TaxInputError` for a state or a year without rules.
+    What the form doesn't know stays as it is. Raises `TaxInputError` for a state or a year without rules.
     """
     tax = rulebook_for(on).state(state).income_tax
     meant = dict(entries)
@@ -30,7 +30,7 @@ def choices_meant(
 
 
 def choosing_entries(state: str, on: datetime.date) -> frozenset[str]:
-    """Return the entries of a state's certificate by which places with a tax of their own are chosen.
+    """Return the entries of a state's certificate that choose places with their own tax.
 
     Raises `TaxInputError` for a state or a year without rules.
     """
@@ -40,8 +40,8 @@ def choosing_entries(state: str, on: datetime.date) -> frozenset[str]:
 def places_in_force(
     state: str, localities: Collection[str], entries: Mapping[str, CertificateEntry], on: datetime.date
 ) -> tuple[str, ...] | None:
-    """Return the codes of the places whose tax is withheld, by whatever they are chosen; None where the engine refuses
-    what is on record.
+    """Return the codes of the places whose tax is withheld, however they are chosen; None if the engine refuses the
+    record.
 
     Raises `TaxInputError` for a state or a year without rules.
     """

@@ -1,4 +1,4 @@
-"""What goes over the wire of withholding certificates: Form W-4 and the states' own."""
+"""The API's requests and responses about withholding certificates: Form W-4 and the states' own."""
 
 from decimal import Decimal
 from typing import Annotated, Final, Literal
@@ -23,7 +23,7 @@ class OldFederalWithholding(RequestModel):
 
 
 class FederalWithholding(RequestModel):
-    """Form W-4. Withholding federal income tax from household wages is voluntary: `elected` says it is agreed."""
+    """Form W-4. Withholding federal income tax from household wages is voluntary: `elected` means it is agreed on."""
 
     elected: bool = True
     filing_status: Literal["single", "married", "head_of_household"] = "single"
@@ -68,4 +68,4 @@ StateWithholding = Annotated[
         }
     ),
 ]
-"""The entries of a state's withholding certificate; whether the state knows them is for the tax engine to say."""
+"""The entries of a state's withholding certificate; the tax engine decides whether the state has them."""

@@ -1,7 +1,7 @@
-"""Withholding certificates as questions: the entries of the law's forms in plain words, and the answers to them.
+"""Withholding certificates as questions: the entries of the legal forms in plain words, and the answers to them.
 
-Which entries a form has and what each may hold comes from the year's rulebook; what they are called comes from
-`certificate_words.toml`. Nothing of this changes anything: `signing` keeps what was answered.
+The year's rulebook says which entries a form has and what each may contain; `certificate_words.toml` has their names.
+Nothing here changes anything: `signing` stores the answers.
 """
 
 import datetime
@@ -18,7 +18,7 @@ from hearthpay.taxes import rulebook_for
 from hearthpay.taxes.certificates import FEDERAL_TAX_TOLD, MAX_COUNT, CertificateField, CertificateForm
 
 FEDERAL: Final = "US"
-"""The jurisdiction of Form W-4; a state's certificate has the state's."""
+"""The jurisdiction of Form W-4; a state's certificate has the state as its jurisdiction."""
 
 QuestionKind = Literal["choice", "count", "money", "flag"]
 
@@ -37,7 +37,7 @@ _W4: Final[tuple[tuple[str, QuestionKind], ...]] = (
     ("nonresident_alien", "flag"),
 )
 _OF_HOUSEHOLD: Final = frozenset({FEDERAL_TAX_TOLD, "reciprocity_certificate_on_file"})
-"""Entries that no employee answers: one is the payroll's own, the other is a paper that the household keeps."""
+"""Entries that no employee answers: one is the payroll's own, the other is a document that the household keeps."""
 
 _LARGEST: Final = Decimal(9_999_999)
 _LONGEST_AMOUNT: Final = 20
@@ -49,7 +49,7 @@ _NOT_CHOSEN: Final = mark("Choose one from the list.")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One entry of a form: `field` names it in the page's form, `entered` is what the record says now, as typed."""
+    """One entry of a form: `field` is its name in the page's form, `entered` is what the record says now, as typed."""
 
     name: str
     field: str
@@ -61,7 +61,7 @@ class Question:
     entered: str
 
     def as_asked(self) -> dict[str, Any]:
-        """Return the question as a signed copy keeps it."""
+        """Return the question as a signed copy stores it."""
         return {
             "name": self.name,
             "kind": self.kind,
@@ -87,7 +87,7 @@ class CertificateSheet:
 
     @property
     def asked(self) -> list[dict[str, Any]]:
-        """What was asked, declaration included, as a signed copy keeps it."""
+        """What was asked, including the declaration, as a signed copy stores it."""
         return [
             *(each.as_asked() for each in self.questions),
             {"name": "declaration", "label": self.declaration},
@@ -96,9 +96,9 @@ class CertificateSheet:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What was answered: as typed, and as the record's entries take it, None where an entry is left to the law.
+    """The answers: as typed, and as the record's entries take them, None if an entry is left to the law.
 
-    Of a box it is kept whether it was ticked, as `on`; whatever else came for it was not typed by anybody.
+    For a box, what is stored is whether it was checked, as `on`; nobody can type any other value for it.
     """
 
     typed: Mapping[str, str]
@@ -106,7 +106,7 @@ class Answers:
 
 
 class AnswersError(Exception):
-    """Some answers are not as they must be; `problems` says what is wrong, by the field of the page's form."""
+    """Some answers are invalid; `problems` says what is wrong, by the field of the page's form."""
 
     def __init__(self, problems: Mapping[str, str]) -> None:
         super().__init__("the certificate has problems")
@@ -116,9 +116,9 @@ class AnswersError(Exception):
 def sheet_for(
     jurisdiction: str, on: datetime.date, language: str, stored: Mapping[str, Any]
 ) -> CertificateSheet | None:
-    """Return the form of the law in force on a day, with what the record says; None where there is none to fill in.
+    """Return the form under the law of a day, with the record's values; None if there is none to fill in.
 
-    Raises `TaxInputError` for a state that the year's rulebook does not hold.
+    Raises `TaxInputError` for a state that the year's rulebook doesn't have.
     """
     rulebook = rulebook_for(on)
     if jurisdiction == FEDERAL:
@@ -135,7 +135,7 @@ def sheet_for(
         questions = _of_state(jurisdiction, income_tax.form, language, stored)
         if income_tax.household == "required":
             questions = [each for each in questions if each.name != "elected"]
-    # What the household has not agreed to, the employee cannot ask for by herself.
+    # What the household hasn't agreed to, the employee can't request alone.
     if stored.get("elected") is False:
         questions = [each for each in questions if each.name != "elected"]
     words = _words()
@@ -170,8 +170,8 @@ def read_answers(sheet: CertificateSheet, form: Mapping[str, str]) -> Answers:
 
 
 def was_touched(sheet: CertificateSheet, form: Mapping[str, str]) -> bool:
-    """Return whether somebody has begun to fill this form in: it holds other than what it was shown with."""
-    # A browser leaves a box that is not ticked out, and nothing else.
+    """Return whether somebody has begun to fill in this form: its values differ from those it was shown with."""
+    # A browser omits an unchecked box, and nothing else.
     return any(
         form.get(each.field, "" if each.kind == "flag" else each.entered).strip() != each.entered
         for each in sheet.questions
@@ -194,7 +194,7 @@ def _of_state(state: str, form: CertificateForm, language: str, stored: Mapping[
 
 
 def _place(entry: CertificateField, form: CertificateForm) -> int:
-    """Agreement first, then the status, the form's own entries, and what every form has last."""
+    """Return an entry's position: agreement, then the status, the form's own entries, and what every form has last."""
     order = {"elected": 0, form.status_field: 1, "additional_withholding": 3, "exempt": 4}
     return order.get(entry.name, 2)
 
@@ -222,7 +222,7 @@ def _question(
     default = entry.default if entry is not None else ("single" if kind == "choice" else None)
     if name == "elected":
         default = True
-    # A form's line is told as the rule file notes it, which is in English.
+    # A form's line is quoted from the rule file, which is in English.
     return Question(
         name,
         f"{jurisdiction.lower()}_{name}",
@@ -257,7 +257,7 @@ def _choices(entry: CertificateField, language: str) -> tuple[tuple[str, str], .
 
 
 def _places(entry: CertificateField) -> dict[str, str]:
-    """Return the names of the places that codes stand for; empty where choices are no places."""
+    """Return the names of the places that codes stand for; empty if the choices aren't places."""
     found: dict[str, str] = {}
     for name, value in entry.names.items():
         if value.isdigit() and (value not in found or len(name) > len(found[value])):

@@ -1,7 +1,7 @@
 """Withholding certificates between the database and the tax engine.
 
-JSON has no decimals, so an amount is kept in the database as text with exactly two decimals (`"25.00"`); any
-other entry is kept as it is. `federal_certificate` and `state_entries` give back what the engine takes.
+JSON has no decimals, so the database stores an amount as text with exactly two decimals (`"25.00"`); any other entry
+is stored as it is. `federal_certificate` and `state_entries` return what the engine takes.
 """
 
 import re
@@ -17,14 +17,12 @@ _STORED_AMOUNT: Final = re.compile(r"\d+\.\d{2}", re.ASCII)
 
 
 def to_storage(entries: Mapping[str, Any]) -> dict[str, Any]:
-    """Certificate entries as the database keeps them: amounts as text with two decimals, nothing unset."""
+    """Return certificate entries for storage: amounts as text with two decimals, unset entries left out."""
     return merged({}, entries)
 
 
 def merged(stored: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the `stored` entries with `changes` laid over them, as the database keeps them; null takes an entry
-    out.
-    """
+    """Return the `stored` entries updated with `changes`, as the database stores them; null removes an entry."""
     result = dict(stored)
     for name, entry in changes.items():
         if isinstance(entry, Mapping):
@@ -44,7 +42,7 @@ def state_entries(stored: Mapping[str, Any]) -> dict[str, CertificateEntry]:
 
 
 def federal_certificate(stored: Mapping[str, Any]) -> FederalCertificate:
-    """Return the stored Form W-4, as `PaycheckInput.federal` takes it; without one, the law's assumption."""
+    """Return the stored Form W-4, as `PaycheckInput.federal` takes it; without one, the law's default."""
     entries = {name: _from_storage(entry) for name, entry in stored.items() if name != "pre_2020"}
     old = stored.get("pre_2020")
     return FederalCertificate(**entries, pre_2020=None if old is None else Pre2020Certificate(**old))

@@ -1,4 +1,4 @@
-"""What an employee's settings become when some of them are sent anew."""
+"""The new values of an employee's settings when some of them are sent again."""
 
 import datetime
 from collections.abc import Mapping
@@ -48,11 +48,11 @@ _OF_PAY: Final = _OF_PAY_ALONE | {"pay_frequency", "usual_weekly_hours"}
 def settings_after(
     employee: Employee, changes: ChangeEmployee, clock: Clock
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return the columns that `changes` speak of, with their new values; the employee is left alone.
+    """Return the columns that `changes` affect, with their new values; the employee isn't changed.
 
-    With another state of work the old one's local taxes and certificate are put by, and those put by of the new one
-    come back; the second value tells. Raises `validation_error` for what contradicts itself or what stays. Whether the
-    tax engine can pay by it is for the caller to check.
+    A change of work state sets the old state's local taxes and certificate aside, and restores those set aside for
+    the new one; the second value says so. Raises `validation_error` for contradictory changes or conflicts with what
+    stays. The caller checks whether the tax engine can pay by it.
     """
     told = changes_of(changes)
     requested = {name: told[name] for name in sorted(told.keys() & _STORED_AS_SENT)}
@@ -93,10 +93,10 @@ def settings_after(
 def _move(
     employee: Employee, changes: Mapping[str, Any], clock: Clock, to: str, requested: dict[str, Any]
 ) -> tuple[dict[str, Any], list[str]]:
-    """Put by what belongs to the state that is left, and take up again what was put by of the new one.
+    """Set aside what belongs to the old state, and restore what was set aside for the new one.
 
-    A certificate belongs to its state: what the old one says may mean something else in the new one. Return the
-    certificate put by of the new state, and what the household should know; `wanted` is filled.
+    A certificate belongs to its state: the old one's entries may mean something else in the new one. Return the new
+    state's restored certificate, and what the household should know; `requested` is filled in.
     """
     told = []
     put_by = dict(employee.left_states)
@@ -140,9 +140,9 @@ def _taxes(clock: Clock, state: str, locality: str) -> bool:
 
 
 def _pay(employee: Employee, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns of the pay that change; another pay type takes the pay of the former one out.
+    """Return the pay columns that change; another pay type removes the pay of the former one.
 
-    Raises `validation_error` for a rate or a salary that does not go with the pay type.
+    Raises `validation_error` for a rate or a salary that doesn't match the pay type.
     """
     if not changes.keys() & _OF_PAY:
         return {}
@@ -172,8 +172,8 @@ def _pay(employee: Employee, changes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _overtime_rate(employee: Employee, changes: Mapping[str, Any], terms: PayTerms) -> Decimal | None:
-    """Return the overtime rate that goes with new pay: the one sent, else one and a half times the pay where that is
-    what it was, or where the pay is of another type."""
+    """Return the overtime rate for new pay: the one sent, else one and a half times the pay if that is what it was,
+    or if the pay type changes."""
     rate, rate_so_far = regular_rate(terms), regular_rate(employee)
     hourly = terms.pay_type == "hourly"
     least = "pay_rate" if hourly else f"the regular rate of the salary, {rate}"

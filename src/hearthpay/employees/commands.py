@@ -1,4 +1,4 @@
-"""What the services of employees are asked to do, in plain values: whichever face was asked has parsed them."""
+"""Commands of the employee services, in plain values that the interfaces have parsed."""
 
 import datetime
 from collections.abc import Mapping
@@ -17,16 +17,16 @@ PaperLanguage = Literal["en", "es"]
 InvitationType = Literal["bank_account", "tax_info"]
 
 CertificateEntries = Mapping[str, Any]
-"""Entries of a withholding certificate by their names: truth values, whole numbers, texts, amounts as Decimals; those
-of an older form stand in a mapping of their own."""
+"""Entries of a withholding certificate by their names: booleans, whole numbers, texts, amounts as Decimals; those of
+an older form are in a separate mapping."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddEmployee:
-    """Add an employee to a household; amounts in dollars an hour.
+    """Add an employee to a household; amounts in dollars per hour.
 
-    Left out, the household is the one that the actor remembers, the first day today, the state of work the
-    household's, the state of residence that of work.
+    Defaults: the household is the one that the actor remembers, the first day is today, the work state is the
+    household's, the state of residence is the work state.
     """
 
     first_name: str
@@ -52,16 +52,16 @@ class AddEmployee:
     birth_year: int | None = None
     lives_in: bool = False
     federal_withholding: CertificateEntries | None = None
-    """The whole Form W-4; None where none was given."""
+    """The whole Form W-4; None if none was given."""
 
     state_withholding: CertificateEntries | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeEmployee:
-    """Change an employee's settings; amounts in dollars an hour. What is UNCHANGED stays as it is.
+    """Change an employee's settings; amounts in dollars per hour. What is UNCHANGED stays as it is.
 
-    Of the certificates only the entries told change; None takes an entry, or all of them, out. An address changes as a
+    Only the given entries of the certificates change; None removes an entry, or all of them. An address changes as a
     whole.
     """
 
@@ -92,7 +92,7 @@ class ChangeEmployee:
 
 @dataclass(frozen=True, slots=True)
 class Invite:
-    """Open a link by which an employee enters a number; with ``send_email`` it is sent to the employee."""
+    """Open a link through which an employee enters a number; with ``send_email`` it is sent to the employee."""
 
     type: InvitationType
     send_email: bool = True

@@ -1,4 +1,4 @@
-"""The email that brings an employee the link to the portal, in her language. It holds no secret but the link."""
+"""The email with the link to the portal, in the employee's language. It contains no secret but the link."""
 
 import datetime
 from typing import Final
@@ -40,9 +40,9 @@ def invitation_mail(
     portal_url: str,
     expires_at: datetime.datetime,
 ) -> Mail:
-    """Return the mail to the address `to`; the last day of the link is told in US Eastern time.
+    """Return the mail to the address `to`; the link's last day is in US Eastern time.
 
-    What the household chose, names, stands in it as `name_in_mail` has them, and nothing else of theirs does.
+    Names that the household chose appear as `name_in_mail` formats them, and nothing else that it chose appears.
     """
     language = employee.language
     say = say_in(language)

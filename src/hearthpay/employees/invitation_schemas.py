@@ -1,4 +1,4 @@
-"""What goes over the wire about invitations to the portal."""
+"""The API's requests and responses about invitations to the portal."""
 
 import datetime
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from hearthpay.wire.fields import RequestModel
 
 
 class NewInvitation(RequestModel):
-    """A link by which an employee enters a number that the API never takes."""
+    """A link through which an employee enters a number that the API never takes."""
 
     type: InvitationType = Field(
         description="`bank_account`: routing and account number. `tax_info`: Social Security number or ITIN."
@@ -24,7 +24,7 @@ class NewInvitation(RequestModel):
     )
 
     def to_command(self) -> Invite:
-        """Return the same in plain values."""
+        """Return the invitation in plain values."""
         return Invite(self.type, self.send_email)
 
 
@@ -33,11 +33,11 @@ EmailStatus = Literal["sent", "queued", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class InvitationItem:
-    """An open invitation; the link is valid whatever becomes of the email.
+    """An open invitation; the link is valid whatever happens to the email.
 
-    `email_sent` is true once the mail server has taken the email. Else `email_status` is `queued` (it is tried again
-    until the link expires), `failed`, or null where none was to leave; `email_reason` is the reason, in a word:
-    `not_requested`, `no_address`, `no_mail_server`, `sandbox`, `daily_limit_of_employee` (or `_household`,
+    `email_sent` is true once the mail server has accepted the email. Otherwise `email_status` is `queued` (it is
+    retried until the link expires), `failed`, or null if none was to be sent; `email_reason` is the reason, in a
+    word: `not_requested`, `no_address`, `no_mail_server`, `sandbox`, `daily_limit_of_employee` (or `_household`,
     `_organization`), `not_taken_yet`, `mail_server_unreachable`, `mail_server_too_slow`, `mail_server_busy`,
     `mail_server_refuses_us`, `recipient_refused`, `message_refused`, `unsafe_content`, `not_taken_in_time`,
     `replaced`, `used`.

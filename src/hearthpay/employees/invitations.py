@@ -1,9 +1,9 @@
-"""Invitations: links by which employees enter their numbers themselves, each open once and for seven days.
+"""Invitations: links through which employees enter their numbers themselves, each usable once and for seven days.
 
-A new invitation cancels the pending one of its type. The link is a capability: whoever has it may enter numbers in
-the employee's place, and can read none. The database keeps only a hash of its token. The link itself stands, encrypted,
-in the answer kept for an `Idempotency-Key`, because the same request must be answered with the same link, and in the
-email until that has left.
+A new invitation cancels the pending one of its type. The link is a capability: anyone who has it may enter numbers in
+the employee's place, and can read none. The database keeps only a hash of its token. The link itself is stored,
+encrypted, in the response kept for an `Idempotency-Key`, because the same request must get the same link, and in the
+email until it has been sent.
 """
 
 import datetime
@@ -41,7 +41,7 @@ from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_token
 
 PORTAL_PATH: Final = "/portal"
-"""Where the portal's links begin; the token follows."""
+"""The start of the portal's links; the token follows."""
 OPEN_FOR: Final = datetime.timedelta(days=7)
 BETWEEN_BANK_INVITATIONS: Final = datetime.timedelta(hours=24)
 MOST_LISTED: Final = 50
@@ -73,7 +73,8 @@ _EXPIRE: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class Sending:
-    """How an installation sends invitations: where links begin, what mail it may send, and the keys it seals them with.
+    """How an installation sends invitations: the start of links, what mail it may send, and the keys that encrypt
+    them.
 
     Without `mails` no email is sent.
     """
@@ -93,14 +94,14 @@ async def invite(
     *,
     direct_deposit_enabled: bool,
 ) -> InvitationItem:
-    """Open a link for the employee, and queue the email that brings it where that is wanted and possible.
+    """Open a link for the employee, and queue the email with it if requested and possible.
 
-    The email leaves once the transaction has committed; `with_email_of` tells what became of it, and whatever that is,
-    the invitation stays. No email leaves for a sandbox household, or to an employee without an address.
+    The email is sent once the transaction has committed; `with_email_of` returns its status. Whatever happens to it,
+    the invitation remains. No email is sent for a sandbox household, or to an employee without an address.
 
-    A link for a bank account needs the right to change addresses. Raises what `allow` raises, `not_found`,
-    `invalid_state` for the bank account of someone who has left and while the organization is frozen,
-    `direct_deposit_unavailable`, `invitation_too_soon`, and KeyRingError where an email cannot be sealed.
+    A link for a bank account requires the right to change addresses. Raises what `allow` raises, `not_found`,
+    `invalid_state` for the bank account of a former employee and while the organization is frozen,
+    `direct_deposit_unavailable`, `invitation_too_soon`, and KeyRingError if an email can't be encrypted.
     """
     allow(actor, CHANGE_ADDRESSES if new.type == "bank_account" else CHANGE_EMPLOYEES)
     employee = await lock_employee(session, actor, employee_id)
@@ -138,14 +139,14 @@ async def invite(
             "cancelled": cancelled,
         },
     )
-    sent, status, reason = _event_details(state)
+    sent, status, reason = _mail_outcome(state)
     return InvitationItem(
         portal_url, sent, invitation.expires_at, status, reason, employee.employer_id, employee.id
     )
 
 
 async def list_invitations(session: AsyncSession, actor: Actor, employee_id: UUID) -> Sequence[Invitation]:
-    """Return the links that were opened for the employee, the newest first; none of them can be read.
+    """Return the links that were opened for the employee, the newest first; the links themselves can't be read.
 
     Raises what `allow` raises, and `not_found`.
     """
@@ -157,7 +158,7 @@ async def list_invitations(session: AsyncSession, actor: Actor, employee_id: UUI
 async def withdraw_invitation(
     session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID, invitation_type: InvitationType
 ) -> None:
-    """Close the link of this type that is open, and stop its email where that has not left; again it changes nothing.
+    """Close the open link of this type, and stop its email if it hasn't been sent; repeating it changes nothing.
 
     Raises what `allow` raises, and `not_found`.
     """
@@ -183,10 +184,10 @@ async def with_email_of(
     tenant: Tenant,
     answer: dict[str, object],
 ) -> dict[str, object]:
-    """Return the answer of an invitation with what is known of its email by now.
+    """Return an invitation's response with the current status of its email.
 
-    With a `postman`, an email that has not been tried yet is sent first, and waited for a little. Call it outside of
-    any transaction. A database that is lost meanwhile leaves the answer as it was: the invitation stands.
+    With a `postman`, an email that hasn't been tried yet is sent first, with a short wait. Call it outside of any
+    transaction. If the database is lost in between, the response stays as it was: the invitation remains.
     """
     token = parse_token(str(answer["portal_url"]).rpartition("/")[2])
     if token is None:
@@ -197,7 +198,7 @@ async def with_email_of(
         return answer
     if state is None:
         return answer
-    sent, status, reason = _event_details(state)
+    sent, status, reason = _mail_outcome(state)
     return answer | {"email_sent": sent, "email_status": status, "email_reason": reason}
 
 
@@ -212,8 +213,8 @@ async def _email_of(
     return await postman.hurry(tenant, mail_id)
 
 
-def _event_details(state: MailState) -> tuple[bool, EmailStatus | None, str | None]:
-    """Return what an answer says of a mail: whether it was sent, its status, and the reason if it was not."""
+def _mail_outcome(state: MailState) -> tuple[bool, EmailStatus | None, str | None]:
+    """Return what a response says about a mail: whether it was sent, its status, and the reason if it wasn't."""
     match state.status:
         case "sent":
             return True, "sent", None
@@ -228,7 +229,7 @@ def _event_details(state: MailState) -> tuple[bool, EmailStatus | None, str | No
 async def _cancel_pending(
     session: AsyncSession, clock: Clock, employee: Employee, invitation_type: InvitationType
 ) -> UUID | None:
-    """Cancel the pending invitation of the type, and its email if that has not left; return its id."""
+    """Cancel the pending invitation of the type, and its email if that hasn't been sent; return its id."""
     row = (
         await session.execute(
             update(Invitation)
@@ -259,7 +260,7 @@ async def _queue_email(
     invitation: Invitation,
     portal_url: str,
 ) -> MailState:
-    """Queue the email with the link, or tell why there is none."""
+    """Queue the email with the link, or return why there is none."""
     if not new.send_email:
         return MailState("withheld", "not_requested")
     if employee.email is None:
@@ -290,7 +291,7 @@ async def _refuse_bank_account(
     *,
     direct_deposit_enabled: bool,
 ) -> None:
-    """Refuse what direct deposit does not allow yet, or not so soon again."""
+    """Refuse what direct deposit doesn't allow yet, or not again so soon."""
     if not await direct_deposit_available(session, employer, direct_deposit_enabled=direct_deposit_enabled):
         raise Refusal(
             "direct_deposit_unavailable",
@@ -338,7 +339,7 @@ def _invitation(
 
 @dataclass(frozen=True, slots=True)
 class OpenInvitation:
-    """What the holder of a link may know: whose pay it is about, and what is to be entered."""
+    """What the holder of a link may see: whose pay it is about, and what to enter."""
 
     invitation: Invitation
     type: InvitationType
@@ -347,19 +348,19 @@ class OpenInvitation:
     sandbox: bool
     employee: Employee
     time: HouseholdTime | None = None
-    """Of a sandbox household with a clock of its own."""
+    """Of a sandbox household with its own clock."""
 
 
 StoreEntered = Callable[[AsyncSession, Actor, Invitation], Awaitable[None]]
-"""Stores what the employee, the actor, typed."""
+"""Stores what the employee, as the actor, typed."""
 
 
 async def look_up(
     database: Database, clock: Clock, token: str, *, also_completed: bool = False
 ) -> OpenInvitation:
-    """Return the invitation that the token of a link opens; with `also_completed`, one whose form was sent in time too.
+    """Return the invitation of a link's token; with `also_completed`, also one whose form was sent in time.
 
-    Raises `not_found` for a token that opens nothing and never did, `gone` for one that was used, replaced or has
+    Raises `not_found` for a token that never belonged to a link, `gone` for one that was used, replaced or has
     expired.
     """
     tenant, found = await _find(database, clock, token, also_completed=also_completed)
@@ -370,9 +371,10 @@ async def look_up(
 async def complete(
     database: Database, clock: Clock, token: str, request_id: str, enter: StoreEntered
 ) -> OpenInvitation:
-    """Use the invitation up: `enter` stores what the employee typed, in the same transaction.
+    """Use up the invitation: `enter` stores what the employee typed, in the same transaction.
 
-    Of two attempts at once one succeeds. Raises what `look_up` and `enter` raise; the invitation then stays as it was.
+    Of two attempts at once one succeeds. Raises what `look_up` and `enter` raise; the invitation then stays as it
+    was.
     """
     tenant, found = await _find(database, clock, token)
     async with database.transaction(tenant) as session:
@@ -417,7 +419,7 @@ async def complete_pending(
 ) -> UUID | None:
     """Use up the open link of this type, as its form would: what it asks for was entered otherwise, in the sandbox.
 
-    Returns its id, or None where none is open. The employee must be locked.
+    Returns its id, or None if none is open. The employee must be locked.
     """
     now = clock.now()
     row = (
@@ -494,7 +496,7 @@ async def _opened(session: AsyncSession, invitation_id: UUID) -> OpenInvitation:
 
 
 async def expire_invitations(session: AsyncSession, now: datetime.datetime, *, limit: int) -> int:
-    """End pending invitations whose time is over, at most so many; return how many. One worker at a time."""
+    """End up to a limit of expired pending invitations; return how many. One worker at a time."""
     return len((await session.execute(_EXPIRE, {"now": now, "limit": limit})).all())
 
 

@@ -1,7 +1,7 @@
-"""Which person an employee is: her records with the households she works for, each apart from the other.
+"""Which person an employee is: their records with the households they work for, each separate from the others.
 
-A link is made by the database alone, for whoever holds the link of an invitation (`link_employee`). From then on a
-transaction that is the household's and the person's at once sees of that household her own record and no other.
+Only the database makes a link, for the holder of an invitation's link (`link_employee`). From then on a transaction
+that is both the household's and the person's sees only their own record of that household.
 """
 
 import datetime
@@ -87,7 +87,7 @@ _WITH_ACCOUNTS: Final = query(
 
 @dataclass(frozen=True, slots=True)
 class OwnEmployment:
-    """One of a person's records as an employee, and the household that it is with."""
+    """One of a person's records as an employee, and the household that it belongs to."""
 
     link_id: UUID
     employee_id: UUID
@@ -110,7 +110,7 @@ class OwnEmployment:
         return Tenant(self.organization_id, self.sandbox, self.employer_id)
 
     def actor(self, request_id: str) -> Actor:
-        """Return the employee that the person is here."""
+        """Return the person as the employee they are here."""
         return Actor.employee(
             self.employee_id,
             self.organization_id,
@@ -121,7 +121,7 @@ class OwnEmployment:
 
 
 def allow_own(actor: Actor, permission: Permission, employee_id: UUID) -> None:
-    """Let pass the employee whose record it is, and whom else the permission names.
+    """Allow the employee whose record it is, and anyone else that the permission names.
 
     Raises what `allow` raises, and `household_forbidden` for another employee's record.
     """
@@ -131,14 +131,14 @@ def allow_own(actor: Actor, permission: Permission, employee_id: UUID) -> None:
 
 
 async def employments_of(database: Database, person_id: UUID) -> tuple[OwnEmployment, ...]:
-    """Return the person's records, those of employments that go on first."""
+    """Return the person's records, those of current employments first."""
     async with database.transaction(None) as session:
         await become_person(session, person_id)
         return tuple(OwnEmployment(*row) for row in await fetch_all(session, _OWN))
 
 
 async def employment_of(database: Database, person_id: UUID, employee_id: UUID) -> OwnEmployment:
-    """Return one of the person's records. Raises `not_found` for one that is not hers."""
+    """Return one of the person's records. Raises `not_found` for one that isn't theirs."""
     for each in await employments_of(database, person_id):
         if each.employee_id == employee_id:
             return each
@@ -149,16 +149,17 @@ async def employment_of(database: Database, person_id: UUID, employee_id: UUID) 
 async def own_transaction(
     database: Database, person_id: UUID, employment: OwnEmployment
 ) -> AsyncIterator[AsyncSession]:
-    """One transaction of the household in which nothing of its employees is seen but the person's own record."""
+    """Yield a transaction of the household that sees none of its employees except the person's own record."""
     async with database.transaction(employment.tenant) as session:
         await become_person(session, person_id)
         yield session
 
 
 def account_address(employee: Employee) -> str | None:
-    """Return the address of the record, as accounts write it: a link leads to an account under it and no other.
+    """Return the record's address as accounts write it: a link leads only to an account with this address.
 
-    None: the household knows none. What no account can have (`can_have_account`) stays as it is, and is no account's.
+    None if the household knows none. An address that no account can have (`can_have_account`) stays as it is, and
+    matches none.
     """
     if employee.email is None:
         return None
@@ -169,7 +170,7 @@ def account_address(employee: Employee) -> str | None:
 
 
 def can_have_account(employee: Employee) -> bool:
-    """Return whether an account can be made under the address of the record, or under one of her own choice."""
+    """Return whether an account can have the record's address, or an address that the employee chooses."""
     if employee.email is None:
         return True
     try:
@@ -180,7 +181,7 @@ def can_have_account(employee: Employee) -> bool:
 
 
 def refuse_other_address() -> Refusal:
-    """Return what is said to whoever has an account under another address than the record's."""
+    """Return the refusal for an account whose address differs from the record's."""
     return Refusal(
         "invalid_state",
         "The household has another email address of yours on record. Sign in with an account under that one, or ask "
@@ -193,7 +194,7 @@ LinkOutcome = Literal["linked", "kept"]
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """What came of a link; `kept` where it was there already."""
+    """The outcome of a link; `kept` if it already existed."""
 
     outcome: LinkOutcome
     employee_id: UUID
@@ -201,10 +202,10 @@ class Linked:
 
 
 async def link_person(session: AsyncSession, now: datetime.datetime, presented: str) -> Linked:
-    """Link the person of this transaction to the employee whose invitation she holds.
+    """Link the person of this transaction to the employee whose invitation they hold.
 
-    Raises `not_found` for what opens nothing, `gone` for an invitation that is over or has brought somebody else here,
-    and `invalid_state` where the record belongs to another account, or has another address than hers.
+    Raises `not_found` for an unknown link, `gone` for an invitation that has ended or has linked somebody else, and
+    `invalid_state` if the record belongs to another account, or has an address other than theirs.
     """
     token = parse_token(presented)
     if token is None:
@@ -225,7 +226,7 @@ async def link_person(session: AsyncSession, now: datetime.datetime, presented: 
 
 @dataclass(frozen=True, slots=True)
 class EmployeeWithAccount:
-    """An employee who has an account: whom the household knows her as there, and since when."""
+    """An employee who has an account: who they are in the household's records, and since when."""
 
     link_id: UUID
     employee_id: UUID
@@ -241,9 +242,9 @@ async def employees_with_accounts(session: AsyncSession, actor: Actor) -> Sequen
 
 
 async def end_link(session: AsyncSession, actor: Actor, clock: Clock, link_id: UUID) -> None:
-    """Let a person see an employee's record no more; a new invitation may link another one.
+    """End a person's access to an employee's record; a new invitation may link another person.
 
-    Leaves an audit row. Raises `not_found`, also out of reach.
+    Leaves an audit row. Raises `not_found`, also if out of reach.
     """
     allow(actor, CHANGE_EMPLOYEES)
     link = await session.get(EmployeeLink, link_id)
@@ -268,7 +269,7 @@ async def end_link(session: AsyncSession, actor: Actor, clock: Clock, link_id: U
 
 
 async def own_employee_at(session: AsyncSession, employee_id: UUID) -> Employee:
-    """Return the record itself, of the person whose transaction it is. Raises `not_found`."""
+    """Return the record of the person whose transaction it is. Raises `not_found`."""
     found = await session.scalar(select(Employee).where(Employee.id == employee_id))
     if found is None:
         raise _not_hers()

@@ -1,4 +1,4 @@
-"""Whether a local tax may be owed where an employee works or lives that nobody chose, and which an address names."""
+"""Whether a local tax may be owed where an employee works or lives, at a place nobody chose but an address names."""
 
 import datetime
 import functools
@@ -26,20 +26,20 @@ _ANY_WAGES: Final = Decimal(1_000)
 
 @dataclass(frozen=True, slots=True)
 class UnchosenPlace:
-    """A question about an employee's place: what is taken for granted, and the taxes that addresses point to."""
+    """An open question about an employee's place: the assumption made, and the taxes that addresses point to."""
 
     code: str
     message: str
     said: Message
     suggested: tuple[str, ...]
-    """Names of local taxes of the cities in question; empty where no address tells."""
+    """Names of local taxes of the cities in question; empty if no address shows any."""
 
 
 def unchosen_place(record: Employee, cities: Sequence[str | None], on: datetime.date) -> UnchosenPlace | None:
-    """Return what is open about the place of an employee's local taxes; None where it is settled, or there are none.
+    """Return what is open about the place of an employee's local taxes; None if it is settled, or there are none.
 
-    ``cities`` are those of the household's and the employee's addresses. Nothing is open where the engine refuses the
-    record as it stands.
+    ``cities`` are those of the household's and the employee's addresses. Nothing is open if the engine refuses the
+    record as it is.
     """
     request = PaycheckInput(
         pay_date=on,
@@ -68,7 +68,7 @@ def unchosen_place(record: Employee, cities: Sequence[str | None], on: datetime.
 
 
 def county_of(state: str, city: str) -> str | None:
-    """Return the county that a city lies in, where its tax is the county's and the city is known here."""
+    """Return the county of a city, if the tax there is the county's and the city is known here."""
     counties: Mapping[str, str] = _counties().get(state, {})
     return next((county for name, county in counties.items() if plain_name(name) == plain_name(city)), None)
 

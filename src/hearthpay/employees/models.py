@@ -1,4 +1,4 @@
-"""The tables of employees and of the invitations to enter their numbers in the portal."""
+"""The tables of employees and of invitations to enter their numbers in the portal."""
 
 import datetime
 from decimal import Decimal
@@ -13,7 +13,7 @@ from hearthpay.database.base import Base
 
 
 class Employee(Base):
-    """Someone a household employs: what the tax engine has to know about them, and nothing secret."""
+    """Someone a household employs: what the tax engine needs to know about them, and nothing secret."""
 
     __tablename__ = "employees"
 
@@ -29,10 +29,10 @@ class Employee(Base):
     residence_state: Mapped[str] = mapped_column(CHAR(2))
     localities: Mapped[list[str]]
     city: Mapped[str | None]
-    """Where the employee lives, as it was told."""
+    """Where the employee lives, as entered."""
 
     address: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
-    """Postal address: `line1`, `line2`, `city`, `state`, `zip`; None until it is told."""
+    """Postal address: `line1`, `line2`, `city`, `state`, `zip`; None until it is entered."""
 
     language: Mapped[str] = mapped_column(default="en", server_default="en")
     """The language that the employee reads: ``en`` or ``es``."""
@@ -41,17 +41,17 @@ class Employee(Base):
     """``hourly`` or ``salary``."""
 
     pay_rate: Mapped[Decimal | None] = mapped_column("pay_rate_cents")
-    """Dollars an hour; None until it is told: hours cannot be paid before. Always None of a salary."""
+    """Dollars per hour; None until it is entered, and hours can't be paid before. Always None for a salary."""
 
     salary: Mapped[Decimal | None] = mapped_column("salary_cents")
-    """Dollars a year or a pay period; None of who is paid by the hour, and until it is set."""
+    """Dollars per year or pay period; None for hourly employees, and until it is set."""
 
     salary_per: Mapped[str | None]
-    """``year`` or ``period``, where a salary is set."""
+    """``year`` or ``period``, if a salary is set."""
 
     usual_weekly_hours: Mapped[Decimal | None] = mapped_column(Numeric())
     working_days: Mapped[list[str] | None] = mapped_column(ARRAY(Text()))
-    """Names of the days of a usual week; None: Monday to Friday."""
+    """Names of the days of a usual week; None for Monday to Friday."""
 
     overtime_rate: Mapped[Decimal | None] = mapped_column("overtime_rate_cents")
     pay_frequency: Mapped[str]
@@ -64,19 +64,19 @@ class Employee(Base):
     federal_withholding: Mapped[dict[str, Any]]
     state_withholding: Mapped[dict[str, Any]]
     person_id: Mapped[UUID | None]
-    """The first record of this person, where the household has several."""
+    """The first record of this person, if the household has several."""
 
     earlier_employments: Mapped[list[dict[str, str]]] = mapped_column(JSONB)
     """First and last day (`start_date`, `end_date`) of each employment before a reinstatement."""
 
     left_states: Mapped[dict[str, Any]]
-    """`localities` and `state_withholding` of each state of work that was left, by the state."""
+    """`localities` and `state_withholding` of each former work state, by state."""
 
     created_at: Mapped[datetime.datetime]
     updated_at: Mapped[datetime.datetime]
 
     def worked_earlier(self, start: datetime.date, end: datetime.date) -> bool:
-        """Return whether an employment before the present one had a day within these two."""
+        """Return whether an earlier employment had a day between these two."""
         return any(
             datetime.date.fromisoformat(spell["start_date"]) <= end
             and start <= datetime.date.fromisoformat(spell["end_date"])
@@ -85,12 +85,12 @@ class Employee(Base):
 
     @property
     def name(self) -> str:
-        """First and last name, as a pay stub spells it."""
+        """First and last name, as printed on a pay stub."""
         return f"{self.first_name} {self.last_name}"
 
     @property
     def incomplete(self) -> tuple[Literal["pay_rate", "salary"], ...]:
-        """What must be told before hours, or a salary, can be paid."""
+        """What must be entered before hours, or a salary, can be paid."""
         if self.pay_type == "salary":
             return ("salary",) if self.salary is None else ()
         return ("pay_rate",) if self.pay_rate is None else ()
@@ -118,7 +118,7 @@ class PayChange(Base):
 
 
 class Invitation(Base):
-    """A link by which an employee enters one kind of number; the token itself is nowhere but in the link."""
+    """A link through which an employee enters one kind of number; the token itself is only in the link."""
 
     __tablename__ = "invitations"
 
@@ -138,7 +138,7 @@ class Invitation(Base):
 
 
 class EmployeeLink(Base):
-    """Which person an employee is, until `ended_at`: by the link of an invitation, which made it."""
+    """Which person an employee is, until `ended_at`; made through the link of an invitation."""
 
     __tablename__ = "employee_links"
 
@@ -154,7 +154,7 @@ class EmployeeLink(Base):
 
 
 class SignedCertificate(Base):
-    """A withholding certificate as it was issued; `entries` is what the record says by it, until `ended_at`."""
+    """A withholding certificate as it was issued; the record has its `entries` until `ended_at`."""
 
     __tablename__ = "signed_certificates"
 
@@ -170,7 +170,7 @@ class SignedCertificate(Base):
     law_year: Mapped[int] = mapped_column(SmallInteger)
     rulebook_version: Mapped[str]
     wording: Mapped[str]
-    """The version of the words in which it was asked."""
+    """The version of the wording in which it was asked."""
 
     language: Mapped[str]
     asked: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)

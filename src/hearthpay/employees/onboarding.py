@@ -1,4 +1,4 @@
-"""What employees have entered in the portal, and how it gets into the vault."""
+"""What employees have entered in the portal, and how it is stored in the vault."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
@@ -30,7 +30,7 @@ from hearthpay.security.vault_cipher import SecretOwner
 from hearthpay.security.vault_numbers import SecretNumber
 
 NOTHING_ENTERED: Final = Onboarding(bank_account="missing", tax_info="missing")
-"""The onboarding of an employee who has just been added."""
+"""The onboarding of an employee who was just added."""
 
 
 class _ProgressRow(NamedTuple):
@@ -39,7 +39,7 @@ class _ProgressRow(NamedTuple):
     invited: str | None
 
 
-# One statement however long the list: what lies in the vault, and the links that would still open.
+# One statement however long the list is: what is in the vault, and the links that still work.
 _PROGRESS: Final = Query(
     _ProgressRow,
     statement(
@@ -63,7 +63,7 @@ _HOUSEHOLDS_ACCOUNT: Final = statement(
 async def onboarding_of(
     session: AsyncSession, clock: Clock, employees: Sequence[Employee]
 ) -> Mapping[UUID, Onboarding]:
-    """Return how far each of the employees has come, by their ids; asked of the database at once."""
+    """Return the onboarding progress of each employee, by their ids, from one query."""
     if not employees:
         return {}
     ids = [employee.id for employee in employees]
@@ -97,9 +97,9 @@ def _status(complete: bool, invited: bool) -> OnboardingStatus:
 async def direct_deposit_available(
     session: AsyncSession, employer: Employer, *, direct_deposit_enabled: bool
 ) -> bool:
-    """Return whether the household can pay by direct deposit, or will as soon as its bank account is verified.
+    """Return whether the household can pay by direct deposit, or will be able to once its bank account is verified.
 
-    `offered` tells whether this installation has a bank; the sandbox has one of its own.
+    `offered` says whether this installation has a bank; the sandbox has its own.
     """
     if not direct_deposit_enabled and not employer.sandbox:
         return False
@@ -107,7 +107,7 @@ async def direct_deposit_available(
 
 
 def allow_numbers_of(actor: Actor, employer_id: UUID, employee_id: UUID) -> None:
-    """Let pass who may enter the numbers of this employee; an employee may enter none but his own.
+    """Allow those who may enter this employee's numbers; an employee may enter only their own.
 
     Raises what `allow` raises, and `household_forbidden`.
     """
@@ -119,10 +119,10 @@ def allow_numbers_of(actor: Actor, employer_id: UUID, employee_id: UUID) -> None
 async def save_employee_tax_number(
     session: AsyncSession, ring: KeyRing, actor: Actor, invitation: Invitation, number: SecretNumber
 ) -> Collection[UUID]:
-    """Put the Social Security number or ITIN that the employee entered into the vault; leaves an audit row.
+    """Store the Social Security number or ITIN that the employee entered in the vault; leaves an audit row.
 
-    Where another record of the household has the same number, the two are one person (`same_person`); returns the
-    records of every person that has won or lost one. The household and its employees must be locked.
+    If another record of the household has the same number, the two are one person (`same_person`). Returns the
+    records of every person that has gained or lost one. The household and its employees must be locked.
     """
     allow_numbers_of(actor, invitation.employer_id, invitation.employee_id)
     owner = _owner(invitation)
@@ -133,9 +133,9 @@ async def save_employee_tax_number(
 async def save_employee_address(
     session: AsyncSession, actor: Actor, clock: Clock, invitation: Invitation, address: PostalAddress
 ) -> bool:
-    """Keep the postal address that the employee entered; leaves an audit row where it is another one.
+    """Store the postal address that the employee entered; leaves an audit row if it differs.
 
-    Returns whether it is. The employee must be locked.
+    Returns whether it does. The employee must be locked.
     """
     allow_numbers_of(actor, invitation.employer_id, invitation.employee_id)
     return await _keep_address(session, actor, clock, invitation.employee_id, address)
@@ -144,9 +144,9 @@ async def save_employee_address(
 async def save_own_address(
     session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID, address: PostalAddress
 ) -> bool:
-    """Keep the postal address that a signed-in employee entered; leaves an audit row where it is another one.
+    """Store the postal address that a signed-in employee entered; leaves an audit row if it differs.
 
-    Returns whether it is. Raises what `allow_own` raises.
+    Returns whether it does. Raises what `allow_own` raises.
     """
     allow_own(actor, OWN_RECORD, employee_id)
     await lock_employee(session, actor, employee_id)
@@ -156,9 +156,9 @@ async def save_own_address(
 async def save_own_language(
     session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID, language: PaperLanguage
 ) -> bool:
-    """Keep the language that a signed-in employee reads; leaves an audit row where it is another one.
+    """Store the language that a signed-in employee reads; leaves an audit row if it differs.
 
-    Returns whether it is. Raises what `allow_own` raises.
+    Returns whether it does. Raises what `allow_own` raises.
     """
     allow_own(actor, OWN_RECORD, employee_id)
     employee = await lock_employee(session, actor, employee_id)

@@ -1,10 +1,11 @@
-"""How an employee comes to an account of her own: from the link of an invitation, by an address that she proves.
+"""How an employee gets an account: from the link of an invitation, with an address that they prove.
 
-The invitation proves which employee she is, a second link, sent to her address, that the address is hers. Whoever has
-an account already signs in and is linked to it. An invitation links once; to enter numbers it stays as good as it was.
+The invitation proves which employee they are; a second link, sent to their address, proves that the address is
+theirs. Someone who already has an account signs in and is linked to it. An invitation links once; for entering
+numbers it stays valid.
 
-An invitation's link may have been forwarded or stolen. So where the household has an address of hers on record, no
-account under another one is made or linked: whoever took the link would be told in her place what she should be told.
+An invitation's link may have been forwarded or stolen. So if the household has an address of theirs on record, no
+account with another one is made or linked: a thief of the link would receive the notices meant for the employee.
 """
 
 from uuid import UUID
@@ -37,7 +38,7 @@ from hearthpay.people.tokens import LASTS, leave_token, look_at_token, use_token
 
 
 async def read_account_offer(people_context: PeopleContext, presented: str) -> OpenInvitation:
-    """Return the invitation from which an account may be made, also one whose form was sent already.
+    """Return the invitation from which an account may be made, even if its form was already sent.
 
     Raises `not_found` and `gone`.
     """
@@ -47,11 +48,11 @@ async def read_account_offer(people_context: PeopleContext, presented: str) -> O
 async def request_account(
     people_context: PeopleContext, presented: str, email: str, language: str, links_begin: str, visit: Visit
 ) -> None:
-    """Send a link to make the account, or where there is one, to sign in and be linked.
+    """Send a link to make the account, or if there is one, to sign in and be linked.
 
-    It goes to the address on record; to `email` only where the record has none. Raises `not_found`, `gone`,
-    `validation_error`, `rate_limited`, and `invalid_state` where no account can be under the address on record, and
-    where no mail leaves: this installation sends none, or the household is a test household.
+    It goes to the address on record; to `email` only if the record has none. Raises `not_found`, `gone`,
+    `validation_error`, `rate_limited`, and `invalid_state` if no account can have the address on record, or if no
+    mail is sent: this installation sends none, or the household is a test household.
     """
     opened = await read_account_offer(people_context, presented)
     if opened.sandbox or not people_context.sends_mail:
@@ -79,9 +80,9 @@ async def request_account(
 async def read_address_proof(
     people_context: PeopleContext, presented: str, proof: str
 ) -> tuple[OpenInvitation, str]:
-    """Return the invitation, and the address that was proved.
+    """Return the invitation, and the proven address.
 
-    Raises `not_found`, `gone`, and `invalid_state` where the record has another address by now.
+    Raises `not_found`, `gone`, and `invalid_state` if the record has a different address by then.
     """
     opened = await read_account_offer(people_context, presented)
     async with people_context.database.transaction(None) as session:
@@ -94,7 +95,7 @@ async def read_address_proof(
 
 
 async def may_be_linked(people_context: PeopleContext, who: SignedIn, opened: OpenInvitation) -> bool:
-    """Return whether the account's address lets it be linked, or it is linked already."""
+    """Return whether the account may be linked with its address, or is linked already."""
     if account_address(opened.employee) in (None, who.email):
         return True
     linked = await employments_of(people_context.database, who.person_id)
@@ -104,9 +105,9 @@ async def may_be_linked(people_context: PeopleContext, who: SignedIn, opened: Op
 async def make_own_account(
     people_context: PeopleContext, presented: str, proof: str, new: NewPerson, visit: Visit
 ) -> SignInResult:
-    """Make the employee's account and link it; begin a session.
+    """Make the employee's account and link it; start a session.
 
-    Raises `not_found`, `gone` for links that work no more, `validation_error`, and what `link_person` raises.
+    Raises `not_found`, `gone` for links that no longer work, `validation_error`, and what `link_person` raises.
     """
     _, address = await read_address_proof(people_context, presented, proof)
     checked = await check_new_person(new, address)
@@ -120,7 +121,7 @@ async def make_own_account(
 
 
 async def link_signed_in(people_context: PeopleContext, who: SignedIn, presented: str, visit: Visit) -> UUID:
-    """Link the invitation's employee to the account of whoever is signed in; return the employee.
+    """Link the invitation's employee to the account of the person signed in; return the employee.
 
     Raises what `link_person` raises.
     """
@@ -138,7 +139,7 @@ async def _link(
     presented: str,
     visit: Visit,
 ) -> UUID:
-    """Link, and tell everybody whom it concerns; the transaction becomes the household's too."""
+    """Link, and notify everybody concerned; the transaction becomes the household's too."""
     linked = await link_person(session, people_context.clock.now(), presented)
     if linked.outcome == "kept":
         return linked.employee_id

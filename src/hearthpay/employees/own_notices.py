@@ -1,7 +1,7 @@
-"""News of what an employee changes herself: to her account's address and that of her record, and to the household.
+"""Notices of what employees change themselves: to the addresses of their account and record, and to the household.
 
-Each is queued in the transaction of the change. A test household's never leave. Whatever somebody may have to stop is a
-warning, which no repetition uses up; of the rest each reader gets a few a day (`mail/person_mail.py`).
+Each is queued in the transaction of the change. A test household's are never sent. Whatever the reader may need to
+stop is a warning, which repetition doesn't use up; of the rest each reader gets a few a day (`mail/person_mail.py`).
 """
 
 import datetime
@@ -26,7 +26,7 @@ from hearthpay.people.stop_links import StopAccount, StopRecord
 
 _NEWS_LAST: Final = datetime.timedelta(days=7)
 _IN_ENGLISH: Final = "en"
-"""A household's own language nobody has asked for."""
+"""No household has been asked for its own language."""
 
 CHANGED: Final = {
     "address": mark("the mailing address"),
@@ -42,14 +42,14 @@ CHANGED: Final = {
     "set_aside_declined": mark("the household did not agree to what you asked to set aside"),
     "link": mark("an account was made for this record"),
 }
-"""What can have been changed, as a notice says it."""
+"""The possible changes, as a notice names them."""
 
 _SUBJECTS: Final = {"bank_connected": "bank", "bank_withdrawn": "bank"} | dict.fromkeys(
     ("set_aside_asked", "set_aside_stopped", "set_aside_approved", "set_aside_declined"), "set_aside"
 )
-"""What follows each other in one matter, of which the last is told; everything else is a matter of its own."""
+"""Changes that follow each other on one subject, of which the last is reported; any other is its own subject."""
 _MERE_NEWS: Final = frozenset({"language", "set_aside"})
-"""Matters in which nobody loses anything before he could object."""
+"""Subjects in which nobody loses anything before they could object."""
 
 
 _ENDING: Final = mark("account ending in {digits}")
@@ -70,18 +70,19 @@ _ACCOUNT: Final = query(
 )
 
 AccountNewsKind = Literal["bank_changed", "bank_entered", "bank_asked", "bank_connected"]
-"""A bank account was changed in her account; by a link, so that it waits; waits for an owner's word; or was connected
-at once."""
+"""A bank account was changed in the employee's account; by a link, so that it is held; needs an owner's approval; or
+was connected at once."""
 
 RecordNewsKind = Literal["record_changed", "record_entered", "household_decided"]
-"""Something was changed in her account, was entered by the link of an invitation, or was decided by the household."""
+"""Something was changed in the employee's account, entered through an invitation's link, or decided by the household.
+"""
 
 _BANK: Final = ("bank_connected",)
 
 
 @dataclass(frozen=True, slots=True)
 class NoticeRecipient:
-    """Whoever has an account for a record: the address of it, and her language."""
+    """The person with an account for a record: the account's address and language."""
 
     email: str
     language: str
@@ -89,7 +90,7 @@ class NoticeRecipient:
 
 
 async def reader_of(session: AsyncSession, employee_id: UUID) -> NoticeRecipient | None:
-    """Return who has an account for the employee's record: told also of what was not done there."""
+    """Return who has an account for the employee's record; they are also notified of what wasn't done there."""
     row = await fetch_optional(session, _ACCOUNT, {"employee": employee_id})
     return None if row is None else NoticeRecipient(row.email, row.language, row.person_id)
 
@@ -102,7 +103,7 @@ async def notify_of_change(
     *changed: str,
     kind: RecordNewsKind = "record_changed",
 ) -> None:
-    """Queue the news of what was `changed` (some of CHANGED), for the employee and the household."""
+    """Queue the notices of what was `changed` (some of CHANGED), for the employee and the household."""
     if employee.sandbox:
         return
     now = people_context.clock.now()
@@ -129,7 +130,7 @@ async def notify_of_change(
 async def notify_of_link(
     people_context: PeopleContext, session: AsyncSession, employee: Employee, reader: NoticeRecipient
 ) -> None:
-    """Queue the news that the reader's account was linked to the employee's record."""
+    """Queue the notice that the reader's account was linked to the employee's record."""
     await notify_of_change(people_context, session, employee, reader, "link")
 
 
@@ -145,10 +146,10 @@ async def notify_of_account(
     kind: AccountNewsKind = "bank_changed",
     by_operator: bool = False,
 ) -> None:
-    """Queue the news that pay goes to another account from `start` on: `old` and `new` are the last digits.
+    """Queue the notice that pay goes to another account from `start`: `old` and `new` are the last digits.
 
-    Its link takes a change that waits back. The household is told of what she changed; what the operator connected, he
-    did for the household.
+    Its link cancels a change that is held. The household is notified of the employee's changes, but not of what the
+    operator connected for the household.
     """
     if employee.sandbox:
         return
@@ -179,7 +180,7 @@ async def notify_of_account(
 async def notify_employee(
     people_context: PeopleContext, session: AsyncSession, employee: Employee, what: str, address: str | None
 ) -> None:
-    """Queue the news of what the household decided, for the employee alone."""
+    """Queue the notice of what the household decided, for the employee only."""
     if employee.sandbox or address is None:
         return
     now = people_context.clock.now()
@@ -229,10 +230,10 @@ async def _queue(
     employee: Employee,
     changed: Sequence[str],
 ) -> None:
-    """Queue the mail as news or as a warning: of each matter of each record the last is told."""
+    """Queue the mail as news or as a warning; for each subject of each record only the last is sent."""
     matters = {_SUBJECTS.get(what, what) for what in changed}
     sort = NEWS if matters <= _MERE_NEWS else WARNINGS
-    # One address may be both's: what the household is told takes the place of nothing that she is told.
+    # Both may share one address: the household's notice must not replace the employee's.
     whom = "household" if kind == "employee_changed" else "employee"
     about = f"{whom} {' '.join(sorted(matters))} {employee.id}"
     await people_context.queue_mail(session, now, kind, mail, now + _NEWS_LAST, sort=sort, about=about)
@@ -246,10 +247,10 @@ def _change_list(language: str, changed: Sequence[str]) -> str:
 async def _addresses(
     session: AsyncSession, now: datetime.datetime, employee: Employee, reader: NoticeRecipient | None
 ) -> dict[str, str]:
-    """Return where the employee is told, with the language: whoever took one of the two does not keep it from her, nor
-    who changed it within a week.
+    """Return the employee's addresses for notices, with the language: taking over one of them, or changing it within
+    the last week, doesn't keep the notice from the employee.
 
-    There is no `reader` where nobody has an account for the record.
+    `reader` is None if nobody has an account for the record.
     """
     found = {} if reader is None else {reader.email: reader.language}
     former = await former_addresses_of_employee(session, now, employee.employer_id, employee.id)

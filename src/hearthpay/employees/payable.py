@@ -1,4 +1,4 @@
-"""What an employee's settings must satisfy, so that wages can be paid by them.
+"""What an employee's settings must satisfy so that wages can be paid by them.
 
 What the tax engine would refuse on payday is refused when it is entered.
 """
@@ -31,7 +31,7 @@ def default_overtime_rate(pay_rate: Decimal) -> Decimal:
 def overtime_rate_of(
     regular: Decimal | None, overtime_rate: Decimal | None, least: str = "pay_rate"
 ) -> Decimal | None:
-    """Return the overtime rate that goes with a regular rate: the one told, else one and a half times the regular.
+    """Return the overtime rate for a regular rate: the one given, else one and a half times the regular.
 
     Raises `validation_error` for one below the regular rate, which ``least`` names.
     """
@@ -45,7 +45,7 @@ def overtime_rate_of(
 
 
 def refuse_other_pay_type(pay_type: str, pay_rate: Decimal | None, salary: Salary | None) -> None:
-    """Raise `validation_error` for an hourly rate beside a salary, or a salary of hourly pay."""
+    """Raise `validation_error` for an hourly rate with a salary, or a salary with hourly pay."""
     if pay_type == "salary" and pay_rate is not None:
         raise invalid("pay_rate", "goes with pay_type hourly; a salaried employee has salary")
     if pay_type == "hourly" and salary is not None:
@@ -53,7 +53,7 @@ def refuse_other_pay_type(pay_type: str, pay_rate: Decimal | None, salary: Salar
 
 
 def salary_warnings(employee: Employee, clock: Clock) -> list[str]:
-    """Return what to know about a salary before it is paid: overtime, and the hours that are assumed."""
+    """Return the warnings about a salary before it is paid: overtime, and the assumed hours."""
     if employee.pay_type != "salary":
         return []
     hours = weekly_hours_of(employee.usual_weekly_hours)
@@ -67,16 +67,16 @@ def salary_warnings(employee: Employee, clock: Clock) -> list[str]:
 
 
 def refuse_future_birth(birth_year: int | None, clock: Clock) -> None:
-    """Raise `validation_error` for a birth year that is still to come."""
+    """Raise `validation_error` for a birth year in the future."""
     if birth_year is not None and birth_year > clock.today().year:
         raise invalid("birth_year", "Enter today's date or an earlier one.")
 
 
 def localities_of(clock: Clock, work_state: str, city: str | None, locality: str | None) -> list[str]:
-    """Return the local taxes that `city` and `locality` choose, by code.
+    """Return the local taxes chosen by `city` and `locality`, by code.
 
-    A city without a tax that the household must withhold is only an address; a `locality` must be one that
-    taxes. Raises `validation_error` and `unsupported_jurisdiction`.
+    A city without a tax that the household must withhold is only an address; a `locality` must be one that taxes.
+    Raises `validation_error` and `unsupported_jurisdiction`.
     """
     try:
         taxes = rulebook_for(clock.today()).state(work_state).local_taxes
@@ -94,13 +94,13 @@ def localities_of(clock: Clock, work_state: str, city: str | None, locality: str
 
 
 def check_payable(employee: Employee, clock: Clock, *, city: str | None = None) -> list[str]:
-    """Calculate a paycheck of nothing: what the tax engine refuses is refused now, naming the field.
+    """Calculate a paycheck of zero, so that what the tax engine refuses is refused now, naming the field.
 
-    Return what every paycheck will take for granted about these settings, such as a county that nobody chose; with
-    ``city``, where the employee lives, also why naming it withholds nothing.
+    Return what every paycheck will assume about these settings, such as a county that nobody chose; with ``city``,
+    where the employee lives, also why naming it withholds nothing.
 
-    The federal tax withheld from one paycheck, which a script may tell the engine, is refused as well: kept as a
-    setting it would stand in for the tax that each payroll calculates.
+    The federal tax withheld from one paycheck, which a script may give the engine, is refused as well: stored as a
+    setting it would replace the tax that each payroll calculates.
     """
     if FEDERAL_TAX_TOLD in employee.state_withholding:
         raise invalid(
@@ -125,5 +125,5 @@ def check_payable(employee: Employee, clock: Clock, *, city: str | None = None) 
         head, dot, rest = error.field.partition(".")
         field = f"{_FIELDS_OF_THE_ENGINE.get(head, head)}{dot}{rest}"
         raise from_tax_engine(TaxInputError(field, error.message, error.code)) from None
-    # A month's tax depends on the wages of its paydays; each payroll tells of it.
+    # A month's tax depends on the wages of its paydays; each payroll reports it.
     return [assumption.message for assumption in assumed if not assumption.code.startswith("month_")]

@@ -1,4 +1,4 @@
-"""The HTTP face of employees."""
+"""The HTTP API of employees."""
 
 from collections.abc import Sequence
 from typing import Annotated, Final

@@ -1,4 +1,4 @@
-"""Salaries: what one comes to in a year, its regular rate by the hour, and how it is said beside an hourly rate."""
+"""Salaries: the amount for a year, the regular hourly rate, and how a salary is shown next to an hourly rate."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -26,14 +26,14 @@ USUAL_WORKING_DAYS: Final = WEEKDAYS[:5]
 
 @dataclass(frozen=True, slots=True)
 class Salary:
-    """A salary in dollars, for a year or for each pay period."""
+    """A salary in dollars, per year or per pay period."""
 
     amount: Decimal
     per: SalaryPer
 
 
 class PayTerms(Protocol):
-    """What somebody is paid by; dollars, None where it is not set."""
+    """What an employee is paid by; dollars, None if not set."""
 
     @property
     def pay_type(self) -> str:
@@ -42,33 +42,33 @@ class PayTerms(Protocol):
 
     @property
     def pay_rate(self) -> Decimal | None:
-        """Of `hourly`: dollars an hour."""
+        """For `hourly`: dollars per hour."""
         ...
 
     @property
     def salary(self) -> Decimal | None:
-        """Of `salary`: dollars for a year or a period."""
+        """For `salary`: dollars per year or period."""
         ...
 
     @property
     def salary_per(self) -> str | None:
-        """Whether the salary is for a year or a period."""
+        """Whether the salary is per year or per period."""
         ...
 
     @property
     def pay_frequency(self) -> str:
-        """How often a salary for a period is paid."""
+        """How often a salary per period is paid."""
         ...
 
     @property
     def usual_weekly_hours(self) -> Decimal | None:
-        """The hours of a usual week; None where nobody has said them."""
+        """The hours of a usual week; None if not entered."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class PaidBy:
-    """What somebody is, or would be, paid by; dollars."""
+    """What an employee is, or would be, paid by; dollars."""
 
     pay_type: str
     pay_rate: Decimal | None
@@ -79,19 +79,20 @@ class PaidBy:
 
 
 def weekly_hours_of(usual: Decimal | None) -> Decimal:
-    """Return the hours of a usual week, or those that are assumed where nobody has said them."""
+    """Return the hours of a usual week, or the assumed hours if none are entered."""
     return Decimal(salary_law().usual_hours) if usual is None else usual
 
 
 def annual_salary(amount_cents: int, per: str, frequency: str) -> int:
-    """Return the cents of a full year; ``frequency`` counts for a salary for each period."""
+    """Return the cents of a full year; ``frequency`` matters for a salary per period."""
     return amount_cents if per == "year" else amount_cents * PERIODS_A_YEAR[frequency]
 
 
 def regular_rate(terms: PayTerms) -> Decimal | None:
-    """Return the dollars of an hour of which overtime is a multiple; None where pay is not set.
+    """Return the hourly dollars that overtime is a multiple of; None if pay isn't set.
 
-    The hourly rate, or of a salary a year's by 52 and by the hours of a usual week (29 CFR 778.113).
+    It is the hourly rate, or for a salary a year's pay divided by 52 and by the hours of a usual week (29 CFR
+    778.113).
     """
     if terms.pay_type == "hourly":
         return terms.pay_rate
@@ -102,7 +103,7 @@ def regular_rate(terms: PayTerms) -> Decimal | None:
 
 
 def hourly_value(annual_cents: int, usual_weekly_hours: Decimal | None) -> Decimal:
-    """Return the dollars that a salary comes to for each hour of a usual week."""
+    """Return a salary's dollars for each hour of a usual week."""
     return from_cents(salary_law().hourly_cents(annual_cents, _hundredths(usual_weekly_hours)))
 
 

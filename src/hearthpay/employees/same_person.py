@@ -1,9 +1,9 @@
-"""One person under several records: people who come back and are added again, known by the number they enter.
+"""One person with several records: people who come back and are added again, recognized by the number they enter.
 
-Numbers are compared where they are entered, within the household. Of the records whose last four digits are the same,
-as the vault tells without a key, the number is read through `read_secret`, which leaves an audit row. Records of one
-person bear the id of the earliest of them as `person_id`, and their year is one: whoever changes it locks that earliest
-record as well as the one it is about.
+Numbers are compared when they are entered, within the household. For records with the same last four digits, which
+the vault shows without a key, the number is read through `read_secret`, which leaves an audit row. Records of one
+person have the id of the earliest of them as `person_id`, and they share one year: a change to it locks that earliest
+record as well as the record it concerns.
 """
 
 import hmac
@@ -27,7 +27,7 @@ _log = structlog.get_logger("hearthpay.employees")
 
 
 class Record(Protocol):
-    """An employee's record, whatever else is known of it."""
+    """An employee's record, whatever other data it has."""
 
     @property
     def id(self) -> UUID:
@@ -36,7 +36,7 @@ class Record(Protocol):
 
     @property
     def person_id(self) -> UUID | None:
-        """The first record of the person; None where this is the only one."""
+        """The first record of the person; None if this is the only one."""
         ...
 
 
@@ -44,7 +44,7 @@ WITH_FIRST_RECORDS: Final = text(
     "employees.id = ANY (ARRAY(SELECT unnest(CAST(:records AS uuid[])) UNION ALL SELECT r.person_id FROM employees r "
     "WHERE r.id = ANY (CAST(:records AS uuid[])) AND r.person_id IS NOT NULL))"
 )
-"""Chooses employees by their ids, the list `records`, and of people who have several records the first one."""
+"""Selects employees by their ids, the list `records`, and for people with several records the first one."""
 
 _R = TypeVar("_R", bound=Record)
 
@@ -54,9 +54,9 @@ async def recognise(
 ) -> Collection[UUID]:
     """Link the employee who has just entered `number` with the household's other records of the same number.
 
-    Records that held the earlier number of this kind are let go. A record whose number cannot be opened is passed over:
-    it must not keep the employee from entering one. The household and all its employees must be locked. Return the
-    records of every person that has won or lost one.
+    Records with the earlier number of this kind are unlinked. A record whose number can't be decrypted is skipped: it
+    must not keep the employee from entering one. The household and all its employees must be locked. Return the
+    records of every person that has gained or lost one.
     """
     holders = set(await owners_of(session, owner, number)) - {owner.id}
     alike = [other for other in sorted(holders) if await _same(session, ring, actor, owner, other, number)]
@@ -131,8 +131,8 @@ async def lock_people(
 ) -> dict[UUID, _R]:
     """Return what ``lock`` finds of these employees, by id, with everyone's first record locked too.
 
-    ``lock`` locks what `WITH_FIRST_RECORDS` chooses, in the order of ids. It is asked again only where a record was
-    linked while it was being waited for.
+    ``lock`` locks what `WITH_FIRST_RECORDS` selects, in the order of ids. It is called again only if a record was
+    linked during the wait for the lock.
     """
     requested = list(employees)
     while True:
@@ -144,7 +144,7 @@ async def lock_people(
 
 
 async def records_of(session: AsyncSession, people: Collection[UUID]) -> dict[UUID, tuple[UUID, ...]]:
-    """Return the ids of each person's records; without people there is nothing to ask for."""
+    """Return the ids of each person's records; without people nothing is queried."""
     if not people:
         return {}
     members = select(Employee.person_id, Employee.id).where(Employee.person_id.in_(people))
@@ -155,7 +155,7 @@ async def records_of(session: AsyncSession, people: Collection[UUID]) -> dict[UU
 async def other_records(
     session: AsyncSession, employees: Sequence[Employee]
 ) -> Mapping[UUID, Sequence[Employee]]:
-    """Return the other records of each of these people, by the employees' ids; most have none and are not in it."""
+    """Return the other records of each of these people, by the employees' ids; people without any are left out."""
     people = {employee.person_id for employee in employees if employee.person_id is not None}
     if not people:
         return {}
@@ -172,7 +172,7 @@ async def other_records(
 
 
 async def former_namesakes(session: AsyncSession, employee: Employee) -> Sequence[Employee]:
-    """Return those who left the household and bear the same name, unless two email addresses tell them apart."""
+    """Return the former employees with the same name, unless two email addresses tell them apart."""
     same = select(Employee).where(
         Employee.id != employee.id,
         Employee.employer_id == employee.employer_id,
@@ -188,7 +188,7 @@ async def former_namesakes(session: AsyncSession, employee: Employee) -> Sequenc
 
 
 def namesake_warning(former: Employee) -> str:
-    """Return what to do where someone was added who seems to have worked here before."""
+    """Return what to do if an added employee seems to have worked here before."""
     return (
         f"{former.name} worked for this household until {former.end_date}. If this is the same person, reinstate that "
         f"record (POST /api/v1/employees/{former.id}/reinstate) and end this one before its first payroll: a second "
@@ -197,7 +197,7 @@ def namesake_warning(former: Employee) -> str:
 
 
 def other_record_warning(other: Employee) -> str:
-    """Return what follows for two records that the tax number shows to be one person."""
+    """Return the consequences if the tax number shows two records to be one person."""
     left = f"left on {other.end_date}" if other.status == "terminated" else "is active"
     return (
         f"By the tax number entered, this is the same person as employee {other.id}, who {left}. The year is one: wage "

@@ -1,4 +1,4 @@
-"""What goes over the wire about employees: everything payroll needs, and nothing secret."""
+"""The API's requests and responses about employees: everything payroll needs, and nothing secret."""
 
 import datetime
 from collections.abc import Iterable, Sequence
@@ -55,7 +55,7 @@ class SalaryTerms(RequestModel):
     )
 
     def to_command(self) -> Salary:
-        """Return the same in plain values."""
+        """Return the invitation in plain values."""
         return Salary(self.amount, self.per)
 
 
@@ -132,7 +132,7 @@ class NewEmployee(RequestModel):
     state_withholding: StateWithholding | None = None
 
     def to_command(self) -> AddEmployee:
-        """Return the same in plain values."""
+        """Return the invitation in plain values."""
         federal = self.federal_withholding
         whole = None if federal is None else federal.model_dump()
         address = None if self.address is None else self.address.to_command()
@@ -361,7 +361,7 @@ class EmployeeItem:
 
     created_at: datetime.datetime
     incomplete: list[IncompleteField] = field(default_factory=list)
-    """What must be told before hours, or a salary, can be paid."""
+    """What must be entered before hours, or a salary, can be paid."""
 
     warnings: list[str] = field(default_factory=list)
     """What the household should know or do."""
@@ -404,7 +404,7 @@ class EmployeeDetail(EmployeeItem):
     birth_year: int | None
     lives_in: bool
     city: str | None
-    """Where the employee lives, as it was told."""
+    """Where the employee lives, as entered."""
 
     address: AddressItem | None
     """The mailing address, as it was told; no tax is chosen by it."""

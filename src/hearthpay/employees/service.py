@@ -1,4 +1,4 @@
-"""What may happen to a household's employees."""
+"""The operations on a household's employees."""
 
 import datetime
 from collections.abc import Mapping, Sequence
@@ -60,8 +60,8 @@ async def list_households(
 ) -> tuple[list[tuple[Employer, list[Employee]]], str | None]:
     """Return one page of households, newest first, each with its employees, newest first.
 
-    Whoever may not list households gets the one that a request without a household is about. Raises what `allow` and
-    `resolve_employer` raise.
+    An actor who may not list households gets the one that a request without a household is about. Raises what `allow`
+    and `resolve_employer` raise.
     """
     allow(actor, READ_EMPLOYEES)
     employers, next_cursor = await reached_employers(session, actor, page)
@@ -74,7 +74,7 @@ async def list_households(
 
 
 async def find_employee(session: AsyncSession, actor: Actor, employee_id: UUID) -> Employee:
-    """Return the employee of that id. Raises what `allow` raises, and `not_found` for one out of the actor's reach."""
+    """Return the employee with that id. Raises what `allow` raises, and `not_found` out of the actor's reach."""
     allow(actor, READ_EMPLOYEES)
     employee = await session.get(Employee, employee_id)
     if employee is None or not actor.reaches(employee.employer_id):
@@ -93,9 +93,9 @@ class Noted:
 async def create_employee(session: AsyncSession, actor: Actor, clock: Clock, new: AddEmployee) -> Noted:
     """Add an employee to a household.
 
-    Warns where someone of this name has left the household: that person is to be reinstated instead. Raises what
+    Warns if someone with this name has left the household: that employee should be reinstated instead. Raises what
     `resolve_employer` raises, `duplicate_employee`, `plan_limit_reached` beyond the active employees that the plan
-    allows, `validation_error` for anything the tax engine could not pay wages by, and `unsupported_jurisdiction` for a
+    allows, `validation_error` for anything the tax engine couldn't pay wages by, and `unsupported_jurisdiction` for a
     state without rules.
     """
     allow(actor, CHANGE_EMPLOYEES)
@@ -121,11 +121,11 @@ async def create_employee(session: AsyncSession, actor: Actor, clock: Clock, new
 async def update_employee(
     session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID, changes: ChangeEmployee
 ) -> Noted:
-    """Change the settings that were sent; of two changes at once the later one sees what the first left.
+    """Change the settings that were sent; of two simultaneous changes the later one sees the first one's result.
 
-    Another email address needs the right to change addresses, and the old one is told for a while. Raises what `allow`
-    raises, `not_found`, `invalid_state` for another address while the organization is frozen, and for the settings
-    together what `create_employee` raises for them.
+    A new email address requires the right to change addresses, and the old one is still notified for a while. Raises
+    what `allow` raises, `not_found`, `invalid_state` for a new address while the organization is frozen, and for the
+    settings together what `create_employee` raises for them.
     """
     allow(actor, CHANGE_EMPLOYEES)
     employee = await lock_employee(session, actor, employee_id)
@@ -150,7 +150,7 @@ async def update_employee(
 async def _leave_address(
     session: AsyncSession, actor: Actor, clock: Clock, employee: Employee, address: object
 ) -> None:
-    """Let another email address take the place of this one, which is told for a while."""
+    """Replace this email address; the old one is still notified for a while."""
     allow(actor, CHANGE_ADDRESSES, employee.employer_id)
     now = clock.now()
     await refuse_frozen(session, actor, now)
@@ -168,7 +168,7 @@ async def _leave_address(
 
 @dataclass(frozen=True, slots=True)
 class Pay:
-    """What somebody is paid by: an hourly rate, or a salary for a year or each period; dollars, None until set."""
+    """What an employee is paid by: an hourly rate, or a salary per year or period; dollars, None until set."""
 
     pay_type: str
     pay_rate: Decimal | None
@@ -177,7 +177,7 @@ class Pay:
 
 @dataclass(frozen=True, slots=True)
 class RateChange:
-    """An hourly rate or a salary that another took the place of."""
+    """A change from one hourly rate or salary to another."""
 
     at: datetime.datetime
     before: Pay
@@ -214,10 +214,10 @@ async def terminate_employee(
     employee_id: UUID,
     end_date: datetime.date | None = None,
 ) -> Employee:
-    """End the employment on the day given, else today; the last paycheck may still be run for the days until it.
+    """End the employment on the given day, or today; the last paycheck may still be run for the days until it.
 
-    Again with the same day, or with none, changes nothing; with another day it corrects the first. Raises
-    `not_found`, and `validation_error` for a day before the first one.
+    Repeating it with the same day, or with none, changes nothing; another day corrects the first. Raises `not_found`,
+    and `validation_error` for a day before the first one.
     """
     allow(actor, CHANGE_EMPLOYEES)
     employee = await lock_employee(session, actor, employee_id)
@@ -239,11 +239,11 @@ async def reinstate_employee(
     employee_id: UUID,
     start_date: datetime.date | None = None,
 ) -> Employee:
-    """Let someone who has left work for the household again: the same person, whose year to date goes on.
+    """Reinstate a former employee: the same person, whose year to date continues.
 
-    With a first day a new employment begins on it, and the earlier one is kept; without, the earlier one goes on as if
-    it had never ended. For someone who has not left it changes nothing, or raises `invalid_state` for another first
-    day. Raises `not_found`, `validation_error` for a day that is not after the last one, and as `create_employee` does
+    With a first day a new employment begins on it, and the earlier one is kept; without, the earlier one continues as
+    if it had never ended. For a current employee it changes nothing, or raises `invalid_state` for another first day.
+    Raises `not_found`, `validation_error` for a day that isn't after the last one, and as `create_employee` does
     `duplicate_employee`, `plan_limit_reached` and what the tax engine refuses.
     """
     allow(actor, CHANGE_EMPLOYEES)
@@ -275,16 +275,17 @@ async def reinstate_employee(
 
 
 async def lock_employee(session: AsyncSession, actor: Actor, employee_id: UUID) -> Employee:
-    """Return the employee, whom nobody else can change or pay until the commit. Raises `not_found`, also out of reach.
+    """Return the employee, whom nobody else can change or pay until the commit. Raises `not_found`, also out of
+    reach.
 
-    The household is locked first, as by everyone who needs both.
+    The household is locked first, as everywhere that needs both locks.
     """
     employer_id = await session.scalar(select(Employee.employer_id).where(Employee.id == employee_id))
     if employer_id is None or not actor.reaches(employer_id):
         raise _unknown()
     if await _lock_household(session, employer_id):
         statement = select(Employee).where(Employee.id == employee_id).with_for_update(key_share=True)
-        # As it stands now: whoever has read it before in this transaction may have waited for somebody else since.
+        # The current row: a reader earlier in this transaction may have waited for another one since.
         employee = await session.scalar(statement.execution_options(populate_existing=True))
         if employee is not None:
             return employee
@@ -296,9 +297,10 @@ def _unknown() -> Refusal:
 
 
 async def lock_everyone(session: AsyncSession, actor: Actor, employee_id: UUID) -> Employee:
-    """Return the employee, locked with everyone else of the household. Raises `not_found`, also out of reach.
+    """Return the employee, locked with everyone else in the household. Raises `not_found`, also out of reach.
 
-    For what may concern other records of the same person; all are locked in the order of their ids, as payrolls do.
+    For changes that may concern other records of the same person; all are locked in the order of their ids, as
+    payrolls do.
     """
     employer_id = await session.scalar(select(Employee.employer_id).where(Employee.id == employee_id))
     if employer_id is None or not actor.reaches(employer_id):
@@ -310,16 +312,16 @@ async def lock_everyone(session: AsyncSession, actor: Actor, employee_id: UUID) 
 
 
 async def _lock_household(session: AsyncSession, employer_id: UUID) -> bool:
-    """Let nobody else add or rename an employee of the household until the commit; False where it is gone.
+    """Keep others from adding or renaming the household's employees until the commit; False if it no longer exists.
 
-    So two equal requests cannot both find nobody of that name.
+    Otherwise two equal requests could both find the name unused.
     """
     statement = select(Employer.id).where(Employer.id == employer_id).with_for_update(key_share=True)
     return await session.scalar(statement) is not None
 
 
 def _assign(employee: Employee, requested: Mapping[str, object]) -> dict[str, object]:
-    """Give the employee the settings that differ; return what these were before."""
+    """Set the employee's settings that differ; return their former values."""
     before = {
         name: getattr(employee, name) for name in requested if getattr(employee, name) != requested[name]
     }
@@ -397,13 +399,13 @@ def _employee(actor: Actor, clock: Clock, employer: Employer, new: AddEmployee) 
 
 
 async def active_employees(session: AsyncSession, employer_id: UUID) -> Sequence[UUID]:
-    """Return the ids of those whom the household employs now, in their order."""
+    """Return the ids of the household's current employees, in order."""
     active = select(Employee.id).where(Employee.employer_id == employer_id, Employee.status == "active")
     return (await session.scalars(active.order_by(Employee.id))).all()
 
 
 async def _count_active(session: AsyncSession, employer_id: UUID) -> int:
-    """Return how many the household has; it holds until the commit where the household is locked."""
+    """Return how many the household has; if the household is locked, the number holds until the commit."""
     active = (Employee.employer_id == employer_id, Employee.status == "active")
     return await session.scalar(select(func.count()).select_from(Employee).where(*active)) or 0
 

@@ -1,7 +1,7 @@
-"""Signing a withholding certificate: what the employee answered becomes what her record says, from the next payroll on.
+"""Signing a withholding certificate: the employee's answers become the record's, starting with the next payroll.
 
-The copy is kept as it was issued: what was asked, in which words and language, under which law, what was answered, who
-signed it and when. It is never changed; `ended_at` says since when the record says something else.
+The copy is stored as it was issued: what was asked, in which words and language, under which law, what was answered,
+who signed it and when. It never changes; `ended_at` says since when the record has had other entries.
 """
 
 import datetime
@@ -31,7 +31,7 @@ _COLUMNS: Final = {FEDERAL: "federal_withholding"}
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Who signed, as typed, on which day, and from where: a signed-in person, or the holder of an invitation."""
+    """Who signed, as typed, on which day, and how: as a signed-in person, or as the holder of an invitation."""
 
     name: str
     on: datetime.date
@@ -49,11 +49,11 @@ async def sign_certificate(
     answers: Answers,
     signature: Signature,
 ) -> SignedCertificate:
-    """Keep the signed copy, and let the employee's record say what it says; leaves an audit row.
+    """Store the signed copy, and set the employee's record to its entries; leaves an audit row.
 
-    A Form W-4 takes the place of the one before as a whole, also of one of 2019 or earlier; of a state's certificate
-    entries that were not asked for stay. Raises AnswersError for what the tax engine cannot withhold by, `not_found`,
-    and `invalid_state` where the employee works in another state by now.
+    A Form W-4 replaces the one before as a whole, even one of 2019 or earlier; of a state's certificate, entries that
+    weren't asked for stay. Raises AnswersError for what the tax engine can't withhold by, `not_found`, and
+    `invalid_state` if the employee works in another state by then.
     """
     allow_own(actor, OWN_RECORD, employee_id)
     employee = await lock_employee(session, actor, employee_id)
@@ -66,7 +66,7 @@ async def sign_certificate(
         after["elected"] = False
     await _end_in_force(session, clock, employee_id, sheet.jurisdiction)
     setattr(employee, column, after)
-    _check(employee, clock, sheet)
+    _check_payable(employee, clock, sheet)
     employee.updated_at = clock.now()
     await session.flush()
     certificate = _copy(employee, clock, sheet, answers, signature, after, actor.request_id)
@@ -111,7 +111,7 @@ async def find_certificate(
 
 
 async def _end_in_force(session: AsyncSession, clock: Clock, employee_id: UUID, jurisdiction: str) -> None:
-    """End the one before, also where the new one says the same."""
+    """End the previous one, even if the new one has the same entries."""
     await session.execute(
         update(SignedCertificate)
         .where(
@@ -123,8 +123,8 @@ async def _end_in_force(session: AsyncSession, clock: Clock, employee_id: UUID, 
     )
 
 
-def _check(employee: Employee, clock: Clock, sheet: CertificateSheet) -> None:
-    """Refuse what no paycheck could be withheld by, beside the field of the page."""
+def _check_payable(employee: Employee, clock: Clock, sheet: CertificateSheet) -> None:
+    """Refuse answers that no paycheck could be withheld by, next to the page's field."""
     try:
         check_payable(employee, clock)
     except Refusal as error:

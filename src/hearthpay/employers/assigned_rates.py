@@ -1,4 +1,4 @@
-"""The unemployment rates that states assign to households, which take the place of the new-employer rates."""
+"""The unemployment rates that states assign to households, in place of the new-employer rates."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -21,7 +21,7 @@ FIRST_YEAR, LAST_YEAR = 2000, 2200
 
 
 class TaxTerms(NamedTuple):
-    """What a household's taxes of a year depend on beside the law."""
+    """What a household's taxes of a year depend on, besides the law."""
 
     sui_rates: Mapping[str, Decimal]
     """The assigned unemployment rates by state; usually one, or none."""
@@ -31,7 +31,7 @@ class TaxTerms(NamedTuple):
 
 
 async def tax_terms(session: AsyncSession, employer_id: UUID, tax_year: int) -> TaxTerms:
-    """Return a household's assigned rates of a year and the basis of its thresholds, with one statement."""
+    """Return a household's assigned rates for a year and the basis of its thresholds, with one statement."""
     statement = (
         select(Employer.threshold_bases, AssignedRate.state, AssignedRate.sui_rate)
         .outerjoin(
@@ -46,7 +46,7 @@ async def tax_terms(session: AsyncSession, employer_id: UUID, tax_year: int) -> 
 async def assign_sui_rate(
     session: AsyncSession, employer_id: UUID, *, tax_year: int, state: str, rate: Decimal
 ) -> None:
-    """Note the rate of a state's notice, such as 0.027, in place of an earlier one; for the operator's session.
+    """Record the rate of a state's notice, such as 0.027, in place of an earlier one; for the operator's session.
 
     Payrolls run from now on use it; what is already paid stays. Raises `not_found` for an unknown household and
     `validation_error` naming ``state``, ``tax_year`` or ``rate``.

@@ -1,4 +1,4 @@
-"""What the services of households are asked to do, in plain values: whichever face was asked has parsed them."""
+"""Commands of the household services, in plain values that the interfaces have parsed."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from hearthpay.unchanged import UNCHANGED, Unchanged
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostalAddress:
-    """A postal address in the United States, named as the database keeps it."""
+    """A postal address in the United States, with field names as in the database."""
 
     line1: str
     city: str
@@ -19,7 +19,7 @@ class PostalAddress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateEmployer:
-    """Create a household, real or sandbox as the actor is; a real one needs an email address."""
+    """Create a household, real or sandbox like the actor; a real one needs an email address."""
 
     first_name: str
     last_name: str

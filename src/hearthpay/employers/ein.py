@@ -1,4 +1,4 @@
-"""A household's employer identification number (EIN), in the vault: people enter it, papers show it."""
+"""A household's employer identification number (EIN), in the vault: people enter it, and documents show it."""
 
 from typing import Final
 
@@ -20,15 +20,15 @@ _ASSIGNED: Final = "approved"
 
 
 def ein_owner(employer: Employer) -> SecretOwner:
-    """Return under whom the vault keeps a household's EIN."""
+    """Return the owner under which the vault stores a household's EIN."""
     return SecretOwner(employer.organization_id, employer.id, employer.sandbox, "employer", employer.id)
 
 
 async def keep_ein(session: AsyncSession, ring: KeyRing, actor: Actor, employer: Employer, ein: str) -> str:
-    """Keep the number that the IRS assigned, in place of an earlier one; its last four digits are returned.
+    """Store the number that the IRS assigned, in place of an earlier one; return its last four digits.
 
-    The household's EIN status becomes `approved`: whoever has the number has got it. Raises what `allow` raises, and
-    `validation_error` for what is no EIN.
+    The household's EIN status becomes `approved`, since having the number proves it. Raises what `allow` raises, and
+    `validation_error` for an invalid EIN.
     """
     allow(actor, KEEP_EIN, employer.id)
     try:
@@ -41,7 +41,7 @@ async def keep_ein(session: AsyncSession, ring: KeyRing, actor: Actor, employer:
 async def keep_sandbox_ein(
     session: AsyncSession, ring: KeyRing, actor: Actor, employer: Employer, number: SecretNumber
 ) -> str:
-    """Keep a test number of a sandbox household, as `keep_ein` does; its last four digits are returned.
+    """Store a test number of a sandbox household, as `keep_ein` does; return its last four digits.
 
     Raises what `allow` raises, and `key_mode_mismatch` outside of the sandbox.
     """
@@ -70,5 +70,5 @@ async def _keep(
 
 
 async def ein_ending(session: AsyncSession, employer: Employer) -> str | None:
-    """Return the last four digits of a household's EIN; None where it is not known."""
+    """Return the last four digits of a household's EIN; None if it isn't known."""
     return await last_four(session, ein_owner(employer), "ein")

@@ -1,7 +1,7 @@
-"""How far a household is with its employer identification number (EIN): none, pending, approved.
+"""The status of a household's employer identification number (EIN): none, pending, approved.
 
 A household applies with Form SS-4 (pending); the IRS assigns the number (approved) or refuses (none again). An
-assigned number is never taken back, so nothing leads away from approved.
+assigned number is never revoked, so approved is final.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ NEXT: Final[Mapping[EinStatus, tuple[EinStatus, ...]]] = {
     "pending": ("approved", "none"),
     "approved": (),
 }
-"""Where each status may lead."""
+"""The statuses that may follow each status."""
 
 
 class _ChangeRow(NamedTuple):
@@ -35,7 +35,7 @@ class _ChangeRow(NamedTuple):
     before: EinStatus
 
 
-# One statement: of two changes at once the second sees what the first has left.
+# One statement: of two simultaneous changes the second sees the first one's result.
 _CHANGE: Final = query(
     _ChangeRow,
     "UPDATE employers SET ein_status = :status WHERE id = :employer_id AND ein_status = ANY(:allowed_from) "
@@ -49,10 +49,11 @@ def is_ein_status(value: str) -> TypeGuard[EinStatus]:
 
 
 async def set_ein_status(session: AsyncSession, employer_id: UUID, status: EinStatus) -> EinStatus:
-    """Move a household to `status` and return the one before; for the operator's session, with an audit row.
+    """Set a household's EIN status to `status` and return the previous one; for the operator's session, with an audit
+    row.
 
-    Raises `not_found` for an unknown household, and `invalid_state` telling the current status and where it may lead
-    to where `status` is not among them; nothing is changed then.
+    Raises `not_found` for an unknown household, and `invalid_state` with the current status and those that may follow
+    if `status` isn't among them; then nothing changes.
     """
     row = await _change(session, employer_id, status)
     before = row.before
@@ -74,7 +75,7 @@ async def set_ein_status(session: AsyncSession, employer_id: UUID, status: EinSt
 async def note_ein_status(
     session: AsyncSession, actor: Actor, employer: Employer, status: EinStatus
 ) -> EinStatus:
-    """Move a household to `status` by its own word, and return the one before; with an audit row.
+    """Set a household's EIN status to `status` at its own request, and return the previous one; with an audit row.
 
     Raises what `allow` raises, and `invalid_state` as `set_ein_status` does.
     """
@@ -85,7 +86,7 @@ async def note_ein_status(
 async def note_sandbox_ein_status(
     session: AsyncSession, actor: Actor, employer: Employer, status: EinStatus
 ) -> EinStatus:
-    """Move a sandbox household to `status` as if the IRS had answered, and return the one before; with an audit row.
+    """Set a sandbox household's EIN status to `status` as if by the IRS; return the previous one; with an audit row.
 
     Raises what `allow` raises, `key_mode_mismatch` outside of the sandbox, and `invalid_state` as `set_ein_status`.
     """

@@ -28,21 +28,21 @@ class Employer(Base):
 
     state: Mapped[str] = mapped_column(CHAR(2))
     address: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
-    """`line1`, `line2`, `city`, `state`, `zip`; None until it is told."""
+    """`line1`, `line2`, `city`, `state`, `zip`; None until entered."""
 
     phone: Mapped[str | None]
-    """Ten digits, as pay stubs and notices show it; None until it is told."""
+    """Ten digits, as shown on pay stubs and notices; None until entered."""
 
     is_primary: Mapped[bool]
     ein_status: Mapped[str]
     threshold_bases: Mapped[Mapping[str, str]] = mapped_column(JSONB)
-    """By the first tax year for which each holds; empty where the household never chose."""
+    """The bases by the first tax year to which each applies; empty if the household never chose."""
 
     created_at: Mapped[datetime.datetime]
 
 
 class AssignedRate(Base):
-    """The unemployment rate that a state assigned to a household for a year, by its notice."""
+    """The unemployment rate that a state assigned to a household for a year in its notice."""
 
     __tablename__ = "assigned_rates"
 

@@ -1,4 +1,4 @@
-"""When a household is to be looked at for reminders of its duties, and up to which day it was."""
+"""When a household is to be checked for reminders of its duties, and the day up to which it was checked."""
 
 import datetime
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ _DUE: Final = by_mode(
 
 @dataclass(frozen=True, slots=True)
 class ReminderCheck:
-    """A household whose day it is; `seen_on`: up to when it was looked at, None for a new one."""
+    """A household due for a check; `seen_on` is the day up to which it was checked, None for a new one."""
 
     household: UUID
     seen_on: datetime.date | None
@@ -51,7 +51,7 @@ class ReminderCheck:
 async def claim_reminder_checks(
     session: AsyncSession, today: datetime.date, limit: int
 ) -> Sequence[ReminderCheck]:
-    """Lock up to `limit` real households whose day it is, and that no other worker has; the session is the worker's."""
+    """Lock up to `limit` real households that are due and that no other worker holds; the session is the worker's."""
     rows = await fetch_all(session, _TAKE[at_a_clock(session)], {"today": today, "limit": limit})
     return [ReminderCheck(row.id, row.duties_seen_on) for row in rows]
 
@@ -59,10 +59,10 @@ async def claim_reminder_checks(
 async def record_reminder_check(
     session: AsyncSession, household: UUID, today: datetime.date, again: datetime.date
 ) -> None:
-    """Note that the household was looked at today, and when it is to be looked at again."""
+    """Record that the household was checked today, and when to check it again."""
     await session.execute(_SEEN, {"id": household, "today": today, "again": again})
 
 
 async def count_reminder_checks(session: AsyncSession, today: datetime.date) -> int:
-    """Return how many households' day it still is; at most a thousand."""
+    """Return how many households are still due; at most a thousand."""
     return int(await session.scalar(_DUE[at_a_clock(session)], {"today": today}) or 0)

@@ -1,4 +1,4 @@
-"""The HTTP face of households."""
+"""The HTTP API of households."""
 
 from typing import Annotated, Final
 from uuid import UUID

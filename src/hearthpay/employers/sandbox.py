@@ -24,13 +24,14 @@ class _ClearRow(NamedTuple):
     payrolls_removed: int
 
 
-# The service's role cannot delete these rows; the function can, and checks the tenant and the mode once more.
+# The service's role can't delete these rows; the function can, and checks the tenant and the mode again.
 _CLEAR: Final = query(
     _ClearRow,
     "SELECT employees_removed, payrolls_removed FROM clear_sandbox_household(:employer_id, :keep_household)",
 )
 
-# The function locks the household, its payrolls and its employees; who makes payrolls locks enrollments before these.
+# The function locks the household, its payrolls and its employees; payroll creation locks enrollments before
+# these.
 _LOCK_ENROLLMENTS: Final = statement(
     "SELECT FROM {autopilot_enrollments} n WHERE n.employer_id = :employer_id ORDER BY n.id FOR NO KEY UPDATE",
     autopilot_enrollments=AUTOPILOT_ENROLLMENTS,
@@ -39,17 +40,17 @@ _LOCK_ENROLLMENTS: Final = statement(
 
 @dataclass(frozen=True, slots=True)
 class Cleared:
-    """How much of a sandbox household is gone."""
+    """How much of a sandbox household was deleted."""
 
     employees_removed: int
     payrolls_removed: int
 
 
 async def delete_sandbox(session: AsyncSession, actor: Actor, employer_id: UUID) -> Cleared:
-    """Delete a sandbox household with everything in it; only the audit trail stays.
+    """Delete a sandbox household with everything in it; only the audit trail remains.
 
-    Keys that remember it forget it, and the oldest sandbox household left takes its place as the primary one.
-    Raises `key_mode_mismatch` for a live key or a real household, `not_found` for one of another account.
+    Keys that remember it forget it, and the oldest remaining sandbox household becomes the primary one. Raises
+    `key_mode_mismatch` for a live key or a real household, `not_found` for one of another account.
     """
     employer = await _sandbox_household(session, actor, employer_id)
     cleared = await _clear(session, actor, employer, keep_household=False)
@@ -59,7 +60,7 @@ async def delete_sandbox(session: AsyncSession, actor: Actor, employer_id: UUID)
 
 
 async def reset_sandbox(session: AsyncSession, actor: Actor, employer_id: UUID) -> Cleared:
-    """Delete a sandbox household's employees and payrolls; the household itself and its settings stay.
+    """Delete a sandbox household's employees and payrolls; the household itself and its settings remain.
 
     Raises what `delete_sandbox` raises.
     """
@@ -83,7 +84,7 @@ async def _sandbox_household(session: AsyncSession, actor: Actor, employer_id: U
 
 
 async def _clear(session: AsyncSession, actor: Actor, employer: Employer, *, keep_household: bool) -> Cleared:
-    # The strength that lets a payroll under way write its history, which refers to the enrollment.
+    # The lock strength that lets a payroll in progress write its history, which refers to the enrollment.
     await session.refresh(employer, with_for_update={"key_share": True})
     await session.execute(_LOCK_ENROLLMENTS, {"employer_id": employer.id})
     row = await fetch_optional(

@@ -1,4 +1,4 @@
-"""What goes over the wire about households."""
+"""The API's requests and responses about households."""
 
 import datetime
 import re
@@ -31,7 +31,7 @@ ZipCode = Annotated[
     BeforeValidator(_read_zip),
     WithJsonSchema({"type": "string", "pattern": r"^\d{5}(-\d{4})?$", "examples": ["94110"]}),
 ]
-"""A ZIP code, with or without its last four digits."""
+"""A ZIP code, with or without its four-digit extension."""
 
 
 def _read_phone(value: object) -> str:
@@ -44,7 +44,7 @@ def _read_phone(value: object) -> str:
 PhoneNumber = Annotated[
     str, BeforeValidator(_read_phone), WithJsonSchema({"type": "string", "examples": ["415-555-0134"]})
 ]
-"""A phone number of the United States."""
+"""A US phone number."""
 
 
 class Address(RequestModel):
@@ -57,7 +57,7 @@ class Address(RequestModel):
     zip: ZipCode
 
     def to_command(self) -> PostalAddress:
-        """Return the same in plain values."""
+        """Return the invitation in plain values."""
         return PostalAddress(**dict(self))
 
 
@@ -79,7 +79,7 @@ class NewEmployer(RequestModel):
     )
 
     def to_command(self) -> CreateEmployer:
-        """Return the same in plain values."""
+        """Return the invitation in plain values."""
         address = None if self.address is None else self.address.to_command()
         return CreateEmployer(**dict(self) | {"address": address})
 

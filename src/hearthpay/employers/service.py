@@ -1,4 +1,4 @@
-"""What may happen to households, and which household a request is about."""
+"""The operations on households, and which household a request is about."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -48,8 +48,8 @@ async def list_employers(
 async def reached_employers(
     session: AsyncSession, actor: Actor, page: PageRequest
 ) -> tuple[Sequence[Employer], str | None]:
-    """Return one page of the households that the actor may be about: all it reaches, if it may list them, else the one
-    that a request without a household is about. Raises what `resolve_employer` raises.
+    """Return one page of the households the actor may act on: all within reach if it may list them, else the one that
+    a request without a household is about. Raises what `resolve_employer` raises.
     """
     if may(actor, LIST_HOUSEHOLDS):
         return await page_of(session, _reached(actor), Employer.id, page)
@@ -57,10 +57,10 @@ async def reached_employers(
 
 
 async def create_employer(session: AsyncSession, actor: Actor, clock: Clock, new: CreateEmployer) -> Employer:
-    """Create a household, real or sandbox as the actor's key is; the first of its kind is the primary one.
+    """Create a household, real or sandbox like the actor's key; the first of its kind is the primary one.
 
-    Raises `plan_limit_reached` beyond the households of that kind that the plan allows, `household_forbidden` for
-    an actor who is confined to another, and `validation_error` for a real household without an email address.
+    Raises `plan_limit_reached` beyond the households of that kind that the plan allows, `household_forbidden` for an
+    actor confined to another one, and `validation_error` for a real household without an email address.
     """
     allow(actor, CREATE_HOUSEHOLD)
     if new.email is None and not actor.sandbox:
@@ -71,9 +71,9 @@ async def create_employer(session: AsyncSession, actor: Actor, clock: Clock, new
             "This key is confined to one household and cannot create another.",
             details={"employer_id": actor.employer_id},
         )
-    # Counting and inserting belong together: two first households must not both become the primary one.
+    # Counting and inserting are one step: two first households must not both become the primary one.
     await lock_households(session, actor)
-    # Named although row-level security says the same: the operator's session sees every account's.
+    # Named although row-level security has the same effect: the operator's session sees every account's.
     of_the_account = (
         Employer.organization_id == actor.organization_id,
         Employer.sandbox == bindparam("sandbox", actor.sandbox),
@@ -108,7 +108,7 @@ async def create_employer(session: AsyncSession, actor: Actor, clock: Clock, new
 
 
 async def find_employer(session: AsyncSession, actor: Actor, employer_id: UUID) -> Employer:
-    """Return the household of that id. Raises `not_found` for one out of the actor's reach, also of the other mode."""
+    """Return the household with that id. Raises `not_found` out of the actor's reach, also for the other mode."""
     employer = await session.get(Employer, employer_id)
     if employer is None or not actor.reaches(employer_id):
         raise _unknown()
@@ -116,7 +116,7 @@ async def find_employer(session: AsyncSession, actor: Actor, employer_id: UUID) 
 
 
 async def find_employer_or_tell_mode(session: AsyncSession, actor: Actor, employer_id: UUID) -> Employer:
-    """Return the household of that id, for a read alone. Raises `not_found`, and `key_mode_mismatch` where it is the
+    """Return the household with that id, for reading only. Raises `not_found`, and `key_mode_mismatch` if it is the
     organization's own, within reach, and of the other mode.
     """
     try:
@@ -130,11 +130,12 @@ async def find_employer_or_tell_mode(session: AsyncSession, actor: Actor, employ
 async def update_employer(
     session: AsyncSession, actor: Actor, clock: Clock, employer_id: UUID, changes: ChangeEmployer
 ) -> Employer:
-    """Change what was sent, save the basis of its thresholds, which `payroll.years.threshold_choice` changes.
+    """Change what was sent, except the basis of its thresholds, which `payroll.years.threshold_choice` changes.
 
-    Of two changes at once the later one sees what the first left. Another email address needs the right to change
-    addresses, and the old one is told for a while. Raises what `allow` raises, `not_found`, `validation_error` where a
-    real household would lose its email address, and `invalid_state` for another one while the organization is frozen.
+    Of two simultaneous changes the later one sees the first one's result. A new email address requires the right to
+    change addresses, and the old one is still notified for a while. Raises what `allow` raises, `not_found`,
+    `validation_error` if a real household would lose its email address, and `invalid_state` for a new one while the
+    organization is frozen.
     """
     allow(actor, CHANGE_HOUSEHOLD)
     employer = await session.scalar(
@@ -170,7 +171,7 @@ async def update_employer(
 
 
 async def _leave_address(session: AsyncSession, actor: Actor, clock: Clock, employer: Employer) -> None:
-    """Let another email address take the place of the household's, which is told for a while."""
+    """Replace the household's email address; the old one is still notified for a while."""
     allow(actor, CHANGE_ADDRESSES, employer.id)
     now = clock.now()
     await refuse_frozen(session, actor, now)
@@ -191,7 +192,7 @@ def _unknown() -> Refusal:
 
 
 async def lock_households(session: AsyncSession, actor: Actor) -> None:
-    """Let nobody else add or remove a household of the organization, in the actor's mode, until the commit."""
+    """Keep others from adding or removing the organization's households, in the actor's mode, until the commit."""
     name = f"households of {actor.organization_id} {actor.sandbox}"
     await session.execute(_LOCK_HOUSEHOLDS, {"name": name})
 
@@ -199,15 +200,15 @@ async def lock_households(session: AsyncSession, actor: Actor) -> None:
 async def resolve_employer(
     session: AsyncSession, actor: Actor, employer_id: UUID | None, *, hold: bool = False
 ) -> Employer:
-    """The household a request is about; from here on the transaction sees this household's rows only.
+    """Return the household a request is about; from here on the transaction sees only this household's rows.
 
-    Named, it must be the organization's own and of the key's mode. Left out, it is the one the key remembers,
-    else the organization's only household in that mode; where there are several, nobody guesses.
+    If named, it must be the organization's own and of the key's mode. If omitted, it is the one the key remembers,
+    else the organization's only household in that mode; if there are several, none is assumed.
 
-    A live key that was made under a sandbox household must always name a real one, also after the sandbox is gone.
+    A live key that was made under a sandbox household must always name a real one, even after the sandbox is deleted.
 
-    With `hold`, nobody changes its settings before the transaction ends. Raises `household_forbidden`,
-    `key_mode_mismatch`, or `validation_error` naming `employer_id` where the request must choose.
+    With `hold`, nobody can change its settings before the transaction ends. Raises `household_forbidden`,
+    `key_mode_mismatch`, or `validation_error` naming `employer_id` if the request must choose.
     """
     requested = actor.employer_id if employer_id is None else employer_id
     if requested is None and actor.employer_sandbox and not actor.sandbox:
@@ -236,11 +237,11 @@ async def resolve_employer_of(
     *,
     hold: bool = False,
 ) -> Employer:
-    """Return the household of a thing that a request names; from here on the transaction sees this one's rows only.
+    """Return the household of an object that a request names; from here on the transaction sees only this one's rows.
 
-    ``owner`` is the thing's household as the transaction saw it, None where it saw none. The thing leads to its
+    ``owner`` is the object's household as the transaction saw it, None if it saw none. The object determines the
     household, whichever one the key remembers. Raises what `resolve_employer` raises, `validation_error` naming
-    `employer_id` where that is another household than the thing's, and ``missing`` where there is no such thing and
+    `employer_id` if it is another household than the object's, and ``missing`` if the object doesn't exist and
     nothing else says which household is meant.
     """
     if owner is not None and not actor.reaches(owner):
@@ -263,8 +264,8 @@ async def resolve_employer_of(
 
 
 def _reached(actor: Actor) -> Select[Employer]:
-    """Return the transaction's households that the actor reaches; of one household or all, the policies say the
-    same.
+    """Return the transaction's households that the actor reaches; for one household or all, the policies give the
+    same result.
     """
     if actor.households is None:
         return select(Employer)
@@ -287,7 +288,7 @@ async def _only_one(session: AsyncSession, actor: Actor) -> Employer:
 
 
 async def owned_in_the_other_mode(session: AsyncSession, actor: Actor, employer_id: UUID) -> bool:
-    """Return whether the organization has this household, but real where the actor is in the sandbox or the reverse.
+    """Return whether the organization has this household in the other mode: real for a sandbox actor, or the reverse.
 
     The transaction is left in the other mode: only a refusal may follow, which ends it.
     """
@@ -296,7 +297,7 @@ async def owned_in_the_other_mode(session: AsyncSession, actor: Actor, employer_
 
 
 async def _why_out_of_reach(session: AsyncSession, actor: Actor, employer_id: UUID) -> Refusal:
-    """Tell the organization's own household of the other mode from one that is not its own."""
+    """Return the refusal, which depends on whether the household is the organization's own in the other mode."""
     if not await owned_in_the_other_mode(session, actor, employer_id):
         return out_of_reach(employer_id)
     if actor.sandbox:

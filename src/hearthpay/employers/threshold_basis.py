@@ -1,4 +1,4 @@
-"""Whether a household pays what waits for a threshold from the first dollar, or once the wages paid have reached it."""
+"""Whether a household pays threshold-dependent taxes from the first dollar, or once wages paid reach the threshold."""
 
 from collections.abc import Mapping
 from typing import Final, Literal, TypeGuard
@@ -13,7 +13,7 @@ ThresholdBasis = Literal["assume_crossed", "as_paid"]
 ASSUME_CROSSED: Final[ThresholdBasis] = "assume_crossed"
 AS_PAID: Final[ThresholdBasis] = "as_paid"
 FROM_THE_FIRST: Final = "2000"
-"""From the first year that can be paid."""
+"""Starting with the first year that can be paid."""
 
 _BASES: Final = text("SELECT threshold_bases FROM employers WHERE id = :employer")
 _LOCK: Final = text("SELECT threshold_bases FROM employers WHERE id = :employer FOR NO KEY UPDATE")
@@ -26,18 +26,18 @@ def is_threshold_basis(value: str) -> TypeGuard[ThresholdBasis]:
 
 
 def basis_of(bases: Mapping[str, str], tax_year: int) -> ThresholdBasis:
-    """Return the basis of a year; ``bases`` names each by the first year for which it holds."""
+    """Return the basis of a year; ``bases`` has each by the first year to which it applies."""
     begun = [year for year in bases if int(year) <= tax_year]
     return AS_PAID if begun and bases[max(begun, key=int)] == AS_PAID else ASSUME_CROSSED
 
 
 def current_basis(bases: Mapping[str, str]) -> ThresholdBasis:
-    """Return the basis that was chosen last."""
+    """Return the latest basis chosen."""
     return basis_of(bases, max((int(year) for year in bases), default=0))
 
 
 async def threshold_bases(session: AsyncSession, employer_id: UUID) -> Mapping[str, str]:
-    """Return what a household has chosen, by the first year for which it holds; nothing where it never did."""
+    """Return what a household has chosen, by the first year to which it applies; empty if it never chose."""
     return await session.scalar(_BASES, {"employer": employer_id}) or {}
 
 
@@ -48,5 +48,5 @@ async def lock_threshold_bases(session: AsyncSession, employer_id: UUID) -> Mapp
 
 
 async def save_threshold_bases(session: AsyncSession, employer_id: UUID, bases: Mapping[str, str]) -> None:
-    """Store what a household has chosen, by the first year for which it holds."""
+    """Store what a household has chosen, by the first year to which it applies."""
     await session.execute(_SAVE, {"employer": employer_id, "bases": orjson.dumps(dict(bases)).decode()})

@@ -1,4 +1,4 @@
-"""The HTTP floor: envelope, errors on the wire, authentication, routing, idempotency, the middleware and its limits.
+"""The HTTP layer: envelope, error responses, authentication, routing, idempotency, the middleware and its limits.
 
 It knows no household, employee or payroll; the feature packages above build their routes on it.
 """

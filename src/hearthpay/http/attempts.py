@@ -1,10 +1,10 @@
-"""Failed attempts to authenticate: counted by the address they come from and by the beginning of the key.
+"""Failed attempts to authenticate, counted by the client's address and by the beginning of the key.
 
-After a burst the lookups of a network go one at a time, so that its guesses hold one connection to the database at
-most; what is not well-formed is told to wait without one. The throttle slows the lookup and never the answer: a key
-that is good is let in, seen before or not, so a stranger behind the same address locks nobody out. The beginning of a
-key (its kind and four characters) joins the attempts of many addresses; as the key's owner shares it with whoever
-guesses, it never stands in the way of a lookup: only what failed is told to wait.
+After a burst the lookups of a network go one at a time, so that its guesses hold at most one connection to the
+database; a malformed key is told to wait without a lookup. The throttle slows the lookup but never changes the
+result: a valid key is accepted, seen before or not, so a stranger with the same address locks nobody out. The
+beginning of a key (its kind and four characters) groups the attempts of many addresses. Since the key's owner shares
+it with guessers, it never blocks a lookup: only a failed attempt is told to wait.
 """
 
 import asyncio
@@ -21,14 +21,14 @@ from hearthpay.clock import Clock
 from hearthpay.http.connection_limits import network_of
 
 BURST: Final = 100
-"""Failures in a row before the next ones are told to wait; one is forgiven every second."""
+"""Failures in a row before further ones must wait; one is forgiven every second."""
 _PREFIX: Final = len("hp_live_") + 4
 _REMEMBERED: Final = 10_000
 
 
 @dataclass(slots=True)
 class _Record:
-    """How many failures are not forgiven yet, as of a moment."""
+    """How many failures aren't forgiven yet, as of a moment."""
 
     failures: float
     at: datetime.datetime
@@ -45,7 +45,7 @@ class FailedAttempts:
 
     @contextlib.asynccontextmanager
     async def turn(self, address: str | None, due: int) -> AsyncIterator[None]:
-        """Take a lookup's turn: at once where nothing is ``due``, else after the other ones of its network."""
+        """Wait for a lookup's turn: none if nothing is ``due``, else after the other lookups of its network."""
         if not due or address is None:
             yield
             return
@@ -53,7 +53,7 @@ class FailedAttempts:
             yield
 
     def wait(self, address: str | None, key_hash: bytes | None) -> int:
-        """Seconds that an attempt is told to wait if it fails; 0: it is looked at at once, else in its `turn`."""
+        """Return the seconds that a failing attempt must wait; 0 if it is looked up at once, else in its `turn`."""
         if address is None or (key_hash is not None and key_hash in self._good):
             return 0
         return self._due(network_of(address))
@@ -72,7 +72,7 @@ class FailedAttempts:
         return due
 
     def succeeded(self, key_hash: bytes) -> None:
-        """Remember a key as good."""
+        """Remember a key as valid."""
         self._good[key_hash] = None
         if len(self._good) > _REMEMBERED:
             self._good.popitem(last=False)

@@ -1,11 +1,11 @@
-"""Authentication: an API key in, an `Actor` out.
+"""Authentication: turns an API key into an `Actor`.
 
-A route declares `actor: Annotated[Actor, Depends(require(RUN_PAYROLL))]`. The key comes as
-`Authorization: Bearer hp_…` or as `X-API-Key: hp_…`.
+A route declares `actor: Annotated[Actor, Depends(require(RUN_PAYROLL))]`. The key comes as `Authorization: Bearer
+hp_…` or as `X-API-Key: hp_…`.
 
 The order of the refusals: 401 without a valid key (429 after too many attempts with invalid ones); 429 beyond its
-requests of the day (every request with a valid key counts, also one that is refused or replayed); 403
-`subscription_required` for what the organization's plan does not have; 403 `scope_required` for what the key was
+requests of the day (every request with a valid key counts, even one that is refused or replayed); 403
+`subscription_required` for what the organization's plan doesn't include; 403 `scope_required` for what the key was
 not given.
 """
 
@@ -26,29 +26,29 @@ from hearthpay.http.runtime import runtime_of
 from hearthpay.security.api_keys import parse
 
 INSIDE_KEY: Final = "hearthpay.inside"
-"""Where a call from inside has its actor in the ASGI scope; nothing that comes over a connection gets there."""
+"""The ASGI scope key for an internal call's actor; nothing that comes over a connection can set it."""
 
 _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="hearthpay"'}
 
 
 class require:  # noqa: N801 - reads as a verb where a route declares it
-    """The dependency that lets a request pass only with a key that opens `permission` (left out: any key in force)."""
+    """The dependency that accepts a request only with a key that has `permission` (if omitted: any key in force)."""
 
     def __init__(self, permission: Permission = ANY_KEY) -> None:
         self.permission = permission
 
     @property
     def scope(self) -> Scope | None:
-        """What the key must carry; None where any key will do."""
+        """The scope that the key must have; None if any key will do."""
         return self.permission.scope
 
     @property
     def feature(self) -> Feature | None:
-        """What the organization's plan must have; None where any plan will do."""
+        """What the organization's plan must include; None if any plan will do."""
         return self.permission.feature
 
     async def __call__(self, request: Request) -> Actor:
-        """Return who is asking.
+        """Return the actor making the request.
 
         Raises `authentication_required`, `rate_limited`, `subscription_required` or `scope_required`.
         """
@@ -58,9 +58,9 @@ class require:  # noqa: N801 - reads as a verb where a route declares it
 
 
 async def authenticate(request: Request) -> Actor:
-    """Return the actor whose API key the request carries; counts the request against the key's limit of the day.
+    """Return the actor whose API key the request carries; count the request against the key's daily limit.
 
-    A call from inside (`inner_call`) brings its actor along. Raises what `identify` raises, and `rate_limited`.
+    An internal call (`inner_call`) brings its actor along. Raises what `identify` raises, and `rate_limited`.
     """
     inside: Actor | None = request.scope.get(INSIDE_KEY)
     actor = await identify(request) if inside is None else inside
@@ -71,8 +71,8 @@ async def authenticate(request: Request) -> Actor:
 async def identify(request: Request) -> Actor:
     """Return the actor whose API key the request carries, and count nothing.
 
-    Raises `authentication_required` where the key is missing, malformed, unknown, expired or revoked; the client
-    is told only whether there was a key at all. Raises `rate_limited` after too many attempts with such keys.
+    Raises `authentication_required` if the key is missing, malformed, unknown, expired or revoked; the client learns
+    only whether there was a key at all. Raises `rate_limited` after too many attempts with such keys.
     """
     presented = _presented_key(request)
     if presented is None:  # a mistake, not an attempt
@@ -125,7 +125,7 @@ async def _credential_of(request: Request, presented: str) -> Credential:
 
 
 async def spend(request: Request, actor: Actor) -> None:
-    """Count the request, and leave the middleware the headers that say what the key has left. Raises `rate_limited`."""
+    """Count the request, and pass the middleware the headers with what the key has left. Raises `rate_limited`."""
     if actor.id is None:
         raise ValueError("whoever calls has an id: that of a key or a token")
     counted = actor.budget or actor.id
@@ -145,9 +145,9 @@ async def spend(request: Request, actor: Actor) -> None:
 
 
 def _presented_key(request: Request) -> str | None:
-    """Return the key as it was sent. A header `Authorization` of another kind counts as none.
+    """Return the key as it was sent. An `Authorization` header of another kind counts as none.
 
-    Raises `validation_error` for two such headers: which one a proxy has looked at is not known here.
+    Raises `validation_error` for two such headers: it isn't known here which one a proxy has checked.
     """
     bearer = other = None
     if sum(name == b"authorization" for name, _ in request.scope["headers"]) > 1:

@@ -1,8 +1,8 @@
 """Connections of the web server: uvicorn's, on which requests must arrive in time, be of sensible size and be read.
 
-Uvicorn itself times only the pause after an answer. A client that never sends a byte, or one every few seconds,
-would keep its connection for ever, and a head without end would fill the memory. It also takes the trailers of a
-chunked body for headers; here they are counted and dropped.
+Uvicorn itself times only the pause after a response. A client that never sends a byte, or one every few seconds,
+would keep its connection forever, and an endless head would fill the memory. Uvicorn also treats the trailers of a
+chunked body as headers; here they are counted and dropped.
 """
 
 import asyncio
@@ -20,21 +20,21 @@ from hearthpay.http.metrics import CutReason
 from hearthpay.wire.answer import render
 
 LARGEST_HEAD: Final = 64 * 1024
-"""Bytes of request line, headers and trailers together."""
+"""Bytes of the request line, headers and trailers together."""
 MOST_LINES: Final = 100
 """Lines of headers and trailers together."""
 MOST_PIECES: Final = 500_000
-"""Pieces in which a body may come; each costs a call, however small it is."""
+"""How many pieces a body may come in; each costs a call, however small it is."""
 MOST_AHEAD: Final = 64
-"""Requests that may be sent before the first of them is answered."""
+"""How many requests may be sent before the first of them is answered."""
 
 _PATIENCE: Final = 1.25
-"""How much longer than the middleware, which answers with an error, the connection itself waits for a body."""
+"""How much longer the connection waits for a body than the middleware, which responds with an error."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """Why a connection is closed, in words that the client gets to read where it still can."""
+    """Why a connection is closed, in words for the client if it can still read them."""
 
     status: int
     code: str
@@ -43,7 +43,7 @@ class _Refusal:
     headers: tuple[bytes, ...] = ()
 
     def answer(self) -> bytes:
-        """Return the refusal on the wire, in the envelope of every answer."""
+        """Return the refusal as an HTTP response, in the usual envelope."""
         error: Mapping[str, str] = {"code": self.code, "message": self.message}
         body = render({"success": False, "error": error, "meta": {"requestId": str(uuid7())}})
         lines = (b"content-type: application/json", b"connection: close", *self.headers)
@@ -84,7 +84,7 @@ class _RefusedError(Exception):
 
 
 class TimedConnection(HttpToolsProtocol):
-    """One connection; its timer runs only while a part of a request is awaited across several packets."""
+    """One connection; its timer runs only while part of a request is awaited across several packets."""
 
     deadlines: ClassVar[Deadlines] = Deadlines()
     limiter: ClassVar[ConnectionLimiter]
@@ -114,20 +114,20 @@ class TimedConnection(HttpToolsProtocol):
         self._time()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Let go of the timer."""
+        """Stop the timer."""
         self.limiter.leave(self)
         self._await(None)
         self._time()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take what has come, and time what is still missing."""
+        """Process what has arrived, and time what is still missing."""
         self._unset_keepalive_if_required()
         self._body_came = False
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            # No other protocol is spoken here; the request itself has been taken, and is answered as it stands.
+            # No other protocol is supported; the request itself has been read and is answered as it is.
             self._await(None)
         except httptools.HttpParserError:
             self._refuse(self._refusal)
@@ -139,14 +139,14 @@ class TimedConnection(HttpToolsProtocol):
             if self._packet_bytes > LARGEST_HEAD:
                 self._refuse(_HEAD_TOO_LARGE)
         elif self._awaited == "body":
-            # Chunk sizes, their extensions and trailers: the parser keeps what it cannot hand over yet.
+            # Chunk sizes, their extensions and trailers: the parser keeps what it can't pass on yet.
             self._bare_bytes = 0 if self._body_came else self._bare_bytes + len(data)
             if self._bare_bytes > LARGEST_HEAD:
                 self._refuse(_TRAILER_TOO_LARGE)
         self._time()
 
     def on_message_begin(self) -> None:
-        """Await the head, unless it already is."""
+        """Await the head, unless it is awaited already."""
         if len(self.pipeline) >= MOST_AHEAD:
             self._stop(_TOO_FAR_AHEAD)
         super().on_message_begin()
@@ -155,14 +155,14 @@ class TimedConnection(HttpToolsProtocol):
             self._await("head")
 
     def on_url(self, url: bytes) -> None:
-        """Take a part of the request line."""
+        """Process a part of the request line."""
         super().on_url(url)
         self._head_bytes += len(url)
         if self._head_bytes > LARGEST_HEAD:
             self._stop(_HEAD_TOO_LARGE)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header; a trailer is no header, whatever its name."""
+        """Process a header; a trailer is not a header, whatever its name."""
         self._lines += 1
         self._head_bytes += len(name) + len(value) + 4
         in_head = self._awaited == "head"
@@ -185,7 +185,7 @@ class TimedConnection(HttpToolsProtocol):
         self._await("body")
 
     def on_body(self, body: bytes) -> None:
-        """Take a piece of the body."""
+        """Process a piece of the body."""
         self._body_came = True
         self._pieces += 1
         if self._pieces > MOST_PIECES:
@@ -198,13 +198,13 @@ class TimedConnection(HttpToolsProtocol):
         self._await(None)
 
     def on_response_complete(self) -> None:
-        """Begin the next answer; without one to give, be the first to make room."""
+        """Begin the next response; with none to send, this connection can be closed to make room."""
         super().on_response_complete()
         if self.cycle.response_complete:
             self.limiter.silent(self)
 
     def unsent(self) -> int:
-        """Return how many bytes wait for the client to read."""
+        """Return how many bytes are waiting for the client to read them."""
         return self.transport.get_write_buffer_size()
 
     def cut(self) -> None:
@@ -212,19 +212,19 @@ class TimedConnection(HttpToolsProtocol):
         self.transport.abort()
 
     def _stop(self, refusal: _Refusal) -> None:
-        """Stop the parser; `data_received` refuses."""
+        """Stop the parser; `data_received` then refuses."""
         self._refusal = refusal
         raise _RefusedError
 
     def _refuse(self, refusal: _Refusal) -> None:
-        """Close the connection; with words, unless they would end up in the middle of another answer."""
+        """Close the connection, with the refusal unless it would end up inside another response."""
         if self.transport.is_closing():
             return
         self.limiter.note(refusal.reason)
         cycle = self.cycle
         answered = cycle is None or cycle.response_complete
         untold = not (answered or cycle.response_started or self.pipeline)
-        # Beside a head that is no good, a request not answered yet is the one before.
+        # With a malformed head, an unanswered request is the previous one.
         if untold if self._awaited == "body" else answered:
             self.transport.write(refusal.answer())
         if not answered:
@@ -237,7 +237,7 @@ class TimedConnection(HttpToolsProtocol):
         self._stage += 1
 
     def _time(self) -> None:
-        """Start the awaited part's timer, once; stop that of a part which has come."""
+        """Start the awaited part's timer, once; stop the timer of a part that has arrived."""
         if self._stage == self._timed_stage:
             return
         self._timed_stage = self._stage
@@ -249,7 +249,7 @@ class TimedConnection(HttpToolsProtocol):
             self._timer = self.loop.call_later(late, self._give_up)
 
     def _give_up(self) -> None:
-        """Close the connection; where we ourselves are not reading, the client is given the same time again."""
+        """Close the connection; if we aren't reading ourselves, the client gets the same time again."""
         self._timer = None
         if self.pipeline or self.flow.read_paused:
             self._timed_stage = -1
@@ -265,7 +265,5 @@ class TimedConnection(HttpToolsProtocol):
 
 
 def timed_by(deadlines: Deadlines, limiter: ConnectionLimiter) -> type[asyncio.Protocol]:
-    """Return the connections of a server with these deadlines and this door, as uvicorn takes them for its setting
-    `http`.
-    """
+    """Return the connection class with these deadlines and this limiter, as uvicorn takes it for its setting `http`."""
     return type("TimedConnection", (TimedConnection,), {"deadlines": deadlines, "limiter": limiter})

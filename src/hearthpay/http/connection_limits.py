@@ -1,7 +1,7 @@
 """Connection limits: how many connections may be open, which one is closed for a new one, and what was cut.
 
-A connection costs a file descriptor. Where these run out nobody can connect any more, a health check included; so
-there are never more connections than descriptors, and whoever has been silent longest makes room for who comes.
+A connection costs a file descriptor. When these run out nobody can connect any more, not even a health check. So
+there are never more connections than descriptors, and the longest silent connection makes room for a new one.
 """
 
 import asyncio
@@ -36,8 +36,8 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 class ConnectionLimits:
     """How many connections may be open at once, in total and from one address.
 
-    The second number does not hold for `proxies`, through which many clients come; they are also who is believed
-    when they say for whom a request comes (`X-Forwarded-For`, `X-Forwarded-Proto`).
+    The second number doesn't apply to `proxies`, through which many clients come; they are also trusted about who a
+    request comes from (`X-Forwarded-For`, `X-Forwarded-Proto`).
     """
 
     total: int = 4_000
@@ -51,7 +51,7 @@ class ConnectionLimits:
 
 
 def connection_limits(environment: Mapping[str, str]) -> ConnectionLimits:
-    """Return the limits that the settings name; raises ValueError for one that makes no sense."""
+    """Return the limits that the settings name; raises ValueError for an invalid one."""
     usual = ConnectionLimits()
     return ConnectionLimits(
         _number(environment, CONNECTIONS_VARIABLE, usual.total),
@@ -77,7 +77,7 @@ def _networks(text: str) -> tuple[Network, ...]:
 
 
 def raise_descriptor_limit() -> int | None:
-    """Let this process open as many files as it may; return how many, None where nothing limits them."""
+    """Raise this process's limit of open files as far as allowed; return the limit, None if there is none."""
     if sys.platform == "win32":
         return None
     import resource
@@ -94,9 +94,7 @@ def raise_descriptor_limit() -> int | None:
 
 
 def room_within(limits: ConnectionLimits, descriptors: int | None) -> int:
-    """Return how many connections there is room for: the limit, or less where the process may not open so many
-    files.
-    """
+    """Return how many connections there is room for: the limit, or less if the process may not open that many files."""
     if descriptors is None:
         return limits.total
     own = descriptors // 8  # the database's connections, files, the listening socket
@@ -106,8 +104,9 @@ def room_within(limits: ConnectionLimits, descriptors: int | None) -> int:
 def queue_within(descriptors: int | None) -> int:
     """Return how many connections may wait to be accepted.
 
-    All that wait are accepted at once, before the limiter sees the first of them, so there must be descriptors for all.
-    If the queue is too short, the system drops new connections, and their clients try again a second later.
+    All waiting connections are accepted at once, before the limiter sees the first of them, so there must be
+    descriptors for all. If the queue is too short, the system drops new connections, and their clients try again a
+    second later.
     """
     return _LONGEST_QUEUE if descriptors is None else min(_LONGEST_QUEUE, descriptors // 4)
 
@@ -116,10 +115,10 @@ class LimitedConnection(Protocol):
     """A connection, as the limiter sees it."""
 
     def unsent(self) -> int:
-        """Return how many bytes wait for the client to read."""
+        """Return how many bytes are waiting for the client to read them."""
 
     def cut(self) -> None:
-        """End it at once, whatever is still to be sent."""
+        """End the connection at once, whatever is still to be sent."""
 
 
 class ConnectionLimiter:
@@ -133,7 +132,7 @@ class ConnectionLimiter:
         read_within: float = 30.0,
         metrics: Metrics | None = None,
     ) -> None:
-        """Keep `limits` with at most `descriptors` open files; an answer must be read `read_within` seconds."""
+        """Enforce `limits` with at most `descriptors` open files; a response must be read in `read_within` seconds."""
         self._room = room_within(limits, descriptors)
         self._per_address = limits.per_address
         self._read_within = read_within
@@ -148,9 +147,9 @@ class ConnectionLimiter:
         self._counted_as = functools.lru_cache(4_096)(functools.partial(_counted_as, limits.proxies))
 
     def enter(self, visitor: LimitedConnection, host: str | None) -> bool:
-        """Take a connection in; where the house is full, who has been silent longest leaves for it.
+        """Admit a connection; if there is no room, close the longest silent one for it.
 
-        False where it must not come in: its address has too many, or all others are at work.
+        False if it can't be admitted: its address has too many, or all others are active.
         """
         address = None if host is None else self._counted_as(host)
         if address is not None and self._of_address[address] >= self._per_address:
@@ -172,7 +171,7 @@ class ConnectionLimiter:
         return True
 
     def leave(self, visitor: LimitedConnection) -> None:
-        """Let a connection go; one that has left is not missed."""
+        """Remove a connection; removing it again does nothing."""
         if visitor not in self._inside:
             return
         address = self._inside.pop(visitor)
@@ -184,31 +183,31 @@ class ConnectionLimiter:
                 del self._of_address[address]
 
     def at_work(self, visitor: LimitedConnection) -> None:
-        """A request of the connection has come."""
+        """Record that a request of the connection has arrived."""
         self._silent.pop(visitor, None)
 
     def silent(self, visitor: LimitedConnection) -> None:
-        """The connection's requests are answered; from now on it may make room."""
+        """Record that the connection's requests are answered; from now on it can be closed to make room."""
         if visitor in self._inside:
             self._silent[visitor] = None
 
     def note(self, reason: CutReason) -> None:
-        """Count a connection that is cut, and tell the log of all of them soon."""
+        """Count a connection that is cut, and soon log all of them together."""
         if self._metrics is not None:
             self._metrics.count_cut(reason)
         self._untold[reason] += 1
         if self._telling is None:
-            self._send()
+            self._log_cut_connections()
             self._telling = asyncio.get_running_loop().call_later(_TELL_EVERY, self._tell_again)
 
-    def _send(self) -> None:
+    def _log_cut_connections(self) -> None:
         _log.warning("connections cut", open=len(self._inside), reasons=dict(self._untold))
         self._untold.clear()
 
     def _tell_again(self) -> None:
         self._telling = None
         if self._untold:
-            self._send()
+            self._log_cut_connections()
             self._telling = asyncio.get_running_loop().call_later(_TELL_EVERY, self._tell_again)
 
     def _look_again(self) -> None:
@@ -216,7 +215,7 @@ class ConnectionLimiter:
         self._looking = asyncio.get_running_loop().call_later(pause, self._look)
 
     def _look(self) -> None:
-        """Cut who has not read what waits for it, open or closing alike: a closed one lives until all is sent."""
+        """Cut connections with unread data, open or closing: a closed one lives until all is sent."""
         now = asyncio.get_running_loop().time()
         for visitor in list(self._inside):
             if not visitor.unsent():
@@ -232,9 +231,7 @@ class ConnectionLimiter:
 
 
 def _counted_as(proxies: tuple[Network, ...], host: str) -> str | None:
-    """Return the name under which a client's connections are counted; None for a proxy's, and where there is no
-    address.
-    """
+    """Return the name under which a client's connections are counted; None for a proxy's, and without an address."""
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
@@ -247,7 +244,7 @@ def _counted_as(proxies: tuple[Network, ...], host: str) -> str | None:
 
 
 def network_of(host: str) -> str:
-    """Return what the subscriber at an address has of addresses, as text; of what is no address, its beginning."""
+    """Return the address range of the subscriber at an address, as text; for anything else, its beginning."""
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
@@ -258,7 +255,7 @@ def network_of(host: str) -> str:
 
 
 def shared_by(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> str:
-    """Return what one subscriber has of addresses: an IPv4 address, or the 64-bit network of an IPv6 address."""
+    """Return the address range of one subscriber: an IPv4 address, or the 64-bit network of an IPv6 address."""
     if isinstance(address, ipaddress.IPv4Address):
         return str(address)
     return str(ipaddress.IPv6Network((address, _SHARED_PREFIX), strict=False))

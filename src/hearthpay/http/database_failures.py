@@ -1,4 +1,4 @@
-"""What is said of a database that cannot do its work just now: the truth by its SQLSTATE, without a value."""
+"""The messages for a database that is currently unavailable: the cause from its SQLSTATE, without any value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _POST_IS_SAFE: Final = "Try again; a POST is safe to repeat with its Idempotency
 
 @dataclass(frozen=True, slots=True)
 class DatabaseFailure:
-    """A kind of trouble: how the log calls it, what the client is told, and when to come back, in seconds."""
+    """A kind of failure: its name in the log, the message for the client, and when to retry, in seconds."""
 
     kind: str
     message: str
@@ -33,7 +33,7 @@ _CONTENTION: Final = DatabaseFailure(
     "contention", f"Another request was in the way for too long. {_POST_IS_SAFE}", retry_after=1
 )
 
-# By SQLSTATE, or by its class of two letters (PostgreSQL 18, appendix A).
+# By SQLSTATE, or by its two-character class (PostgreSQL 18, appendix A).
 _TROUBLES: Final = {
     "08": OUT_OF_REACH,
     "53": _RESOURCES,
@@ -73,7 +73,7 @@ _TROUBLES: Final = {
 
 
 def sqlstate_of(failure: BaseException) -> str | None:
-    """PostgreSQL's code in the failure or in what led to it; None where it gave none, as when it is out of reach."""
+    """Return PostgreSQL's code in the failure or in its causes; None if it gave none, as when it is out of reach."""
     seen: set[int] = set()
     found: BaseException | None = failure
     while found is not None and id(found) not in seen:
@@ -87,8 +87,6 @@ def sqlstate_of(failure: BaseException) -> str | None:
 
 
 def database_failure_of(failure: BaseException) -> DatabaseFailure | None:
-    """Return the trouble behind a failure of the database; None where the statement is at fault, or nothing is
-    known.
-    """
+    """Return the kind of a database failure; None if the statement is at fault, or nothing is known."""
     state = sqlstate_of(failure)
     return None if state is None else _TROUBLES.get(state, _TROUBLES.get(state[:2]))

@@ -1,4 +1,4 @@
-"""Work that is worth doing only while somebody waits for it: it ends when the client has gone."""
+"""Work that is useful only while the client is waiting: it ends when the client disconnects."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -8,15 +8,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 _NOBODY_THERE: Final = 499
-"""What servers note of a request whose client left before the answer; nobody reads it."""
+"""The status that servers log for a request whose client left before the response; nobody reads it."""
 
 _LOOK_AGAIN: Final = 0.5
 
 
 async def until_disconnected(request: Request, answering: Coroutine[Any, Any, Response]) -> Response:
-    """Return the answer; where the client goes before, cancel it, so that it is undone as by a deadline.
+    """Return the response; if the client disconnects first, cancel the work, which rolls it back as a deadline does.
 
-    The request's body must have been read. Raises what the answering raises.
+    The request's body must have been read. Raises what the handler raises.
     """
     work = asyncio.create_task(answering)
     gone = asyncio.create_task(_gone(request))

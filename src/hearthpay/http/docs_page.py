@@ -1,8 +1,8 @@
 """The documentation page: the OpenAPI document as one plain HTML page.
 
-Rendered here rather than by a viewer from somebody's network: it works offline, needs no script and leaks
-no visitor. Each operation's id is an anchor; the `docs_url` of a 400 leads to it. Where scripts run, the page that is
-served turns into the interactive reference (`hearthpay.http.reference`).
+Rendered here rather than by a third-party viewer: it works offline, needs no script and leaks no visitor. Each
+operation's id is an anchor; the `docs_url` of a 400 leads to it. If scripts run, the served page turns into the
+interactive reference (`hearthpay.http.reference`).
 """
 
 import json
@@ -34,7 +34,7 @@ _SECURITY: Final = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; connect-src 'self'; img-src 'self' data:; "
     f"style-src 'self' 'sha256-{_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 }
-"""No script but ours runs, and none that stands in the page. Swagger UI has its symbols as `data:` in its style."""
+"""Only our own scripts run, and none inline. Swagger UI has its icons as `data:` in its style."""
 
 
 def docs_page(openapi: Callable[[], Mapping[str, Any]]) -> Published:
@@ -48,7 +48,7 @@ def docs_page(openapi: Callable[[], Mapping[str, Any]]) -> Published:
 
 
 def openapi_document(openapi: Callable[[], Mapping[str, Any]]) -> Published:
-    """Return the document itself."""
+    """Return the OpenAPI document itself."""
 
     def document() -> bytes:
         return json.dumps(openapi(), ensure_ascii=False, separators=(",", ":")).encode("utf-8")
@@ -57,7 +57,7 @@ def openapi_document(openapi: Callable[[], Mapping[str, Any]]) -> Published:
 
 
 def static_docs(openapi: Mapping[str, Any]) -> dict[str, str]:
-    """Return the documentation as files to be read without the service, by their names."""
+    """Return the documentation as files that can be read without the service, by their names."""
     return {
         "index.html": render_page(openapi, document="openapi.json") + "\n",
         "openapi.json": json.dumps(openapi, indent=2, ensure_ascii=False) + "\n",
@@ -65,7 +65,7 @@ def static_docs(openapi: Mapping[str, Any]) -> dict[str, str]:
 
 
 def write_docs(openapi: Mapping[str, Any], directory: Path) -> None:
-    """Write the files of `static_docs` into `directory`, which is created if need be; raises OSError."""
+    """Write the files of `static_docs` into `directory`, creating it if needed; raises OSError."""
     directory.mkdir(parents=True, exist_ok=True)
     for name, text in static_docs(openapi).items():
         (directory / name).write_text(text, encoding="utf-8")
@@ -74,7 +74,7 @@ def write_docs(openapi: Mapping[str, Any], directory: Path) -> None:
 def render_page(openapi: Mapping[str, Any], *, document: str, head: str = "") -> str:
     """Return the page that documents every operation of `openapi`, with a link to the `document` itself.
 
-    `head` is what its head says besides title and style.
+    `head` is the content of its head besides title and style.
     """
     operations = list(_operations(openapi))
     info = openapi["info"]
@@ -139,7 +139,7 @@ def _operation(openapi: Mapping[str, Any], method: str, path: str, operation: Ma
 
 
 def _answer(openapi: Mapping[str, Any], response: Mapping[str, Any]) -> list[str]:
-    """Return what is inside the envelope's `data`: the object, or one item of the list, or each of several kinds."""
+    """Return the contents of the envelope's `data`: the object, or one item of the list, or each of several kinds."""
     if "application/json" not in response["content"]:
         kinds_of_file = " or ".join(f"<code>{escape(name)}</code>" for name in response["content"])
         return [f"<p>{escape(response['description'])} A file: {kinds_of_file}.</p>"]
@@ -201,6 +201,6 @@ def _prose(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    """`text` escaped, with what stands between backticks set as code."""
+    """Return `text` escaped, with anything between backticks set as code."""
     pieces = escape(text).split("`")
     return "".join(f"<code>{piece}</code>" if index % 2 else piece for index, piece in enumerate(pieces))

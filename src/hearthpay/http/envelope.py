@@ -1,7 +1,7 @@
-"""The envelope around every JSON answer, and the one way such an answer is rendered.
+"""The envelope around every JSON response, and the one way to render it.
 
-Success: `{"success": true, "data": …, "meta": {"requestId": …}}`; lists add `meta.next_cursor`.
-Error: `{"success": false, "error": {"code", "message", …}, "meta": {"requestId": …}}`.
+Success: `{"success": true, "data": …, "meta": {"requestId": …}}`; lists add `meta.next_cursor`. Error: `{"success":
+false, "error": {"code", "message", …}, "meta": {"requestId": …}}`.
 """
 
 import datetime
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class JsonResponse(Response):
-    """An answer whose body is already rendered JSON; the headers are built without Starlette's detours."""
+    """A response whose body is already rendered JSON; the headers are built without Starlette's overhead."""
 
     def __init__(self, body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
         self.status_code = status
@@ -46,7 +46,7 @@ class JsonResponse(Response):
 
 
 def request_id_of(request: Request) -> str:
-    """Return the id of the request: in `meta.requestId`, in `X-Request-Id`, in the log and in the audit trail."""
+    """Return the id of the request, as in `meta.requestId`, in `X-Request-Id`, in the log and in the audit trail."""
     identity: str = request.scope[REQUEST_ID_KEY]
     return identity
 
@@ -54,29 +54,29 @@ def request_id_of(request: Request) -> str:
 def answer(
     request: Request, data: object, status: int = 200, *, as_of: datetime.date | None = None
 ) -> Response:
-    """Return a successful answer with `data`; what changes from day to day says for which day it holds."""
+    """Return a successful response with `data`; one that changes daily says which day it applies to."""
     return JsonResponse(Answer(data, status, as_of=as_of).body(request_id_of(request)), status)
 
 
 def listing(request: Request, items: object, next_cursor: str | None) -> Response:
-    """Return a successful answer with one page of a list; `next_cursor` is None on the last page."""
+    """Return a successful response with one page of a list; `next_cursor` is None on the last page."""
     page = Answer(items, is_list=True, next_cursor=next_cursor)
     return JsonResponse(page.body(request_id_of(request)))
 
 
-# The shapes below exist for OpenAPI: they describe in types what `Answer` and `errors` render.
+# The shapes below exist for OpenAPI: they describe as types what `Answer` and `errors` render.
 
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """What accompanies every answer."""
+    """What accompanies every response."""
 
     requestId: str  # noqa: N815 - the wire's own spelling
 
 
 @dataclass(frozen=True, slots=True)
 class PageMeta:
-    """What accompanies every list: pass `next_cursor` as `cursor` to read on; null at the end."""
+    """What accompanies every list: pass `next_cursor` as `cursor` to continue; null at the end."""
 
     requestId: str  # noqa: N815 - the wire's own spelling
     next_cursor: str | None
@@ -93,7 +93,7 @@ class Envelope(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class DatedMeta:
-    """What accompanies an answer that changes from day to day: `as_of` is the day for which it holds."""
+    """What accompanies a response that changes daily: `as_of` is the day it applies to."""
 
     requestId: str  # noqa: N815 - the wire's own spelling
     as_of: datetime.date
@@ -101,7 +101,7 @@ class DatedMeta:
 
 @dataclass(frozen=True, slots=True)
 class DatedEnvelope(Generic[T]):
-    """A successful answer as of a day."""
+    """A successful response as of a day."""
 
     success: bool
     data: T
@@ -110,7 +110,7 @@ class DatedEnvelope(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class ListEnvelope(Generic[T]):
-    """A successful answer that is one page of a list."""
+    """A successful response that is one page of a list."""
 
     success: bool
     data: list[T]
@@ -147,7 +147,7 @@ class ErrorBody:
 
 @dataclass(frozen=True, slots=True)
 class ErrorEnvelope:
-    """An answer that refuses or failed."""
+    """A response that refuses or failed."""
 
     success: bool
     error: ErrorBody

@@ -1,7 +1,8 @@
-"""Refusals and failures on the wire: one shape for what services refuse and for all else that goes wrong.
+"""Refusals and failures as HTTP responses: one shape for what services refuse and for everything else that goes
+wrong.
 
-A failure nobody foresaw is answered as `internal_error`: its cause goes to the log,
-under the request's id, and never to the client.
+An unexpected failure is answered as `internal_error`: its cause goes to the log, under the request's id, and never to
+the client.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,12 +28,12 @@ from hearthpay.taxes.errors import TaxInputError
 from hearthpay.wire.answer import render
 
 ELSEWHERE: Final = "x-entered-elsewhere"
-"""Where an operation tells who tries another method on its address where that is done instead."""
+"""The OpenAPI extension with a hint for clients that use the wrong method here, about where to do it instead."""
 
 _PROGRAMS: Final = frozenset({"/api", "/healthz", "/readyz", "/metrics", "/openapi.json"})
-"""What only programs ask for, beside the API."""
+"""Paths besides the API that only programs request."""
 _FOR_PROGRAMS: Final = ("/oauth/token", "/oauth/register", "/oauth/revoke")
-"""What answers in OAuth's own shape (RFC 6749, section 5.2), whatever goes wrong."""
+"""Paths that always respond in OAuth's own shape (RFC 6749, section 5.2), whatever goes wrong."""
 _KEY_RETRY_AFTER: Final = "60"
 _log = structlog.get_logger("hearthpay.http")
 
@@ -41,9 +42,9 @@ FailurePage = Callable[[Request, Refusal], Response]
 
 
 def error_response(request: Request, error: Refusal) -> Response:
-    """`error` on the wire, with an example and a link to the documentation where the request was at fault.
+    """Return `error` as a response, with an example and a link to the documentation if the request was at fault.
 
-    A browser is shown a page, save by the API: who writes a program reads there what it will read.
+    A browser gets a page, except from the API: developers see there what their program will get.
     """
     status = status_of(error)
     if request.url.path in _FOR_PROGRAMS:
@@ -67,16 +68,14 @@ def error_response(request: Request, error: Refusal) -> Response:
 
 
 def _oauth_code(status: int) -> str:
-    """Return the code of OAuth that is nearest to a status; of RFC 6749, sections 4.1.2.1 and 5.2."""
+    """Return the OAuth code nearest to a status, from RFC 6749, sections 4.1.2.1 and 5.2."""
     if status in (429, 503):
         return "temporarily_unavailable"
     return "invalid_request" if status < 500 else "server_error"
 
 
 def internal_error(request: Request, cause: Exception) -> Response:
-    """Return the answer to a failure nobody foresaw: its cause is logged without values, and answered without a
-    word.
-    """
+    """Return the response to an unexpected failure: its cause is logged without values, and not sent to the client."""
     _log.error(
         "request failed",
         request_id=request_id_of(request),
@@ -118,9 +117,9 @@ async def _on_http_exception(request: Request, error: Exception) -> Response:
 
 
 def nothing_here(request: Request) -> HTTPException:
-    """Return the refusal of a path parameter that can be nothing of ours.
+    """Return the refusal of a path parameter that can't be one of our ids.
 
-    `/payroll/run` is no `/payroll/{payroll_id}`: where the address is another route's own, the method is at fault.
+    `/payroll/run` is no `/payroll/{payroll_id}`: if the address belongs to another route, the method is at fault.
     """
     return HTTPException(405 if _routes_of_exactly(request) else 404)
 
@@ -135,7 +134,7 @@ def _elsewhere(request: Request) -> str:
 
 
 def _methods_of(request: Request) -> list[str]:
-    """Return what the address does answer, of all its routes (the router itself tells of the first only)."""
+    """Return the methods that the address answers, from all its routes (the router itself lists only the first)."""
     exact = _routes_of_exactly(request)
     matching = exact or [
         route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE
@@ -153,13 +152,13 @@ async def _on_database_unavailable(request: Request, error: Exception) -> Respon
 
 
 async def _on_database_error(request: Request, error: Exception) -> Response:
-    """Return what the transaction itself did not take for an outage: the SQLSTATE has the last word."""
+    """Return the response to what the transaction itself didn't treat as an outage: the SQLSTATE decides."""
     trouble = database_failure_of(error)
     return internal_error(request, error) if trouble is None else unavailable(request, error, trouble)
 
 
 def unavailable(request: Request, error: Exception, trouble: DatabaseFailure) -> Response:
-    """Return the 503 for trouble with the database; the log gets its kind, the SQLSTATE and the class of the error."""
+    """Return the 503 for a database failure; the log gets its kind, the SQLSTATE and the class of the error."""
     cause = error.__cause__
     level = "error" if isinstance(error, WrongRoleError) else "warning"
     getattr(_log, level)(
@@ -175,7 +174,7 @@ def unavailable(request: Request, error: Exception, trouble: DatabaseFailure) ->
 
 
 async def _on_key_ring_error(request: Request, error: Exception) -> Response:
-    """Return a process that lacks a key writes nothing, and says so; its message holds ids of keys and never a key."""
+    """Return the response of a process that lacks a key and so writes nothing; its log has ids of keys, never a key."""
     _log.error("key ring outdated", request_id=request_id_of(request), cause=str(error))
     refusal = Refusal(
         "service_unavailable",
@@ -187,7 +186,7 @@ async def _on_key_ring_error(request: Request, error: Exception) -> Response:
 
 
 def reads_pages(request: Request) -> bool:
-    """Return whether a person reads the answer: a browser names HTML among what it takes, a program does not."""
+    """Return whether a person reads the response: a browser lists HTML in its Accept header, a program doesn't."""
     return "text/html" in request.headers.get("accept", "").lower()
 
 

@@ -1,7 +1,7 @@
-"""The correct request of an endpoint, shown in its OpenAPI and with every 400 it answers.
+"""The correct request of an endpoint, shown in its OpenAPI and with every 400 response.
 
-An endpoint declares it once through `http.routing.describe`; a test sends every example through the endpoint's
-own validation.
+An endpoint declares it once through `http.routing.describe`; a test sends every example through the endpoint's own
+validation.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from starlette.requests import Request
 from hearthpay.http.runtime import address_of
 
 QUERY_EXAMPLE_KEY: Final = "x-example-query"
-"""The OpenAPI extension under which an endpoint without a body shows a correct query."""
+"""The OpenAPI extension in which an endpoint without a body shows a correct query."""
 
 
 _IDEMPOTENCY_KEY: Final = {
@@ -26,7 +26,7 @@ _IDEMPOTENCY_KEY: Final = {
 
 
 def operation_extras(*, body: object = None, query: object = None) -> dict[str, Any]:
-    """Return the part of an OpenAPI operation that carries its example: of its body, or of its query."""
+    """Return the part of an OpenAPI operation with its example: of its body, or of its query."""
     if body is not None:
         example = {"requestBody": {"content": {"application/json": {"example": body}}}}
         return {**example, "parameters": [_IDEMPOTENCY_KEY]}
@@ -34,7 +34,7 @@ def operation_extras(*, body: object = None, query: object = None) -> dict[str, 
 
 
 def example_in(extras: Mapping[str, Any] | None) -> object:
-    """Return the example that `operation_extras` put into an operation; None where there is none."""
+    """Return the example that `operation_extras` put into an operation; None if there is none."""
     if not extras:
         return None
     if "requestBody" in extras:
@@ -44,11 +44,11 @@ def example_in(extras: Mapping[str, Any] | None) -> object:
 
 
 def example_of(request: Request) -> object:
-    """Return a correct request for the endpoint that `request` was meant for."""
+    """Return a correct request for the endpoint that `request` targeted."""
     return example_in(getattr(request.scope.get("route"), "openapi_extra", None))
 
 
 def docs_url_of(request: Request) -> str:
-    """Where the endpoint that `request` was meant for is documented."""
+    """Return the documentation URL of the endpoint that `request` targeted."""
     operation = getattr(request.scope.get("route"), "operation_id", None)
     return f"{address_of(request)}/docs" + (f"#{quote(operation)}" if operation else "")

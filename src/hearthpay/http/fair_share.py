@@ -1,7 +1,7 @@
-"""A fair share of the service for every organization: how many of its requests are worked on at once.
+"""A fair share of the service for every organization: a limit on its concurrent requests.
 
-The rest of them wait their turn, so that whoever sends a hundred at once slows down himself and nobody else, and holds
-no more connections to the database than his share.
+The rest of them wait their turn. A client that sends a hundred at once slows down only itself, and holds no more
+database connections than its share.
 """
 
 import asyncio
@@ -18,36 +18,36 @@ SHARE_VARIABLE: Final = "HEARTHPAY_REQUESTS_AT_ONCE"
 USUAL_SHARE: Final = 4
 LONGEST_QUEUE: Final = 200
 WAIT_AT_MOST: Final = 20.0
-"""Seconds a request waits for its turn."""
+"""The most seconds a request waits for its turn."""
 
 _RETRY_AFTER: Final = 1
 
 
 @dataclass(slots=True)
 class _Share:
-    """What one organization has under way, and its requests that wait, in the order in which they came."""
+    """One organization's active requests, and its waiting requests in order of arrival."""
 
     working: int = 0
     waiting: deque[asyncio.Future[None]] = field(default_factory=deque)
 
 
 class FairShare:
-    """Places at work by organization; not shared between event loops or processes."""
+    """Concurrency slots by organization; not shared between event loops or processes."""
 
     def __init__(self, share: int = USUAL_SHARE) -> None:
-        """Let `share` requests of one organization be worked on at once."""
+        """Allow `share` concurrent requests of one organization."""
         self._places = share
         self._shares: dict[UUID, _Share] = {}
 
     def place(self, organization_id: UUID) -> AbstractAsyncContextManager[None]:
-        """Hold a place for the block, waiting for one if need be.
+        """Hold a slot for the block, waiting for one if needed.
 
-        Raises `rate_limited` where too many wait already, and where it takes too long.
+        Raises `rate_limited` if too many are waiting already, and if it takes too long.
         """
         return _Place(self, organization_id)
 
     async def take(self, organization_id: UUID) -> None:
-        """Take a place as `place` does, until `leave` gives it back."""
+        """Take a slot as `place` does, until `leave` releases it."""
         share = self._shares.get(organization_id)
         if share is None:
             share = self._shares[organization_id] = _Share()
@@ -57,14 +57,14 @@ class FairShare:
             await self._wait(share)
 
     def leave(self, organization_id: UUID) -> None:
-        """Give a place back, to who has waited longest."""
+        """Release a slot, to the request that has waited longest."""
         share = self._shares[organization_id]
         self._hand_on(share)
         if not share.working:
             del self._shares[organization_id]
 
     async def _wait(self, share: _Share) -> None:
-        """Wait until somebody who leaves hands on the place."""
+        """Wait until a finished request passes on its slot."""
         if len(share.waiting) >= LONGEST_QUEUE:
             raise _busy()
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -91,7 +91,7 @@ class FairShare:
 
 
 class _Place:
-    """A place held for a block; `asynccontextmanager` would take longer than all the rest of it."""
+    """A slot held for a block; `asynccontextmanager` would take longer than everything else here."""
 
     __slots__ = ("_fair_share", "_organization_id")
 
@@ -107,7 +107,7 @@ class _Place:
 
 
 def share_of(environment: Mapping[str, str]) -> int:
-    """Return the setting; raises ValueError where it makes no sense."""
+    """Return the setting; raises ValueError for an invalid one."""
     text = environment.get(SHARE_VARIABLE, "").strip() or str(USUAL_SHARE)
     if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 1_000):
         raise ValueError(f"{SHARE_VARIABLE} must be a whole number from 1 to 1000, not {text!r}")

@@ -1,9 +1,9 @@
 """Fast dispatch: calls an endpoint directly, without the framework's route search and its wrappers.
 
-The framework tries one route after the other and wraps what it finds in layers for things that no endpoint of ours
-has: forms, files to close, dependencies that clean up. Where method and address are those of an endpoint, letter by
-letter, that is looked up and asked; what it refuses is answered by the handlers that the application has installed.
-Everything else, a path with ids in it among it, goes the framework's way, to the same endpoints and handlers.
+The framework tries one route after the other and wraps the result in layers for features that none of our endpoints
+uses: forms, files to close, dependencies that clean up. If method and address match an endpoint's exactly, it is
+looked up and called; its refusals are answered by the application's handlers. Everything else, including paths with
+ids, is dispatched by the framework, to the same endpoints and handlers.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -20,10 +20,10 @@ FailureHandler = Callable[[Request, Exception], Awaitable[Response]]
 
 
 class FastDispatch:
-    """ASGI middleware, the innermost; a route that is added after the first request goes the framework's way."""
+    """ASGI middleware, the innermost; a route added after the first request is dispatched by the framework."""
 
     def __init__(self, app: ASGIApp, routes: Sequence[BaseRoute]) -> None:
-        """Look for endpoints among `routes`, and leave all else to `app`."""
+        """Look up endpoints in `routes`, and leave everything else to `app`."""
         self.app = app
         self._endpoints = endpoints_by_address(routes)
 
@@ -43,7 +43,7 @@ class FastDispatch:
 
 
 async def answer_to_failure(request: Request, failure: Exception) -> Response:
-    """Return what the application's handlers make of a failure; raises it where none knows its kind."""
+    """Return the application handlers' response to a failure; raises it if none knows its kind."""
     handlers = request.app.exception_handlers
     known = next((kind for kind in type(failure).__mro__ if kind in handlers), None)
     if known is None:
@@ -52,7 +52,7 @@ async def answer_to_failure(request: Request, failure: Exception) -> Response:
 
 
 def endpoints_by_address(routes: Sequence[BaseRoute]) -> dict[tuple[str, str], Endpoint]:
-    """Return the endpoints without parameters, by method and address; not those that the framework would not find."""
+    """Return the endpoints without parameters, by method and address; not those that the framework wouldn't find."""
     found = {}
     for route in routes:
         if isinstance(route, Endpoint) and not route.param_convertors:

@@ -1,8 +1,8 @@
 """Which hosts a request may name: the installation's own, this machine's, and names of a private network.
 
-Where HEARTHPAY_PUBLIC_URL is set, `KnownHosts` answers no other host than that one and this machine: a link or a
-cached answer made for a stranger's name never comes about. Without it the service cannot know its name; what others
-keep or follow (`oauth` metadata) is then made for this machine and private names alone.
+If HEARTHPAY_PUBLIC_URL is set, `KnownHosts` answers only to that host and this machine, so no link and no cached
+response can be made for a stranger's name. Without it the service can't know its name; what others keep or follow
+(`oauth` metadata) is then made only for this machine and private names.
 """
 
 import ipaddress
@@ -22,12 +22,12 @@ _MISDIRECTED: Final = 421
 """RFC 9110, section 15.5.20."""
 
 _PROBES: Final = frozenset({"/healthz", "/readyz", "/metrics"})
-"""What an orchestrator asks by the machine's address in its own network; no answer of these names a host."""
+"""What an orchestrator requests by the machine's address in its own network; none of these responses names a host."""
 
 _USUAL_PORTS: Final = (None, 80, 443)
 _HOST: Final = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?", re.ASCII)
 _PRIVATE_ENDS: Final = (".localhost", ".local", ".internal", ".lan", ".home.arpa")
-"""RFC 6761, RFC 6762, RFC 8375, ICANN's resolution 2024.07.29.06; `.lan` is what home routers use."""
+"""RFC 6761, RFC 6762, RFC 8375, ICANN's resolution 2024.07.29.06; home routers use `.lan`."""
 
 _PRIVATE_NETWORKS: Final = tuple(
     ipaddress.ip_network(each)
@@ -37,14 +37,14 @@ _PRIVATE_NETWORKS: Final = tuple(
 
 
 class HostName(NamedTuple):
-    """A host as a request or an address names it: in lower case, without brackets and without the root's dot."""
+    """A host as a request or an address names it: in lower case, without brackets and without the trailing dot."""
 
     name: str
     port: int | None
 
     @property
     def address(self) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-        """The name as an address of IP; one of IPv4 that is written as IPv6 is what it stands for."""
+        """The name as an IP address; an IPv4 address written as IPv6 counts as IPv4."""
         try:
             found = ipaddress.ip_address(self.name)
         except ValueError:
@@ -58,18 +58,18 @@ class HostName(NamedTuple):
 
     @property
     def is_private(self) -> bool:
-        """Whether it is of a private network: an address of one, or a name that no public zone has."""
+        """Whether it belongs to a private network: a private address, or a name that no public zone has."""
         if self.address is not None:
             return any(self.address in network for network in _PRIVATE_NETWORKS)
         return "." not in self.name or self.name.endswith(_PRIVATE_ENDS)
 
     def is_of(self, own: "HostName") -> bool:
-        """Tell whether it is the same host as our own, by its port or one that a proxy takes for the usual."""
+        """Return whether it is the same host as our own, by its port or one that a proxy takes for the default."""
         return self.name == own.name and self.port in (own.port, *_USUAL_PORTS)
 
 
 def place_of_host(header: str) -> HostName | None:
-    """Return what a `Host` header names; None for what is no host."""
+    """Return the host that a `Host` header names; None if it isn't a host."""
     found = _HOST.fullmatch(header.lower())
     if found is None:
         return None
@@ -84,7 +84,7 @@ def place_of_host(header: str) -> HostName | None:
 
 
 def place_of_address(address: str) -> HostName | None:
-    """Return the host of a web address; None for what has none."""
+    """Return the host of a web address; None if there is none."""
     try:
         parts = urlsplit(address)
     except ValueError:
@@ -93,7 +93,7 @@ def place_of_address(address: str) -> HostName | None:
 
 
 def is_known_host(request: Request) -> bool:
-    """Return whether the request's one `Host` is one that the service makes addresses for, or this machine.
+    """Return whether the request's single `Host` is one that the service creates addresses for, or this machine.
 
     With HEARTHPAY_PUBLIC_URL that is its host and this machine; without it, this machine and private names.
     """
@@ -110,7 +110,7 @@ def is_known_host(request: Request) -> bool:
 
 
 class KnownHosts:
-    """ASGI middleware: hosts that are not the installation's get 421. Of use only where its address is known."""
+    """ASGI middleware: requests for foreign hosts get 421. Used only if the installation's address is known."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -126,7 +126,7 @@ class KnownHosts:
 
 
 def misdirected() -> Refusal:
-    """Return the refusal of a request that names a host which is not ours (421)."""
+    """Return the refusal of a request that names a foreign host (421)."""
     return HttpRefusal(
         "invalid_state",
         "This is not the address of the service. Use the one that HEARTHPAY_PUBLIC_URL names, or localhost.",
@@ -150,6 +150,6 @@ def _is_probe(request: Request) -> bool:
 
 
 def _ends_in_number(name: str) -> bool:
-    """Tell whether browsers take a name for an address of IPv4, however it is written (the URL standard)."""
+    """Return whether browsers treat a name as an IPv4 address, however it is written (the URL standard)."""
     last = name.rsplit(".", 1)[-1]
     return last.isdigit() or re.fullmatch(r"0x[0-9a-f]*", last) is not None

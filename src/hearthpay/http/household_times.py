@@ -1,7 +1,7 @@
-"""Which household's time a request is about: what is of the sandbox may go by a test clock.
+"""Which household's time applies to a request: sandbox households may have a test clock.
 
-Everything that a request does is done at one time, found before its handler is called: that of the household whose id,
-or whose employee's or payroll's, stands in path, query or body; else of the one that the key falls back on.
+Everything that a request does is done at one time, determined before its handler is called: that of the household
+whose id, or whose employee's or payroll's, is in path, query or body; else of the key's default household.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ from hearthpay.database.household_clocks import time_of_request
 from hearthpay.http.runtime import runtime_of
 
 _CHANGES_BY_ITSELF: Final = ("PATCH", "PUT")
-"""Not DELETE: a sandbox household can be done away with at any time."""
+"""Not DELETE: a sandbox household can be deleted at any time."""
 
 
 async def household_time_of(
@@ -31,9 +31,9 @@ async def household_time_of(
 
 
 def refuse_while_advancing(method: str | None = None) -> None:
-    """Refuse a change of a household whose clock advances; `method` tells whether a request is one by itself.
+    """Refuse a change of a household whose clock is advancing; `method` says whether a request is a change in itself.
 
-    A POST is asked by `idempotent`, so that what was answered before is answered again. Raises `clock_advancing`.
+    For a POST `idempotent` calls this, so that earlier responses are still replayed. Raises `clock_advancing`.
     """
     stands = current_household_time()
     if stands is not None and stands.advancing and (method is None or method in _CHANGES_BY_ITSELF):

@@ -1,7 +1,8 @@
-"""Idempotency keys of requests: a POST that is sent again does nothing again.
+"""Idempotency keys of requests: sending a POST again does nothing again.
 
-What a key does is `once`'s; here it is read from the request's header, and the answer becomes a response. What an
-answer says of something that goes on after the commit, such as an email, is not kept but found out anew each time.
+`idempotent_writes` implements the keys; here the key is read from the request's header, and the answer becomes a
+response. What an answer says about something that continues after the commit, such as an email, isn't stored but
+determined each time.
 """
 
 from collections.abc import Awaitable, Callable
@@ -40,7 +41,7 @@ _MADE: Final = 200
 
 Operation = Callable[[AsyncSession], Awaitable[Answer]]
 Latest = Callable[[dict[str, object]], Awaitable[dict[str, object]]]
-"""Brings an answer's `data` up to date, outside of any transaction."""
+"""Updates a response's `data`, outside of any transaction."""
 
 
 async def idempotent(
@@ -53,10 +54,10 @@ async def idempotent(
 ) -> Response:
     """Run `operation` in one transaction of the actor's tenant, at most once per idempotency key.
 
-    Every POST that changes state goes through here, with a key or without. `sealed_with` keeps the answer encrypted;
-    `latest` is asked after the commit, of a first answer and of one that is replayed, and may wait for another server.
-    Raises what `operation` and `latest` raise (of the former everything is rolled back), `validation_error` for a
-    malformed key, `idempotency_conflict` where the key belongs to another request, and KeyRingError.
+    Every POST that changes state goes through here, with a key or without. `sealed_with` stores the response
+    encrypted. `latest` is called after the commit, for a first response and a replayed one, and may wait for another
+    server. Raises what `operation` and `latest` raise (for the former everything is rolled back), `validation_error`
+    for a malformed key, `idempotency_conflict` if the key belongs to another request, and KeyRingError.
     """
     runtime = runtime_of(request)
     claim = await _claim_of(request, actor)
@@ -87,11 +88,12 @@ async def idempotent(
 async def idempotent_name(
     request: Request, actor: Actor, make: Callable[[], Awaitable[str]]
 ) -> tuple[str, bool]:
-    """Return the name of what ``make`` makes, or made when this key was first sent; and whether it is that one.
+    """Return the name of what ``make`` makes, or made when this key was first sent; and whether it is the earlier
+    one.
 
-    For answers that are kept by themselves, as issued papers are: under the key only their name is. ``make`` opens its
-    own transactions, and made twice at once it must come to the same; the name that is kept first holds. Raises what
-    ``make`` raises, and as `idempotent` does.
+    For results that are stored separately, as issued documents are: only their name is stored under the key. ``make``
+    opens its own transactions, and must give the same result if run twice at once; the name stored first is kept.
+    Raises what ``make`` raises, and as `idempotent` does.
     """
     runtime = runtime_of(request)
     claim = await _claim_of(request, actor)
@@ -135,7 +137,7 @@ async def _claim_of(request: Request, actor: Actor) -> Claim | None:
 
 
 def key_of(request: Request) -> str | None:
-    """Return the request's idempotency key; None without one. Raises `validation_error` naming the header."""
+    """Return the request's idempotency key; None if it has none. Raises `validation_error` naming the header."""
     keys: list[str] = [value.decode("latin-1") for name, value in request.scope["headers"] if name == _HEADER]
     if not keys:
         return None

@@ -1,4 +1,4 @@
-"""Idempotency keys that nobody repeats any more are deleted; those of payroll runs never are."""
+"""Deletes idempotency keys that nobody repeats any more; those of payroll runs are never deleted."""
 
 import datetime
 from typing import Final
@@ -25,10 +25,10 @@ _FORGET_SHORT_LIVED: Final = _forget(
 
 
 async def forget_keys(session: AsyncSession, before: datetime.datetime, *, limit: int) -> int:
-    """Delete keys that were first sent before then, at most so many, but never a payroll run's; return how many."""
+    """Delete up to a limit of keys first sent before a time, but never a payroll run's; return how many."""
     return len((await session.execute(_FORGET_KEYS, {"before": before, "limit": limit})).all())
 
 
 async def forget_short_lived_keys(session: AsyncSession, before: datetime.datetime, *, limit: int) -> int:
-    """Delete the keys of previews, and of links from before answers were encrypted; return how many."""
+    """Delete the keys of previews, and of links from before responses were encrypted; return how many."""
     return len((await session.execute(_FORGET_SHORT_LIVED, {"before": before, "limit": limit})).all())

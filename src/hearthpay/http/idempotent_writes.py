@@ -1,12 +1,13 @@
-"""Doing a thing once: asked for again under the same key, it is answered as it was and nothing is done.
+"""Doing something once: a repeated request with the same key gets the same answer and does nothing.
 
-The key is claimed by an INSERT inside the very transaction that changes the state. A second request with the same
-key waits on that INSERT until the first has committed, then replays what the first answered; had the
-first rolled back, it runs itself. Key, change and answer commit together, so a crash between the commit and the
-answer loses nothing: the retry finds the stored answer. A refusal changes nothing and is not stored.
+The key is claimed by an INSERT inside the same transaction that changes the state. A second request with the same key
+waits on that INSERT until the first has committed, then replays the first one's answer; if the first was rolled back,
+it runs itself. Key, change and answer commit together, so a crash between the commit and the response loses nothing:
+the retry finds the stored answer. A refusal changes nothing and is not stored.
 
-An answer with a secret in it, such as a link to the portal, is kept encrypted with the vault's key. Nothing here knows
-of a protocol: a route claims with the header of its request (`idempotency`), any other face with a key of its own.
+An answer with a secret in it, such as a link to the portal, is stored encrypted with the vault's key. Nothing here
+depends on a protocol: a route claims with the header of its request (`idempotency`), any other interface with its own
+key.
 """
 
 import datetime
@@ -59,10 +60,10 @@ _STORE_SEALED: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The key under which a thing is asked for, and what makes two requests the same one.
+    """The key of a request, and what makes two requests the same.
 
-    Keys belong to an organization and mode, whichever face they come from. ``path`` says what was asked for, for those
-    who look at the keys later: what ends in `/payroll/run` is kept for ever.
+    Keys belong to an organization and mode, whichever interface they come from. ``path`` says what was requested, for
+    later inspection of the keys: those ending in `/payroll/run` are kept forever.
     """
 
     key: str
@@ -76,7 +77,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """An answer as it is kept and replayed: its body, and a status of the protocol's own."""
+    """An answer as it is stored and replayed: its body, and a status as the protocol defines it."""
 
     body: bytes
     status: int
@@ -84,7 +85,7 @@ class Rendered:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer, and whether it is that of an earlier request."""
+    """An answer, and whether it comes from an earlier request."""
 
     rendered: Rendered
     replayed: bool
@@ -95,18 +96,18 @@ class KeyTakenError(Exception):
 
 
 DeedOnce = Callable[[AsyncSession], Awaitable[Rendered]]
-"""Does the thing in the session's transaction and renders the answer: what cannot be answered is not done."""
+"""Does the work in the session's transaction and renders the answer: what can't be answered isn't done."""
 
 
 def is_fit(key: str) -> bool:
-    """Return whether a text can be a key."""
+    """Return whether a text is valid as a key."""
     return 1 <= len(key) <= LONGEST_KEY and key.isprintable()
 
 
 def fingerprint_of(actor: Actor, *asked: str, content: object) -> bytes:
-    """Return what makes two requests the same one: what is asked, the household it falls back on, and its content.
+    """Return what makes two requests the same: the operation, the default household, and the content.
 
-    ``content`` is plain JSON, in which the order of names does not count.
+    ``content`` is plain JSON, in which the order of names doesn't matter.
     """
     digest = hashlib.sha256()
     for part in (*asked, actor.falls_back_on):
@@ -116,7 +117,7 @@ def fingerprint_of(actor: Actor, *asked: str, content: object) -> bytes:
 
 
 async def find_answer(database: Database, actor: Actor, claim: Claim) -> Rendered | None:
-    """Return what was answered under the key, unencrypted; None where nothing was. Raises KeyTakenError."""
+    """Return the answer stored under the key, decrypted; None if there is none. Raises KeyTakenError."""
     whose = {"organization_id": actor.organization_id, "sandbox": actor.sandbox, "key": claim.key}
     async with database.transaction(actor.tenant) as session:
         stored = await fetch_optional(session, _FIND, whose)
@@ -136,10 +137,10 @@ async def run_once_per_key(
     now: datetime.datetime,
     sealed_with: KeyRing | None = None,
 ) -> Answered:
-    """Run ``deed`` in one transaction of the actor's tenant, at most once per key; without a claim, each time.
+    """Run ``deed`` in one transaction of the actor's tenant, at most once per key; without a claim, every time.
 
-    ``sealed_with`` keeps the answer encrypted. Raises what ``deed`` raises, with everything rolled back, KeyTakenError
-    and KeyRingError.
+    ``sealed_with`` stores the answer encrypted. Raises what ``deed`` raises, with everything rolled back,
+    KeyTakenError and KeyRingError.
     """
     if claim is None:
         async with database.transaction(actor.tenant) as session:
@@ -167,7 +168,7 @@ async def run_once_per_key(
 
 
 def _opened(stored: _FindRow, ring: KeyRing | None, place: Place) -> bytes:
-    """Return the stored answer's body. Raises KeyRingError; answers from before they were sealed are plain."""
+    """Return the stored answer's body. Raises KeyRingError; older answers, from before encryption, are plain."""
     if stored.key_id is None or stored.nonce is None:
         return bytes(stored.body)
     if ring is None:

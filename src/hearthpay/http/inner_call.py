@@ -1,8 +1,8 @@
-"""A call of the API from inside: the same endpoints, rules and answers, for an actor who is known already.
+"""An internal call of the API: the same endpoints, rules and responses, for an actor who is known already.
 
-Another face of the house that is asked over a connection of its own, such as the agents' tools, comes this way. The
-request that it was asked by lends its id, its address and its deadline; who asks has been settled, and is not asked
-again. What it asks counts against the same limits as a request that came by itself.
+Another interface with its own connections, such as the agents' tools, calls the API this way. The request being
+answered supplies its id, its address and its deadline; the actor is already authenticated and isn't checked again.
+The call counts against the same limits as a request from outside.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _HOST: Final = b"host"
 
 @dataclass(frozen=True, slots=True)
 class InnerAnswer:
-    """What an endpoint answered: status, headers in lower case, body."""
+    """An endpoint's response: status, headers in lower case, body."""
 
     status: int
     headers: Mapping[str, str]
@@ -48,7 +48,7 @@ async def call_inside(
     body: object = None,
     idempotency_key: str | None = None,
 ) -> InnerAnswer:
-    """Ask the endpoint at `path` on behalf of `actor`, while `request` is being answered; never raises a refusal."""
+    """Call the endpoint at `path` on behalf of `actor`, while `request` is being answered; never raises a refusal."""
     content = b"" if body is None else orjson.dumps(body)
     headers = [each for each in request.scope["headers"] if each[0] == _HOST]
     headers.append((b"content-type", b"application/json"))
@@ -82,7 +82,7 @@ async def call_inside(
 
 
 def _endpoints_of(app: FastAPI) -> FastDispatch:
-    """Return the way to the application's endpoints that skips whatever a connection needs."""
+    """Return the application's endpoints without the layers that only a connection needs."""
     way: FastDispatch | None = getattr(app.state, "inner_way", None)
     if way is None:
         way = app.state.inner_way = FastDispatch(app.router, app.router.routes)
@@ -90,7 +90,7 @@ def _endpoints_of(app: FastAPI) -> FastDispatch:
 
 
 class _Answered:
-    """Hands the body to the endpoint and takes its answer."""
+    """Passes the body to the endpoint and collects its response."""
 
     __slots__ = ("_content", "chunks", "headers", "status")
 

@@ -1,9 +1,9 @@
-"""Reading a request's JSON body, strictly: what is not exactly JSON, or not fit for storage, is refused.
+"""Strict reading of a request's JSON body: what isn't exactly JSON, or can't be stored, is refused.
 
-Refused with 413: more than one megabyte. With 400: nothing at all, bytes that are not UTF-8, text that is not
-JSON (RFC 8259 knows neither NaN nor Infinity), more objects, lists or entries than any request of ours has,
-nesting of more than 64 levels, and NUL characters, which PostgreSQL's text cannot hold. What is counted is counted in
-the bytes, before they are parsed: a megabyte of empty objects would keep everybody waiting while it is looked at.
+Refused with 413: more than one megabyte. With 400: an empty body, bytes that aren't UTF-8, text that isn't JSON (RFC
+8259 has neither NaN nor Infinity), more objects, lists or entries than any request of ours has, nesting of more than
+64 levels, and NUL characters, which PostgreSQL's text can't hold. Counting is done in the bytes, before they are
+parsed: a megabyte of empty objects would delay everybody while it is checked.
 """
 
 from typing import Final
@@ -18,20 +18,20 @@ from hearthpay.wire.secrecy import shown_name
 LARGEST_BODY: Final = 1_000_000
 DEEPEST_NESTING: Final = 64
 MOST_CONTAINERS: Final = 1_000
-"""Objects and lists of a body; a payroll of a hundred employees has two hundred and two."""
+"""The most objects and lists in a body; a payroll of a hundred employees has two hundred and two."""
 MOST_ENTRIES: Final = 5_000
-"""Commas of a body, which divide the entries of objects and lists (and of texts: there are few)."""
+"""The most commas in a body, which separate the entries of objects and lists (and occur in texts, though rarely)."""
 _DRAIN_AT_MOST: Final = 32_000_000
 
 _BODY_KEY: Final = "hearthpay.json_body"
 
 
 async def read_json(request: Request, *, optional: bool = False) -> object:
-    """Return the parsed body of `request`; parsed once, however often it is asked for.
+    """Return the parsed body of `request`; parsed once, however often this is called.
 
-    With `optional`, no body at all is an empty object.
+    With `optional`, an empty body is an empty object.
 
-    Raises `validation_error` naming the field `body`, or the field that holds a NUL character.
+    Raises `validation_error` naming the field `body`, or the field with a NUL character.
     """
     if _BODY_KEY in request.scope:
         return request.scope[_BODY_KEY]
@@ -50,7 +50,7 @@ async def read_json(request: Request, *, optional: bool = False) -> object:
     except orjson.JSONDecodeError as error:
         hint = _form_hint(request) or f"is not valid JSON in UTF-8 (at character {error.pos})"
         raise invalid("body", hint) from None
-    # A count of brackets is cheap and settles nearly every body; only a suspicious one is walked.
+    # Counting brackets is cheap and is enough for nearly every body; only a suspicious one is walked.
     if b"\\u0000" in raw or containers > DEEPEST_NESTING:
         _inspect(parsed)
     request.scope[_BODY_KEY] = parsed
@@ -58,8 +58,8 @@ async def read_json(request: Request, *, optional: bool = False) -> object:
 
 
 async def _read(request: Request) -> bytes:
-    """Return the raw body. One over the limit is still received (up to a bound), so that the client, which
-    may be busy sending, gets to read the refusal."""
+    """Return the raw body. One over the limit is still received (up to a bound), so that the client, which may still
+    be sending, can read the refusal."""
     chunks: list[bytes] = []
     size = 0
     more = True

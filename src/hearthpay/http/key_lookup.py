@@ -1,11 +1,10 @@
-"""Finding the credential of an API key, remembered for a few seconds.
+"""The lookup of an API key's credential, remembered for a few seconds.
 
-The lookup goes through the SQL function `authenticate_api_key`, the only way to see a key before its
-organization is known. It compares SHA-256 hashes inside an index: how long that takes tells nothing about the
-key. What it found is remembered for five seconds, so a revoked key is refused, and
-a changed plan holds, five seconds later at the latest.
+The lookup goes through the SQL function `authenticate_api_key`, the only way to see a key before its organization is
+known. It compares SHA-256 hashes inside an index, so its duration reveals nothing about the key. The result is
+remembered for five seconds, so a revoked key is refused, and a changed plan applies, at most five seconds later.
 
-When a key was last used is noted at most every quarter of an hour, beside the requests and not in them.
+The last use of a key is recorded at most every quarter of an hour, outside of the requests.
 """
 
 import asyncio
@@ -60,9 +59,9 @@ _log = structlog.get_logger("hearthpay.http")
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """A key that is in force: whose it is, what it may do, the household it remembers, its organization's plan.
+    """A key in force: whose it is, what it may do, the household it remembers, its organization's plan.
 
-    `confined` keys reach that household only; from `expires_at` on the key is in force no more.
+    `confined` keys reach only that household; from `expires_at` the key is no longer in force.
     """
 
     key_id: UUID
@@ -86,9 +85,7 @@ class KeyLookup:
         self._noting: set[asyncio.Task[None]] = set()
 
     def remembered(self, presented: str) -> Credential | None:
-        """Return the credential of a key's text, where that was found to be in force a few seconds ago, and still
-        is.
-        """
+        """Return the credential of a key's text, if it was found in force a few seconds ago, and still is."""
         entry = self._remembered.get(hash_of(presented))
         if entry is None:
             return None
@@ -96,7 +93,7 @@ class KeyLookup:
         return _in_force(entry[1], now) if _is_recent(entry[0], now) else None
 
     async def find(self, key: ApiKey) -> Credential | None:
-        """Return the credential of `key`; None where it was never issued, is revoked or has expired.
+        """Return the credential of `key`; None if it was never issued, is revoked or has expired.
 
         Raises DatabaseUnavailable, and what `terms_of` raises.
         """
@@ -133,7 +130,7 @@ class KeyLookup:
         )
 
     def _note_use(self, key_hash: bytes, now: datetime.datetime) -> None:
-        """Have the use noted; where others are being noted, a later lookup will."""
+        """Have the use recorded; if others are being recorded, a later lookup will do it."""
         if len(self._noting) >= _NOTED_AT_ONCE:
             return
         task = asyncio.create_task(self._write_use(key_hash, now))
@@ -148,7 +145,7 @@ class KeyLookup:
             _log.warning("the use of a key was not noted", cause=type(error).__name__)
 
     async def settle(self) -> None:
-        """Wait until what is being noted is written."""
+        """Wait until pending uses are written."""
         await asyncio.gather(*self._noting)
 
 

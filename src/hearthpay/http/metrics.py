@@ -1,7 +1,7 @@
-"""What Prometheus may read of the running service: requests, their durations, the process; no ids, no money.
+"""The metrics that Prometheus may read from the running service: requests, durations, the process; no ids, no money.
 
-Metrics tell how much a household service is used, so they are no one's but the operator's: `/metrics` answers only
-where `HEARTHPAY_METRICS_TOKEN` is set, and only to who shows that token.
+Metrics show how much a household service is used, so they are only for the operator: `/metrics` responds only if
+`HEARTHPAY_METRICS_TOKEN` is set, and only to clients that send that token.
 """
 
 import secrets
@@ -59,19 +59,19 @@ _WORKER_COUNTERS: Final = {
 }
 
 CutReason = Literal["full", "address", "late", "unread", "malformed", "large"]
-"""Why a connection was cut: no room, too many of one address, not sent or not read in time, not HTTP, too large."""
+"""Why a connection was cut: no room, too many from one address, not sent or not read in time, not HTTP, too large."""
 
-# A second series for each, to say when it began: Prometheus itself has no use for it in this format.
+# A second series for each that says when it began: Prometheus itself has no use for it in this format.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
 class Metrics:
-    """The numbers of one application, in a registry of its own: a process may hold several applications."""
+    """The metrics of one application, in its own registry: a process may hold several applications."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self.in_flight = 0
-        """How many requests are being answered at this moment."""
+        """How many requests are currently being answered."""
         self._requests = Counter(
             "hearthpay_http_requests",
             "Requests answered, by method, route template and status (0: broken off before the answer).",
@@ -111,7 +111,7 @@ class Metrics:
         )
         self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         self.worker: Mapping[str, float] = {}
-        """What the workers have done and have to do, by name, as it was read last; empty where it could not be read."""
+        """What the workers have done and have to do, by name, as last read; empty if it couldn't be read."""
         self.registry.register(_InFlight(self))
         self.registry.register(_WorkerFigures(self))
         ProcessCollector(registry=self.registry)
@@ -119,7 +119,7 @@ class Metrics:
         GCCollector(registry=self.registry)
 
     def count(self, method: str, route: str | None, status: int, seconds: float, *, replayed: bool) -> None:
-        """Count one request. Labels are bounded: a method or address that a client made up is not among them."""
+        """Count one request. Labels are bounded: they never include a method or address that a client made up."""
         template = _NO_ROUTE if route is None else route
         known = self._known.get((method, template, status))
         if known is None:
@@ -136,11 +136,11 @@ class Metrics:
         self._cut.labels(reason).inc()
 
     def count_failed_authentication(self, *, throttled: bool) -> None:
-        """Count one attempt with a key that is not valid."""
+        """Count one attempt with an invalid key."""
         self._failed_authentications.labels("yes" if throttled else "no").inc()
 
     def _series(self, method: str, template: str, status: int) -> tuple[Counter, Histogram]:
-        """Return the two series of such a request, remembered: finding them costs more than counting."""
+        """Return the two series of such a request, cached: finding them costs more than counting."""
         name = method if method in _METHODS else _OTHER_METHOD
         series = (self._requests.labels(name, template, str(status)), self._durations.labels(name, template))
         if name == method:
@@ -148,18 +148,18 @@ class Metrics:
         return series
 
     def exposition(self) -> bytes:
-        """Everything, in Prometheus's text format."""
+        """Return all metrics in Prometheus's text format."""
         return generate_latest(self.registry)
 
 
 class _InFlight(Collector):
-    """The gauge of requests under way; a plain number until somebody asks."""
+    """The gauge of active requests; a plain number until it is collected."""
 
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
 
     def collect(self) -> list[GaugeMetricFamily]:
-        """Return the gauge as it stands."""
+        """Return the gauge's current value."""
         return [
             GaugeMetricFamily(
                 "hearthpay_http_requests_in_flight",
@@ -170,13 +170,13 @@ class _InFlight(Collector):
 
 
 class _WorkerFigures(Collector):
-    """The workers' figures, of all of them together: they stand in the database, not in this process."""
+    """The figures of all workers together; they are in the database, not in this process."""
 
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
 
     def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
-        """The figures as they were read for this answer; none where the database did not give them."""
+        """Return the figures read for this response; none if the database didn't provide them."""
         figures = self._metrics.worker
         yield GaugeMetricFamily(
             "hearthpay_worker_figures_read",
@@ -192,7 +192,7 @@ class _WorkerFigures(Collector):
 
 
 def metrics_of(app: FastAPI) -> Metrics:
-    """Return the numbers of an application that `install` was called for."""
+    """Return the metrics of an application that `install` was called for."""
     metrics: Metrics = app.state.metrics
     return metrics
 
@@ -203,9 +203,10 @@ def install(
     token: str | None,
     worker: Callable[[], Awaitable[Mapping[str, float]]] | None = None,
 ) -> None:
-    """Let `app` answer `/metrics` to who shows `token`; with no token, or an empty one, there is no such address.
+    """Have `app` serve `/metrics` to clients that send `token`; without a token, or an empty one, there is no such
+    path.
 
-    `worker` reads the workers' figures, and answers with none where it cannot.
+    `worker` reads the workers' figures, and returns none if it can't.
     """
     app.state.metrics = metrics
     if not token:

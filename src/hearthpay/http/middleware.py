@@ -32,7 +32,7 @@ _DEFAULTS: Final = {
     b"cache-control": b"no-store",
     b"content-security-policy": b"default-src 'none'; frame-ancestors 'none'",
 }
-"""Sent where the answer says nothing else: wages do not belong in caches, and JSON loads nothing."""
+"""Sent unless the response sets something else: wages don't belong in caches, and JSON loads nothing."""
 
 _HSTS: Final = (b"strict-transport-security", b"max-age=31536000")
 _REPLAYED: Final = b"idempotent-replayed"
@@ -41,7 +41,7 @@ _REQUEST_TIMEOUT: Final = 408
 
 
 class RequestMiddleware:
-    """ASGI middleware; the id is ours alone, one sent by the client is ignored."""
+    """ASGI middleware; the id is always ours, and one sent by the client is ignored."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, deadlines: Deadlines) -> None:
         self.app = app
@@ -49,7 +49,7 @@ class RequestMiddleware:
         self._deadlines = deadlines
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, whatever happens inside; then note how it went."""
+        """Answer one request, whatever happens inside; then log and count it."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -74,10 +74,10 @@ class RequestMiddleware:
 
 
 class _Exchange:
-    """One request and its answer, under one timer.
+    """One request and its response, under one timer.
 
-    The timer is set once and looks what is due when it rings: setting it anew at each step, as `asyncio.timeout` asks
-    for, took longer than all the rest of the middleware.
+    The timer is set once and checks what is due when it fires: resetting it at each step, as `asyncio.timeout`
+    requires, took longer than the rest of the middleware together.
     """
 
     __slots__ = (
@@ -122,7 +122,7 @@ class _Exchange:
         self.replayed = False
 
     async def run(self, app: ASGIApp) -> None:
-        """Have `app` answer; what it does not answer in time, or at all, is answered here."""
+        """Have `app` respond; what it doesn't answer in time, or at all, is answered here."""
         task = asyncio.current_task()
         assert task is not None
         self._task = task
@@ -145,7 +145,7 @@ class _Exchange:
             await response(self._scope, self.receive, self.send)
 
     def _ring(self) -> None:
-        """Give the request up if it is late; look again when it may be. An answer that has begun may take its time."""
+        """End the request if it is late, else check again when it may be. A response that has begun has no deadline."""
         if self.status != UNANSWERED:
             return
         due = self._body_until if self._awaiting_body and self._body_until is not None else self._until
@@ -156,7 +156,7 @@ class _Exchange:
         self._task.cancel()
 
     async def receive(self) -> Message:
-        """Return what the client sends next; until its body is complete, the body's deadline holds."""
+        """Return what the client sends next; the body's deadline applies until its body is complete."""
         if self._body_until is None:
             return await self._receive()
         self._awaiting_body = True
@@ -167,7 +167,7 @@ class _Exchange:
         return message
 
     async def send(self, message: Message) -> None:
-        """Send the answer on, its headers hardened."""
+        """Pass on the response with hardened headers."""
         if message["type"] == "http.response.start":
             self._scope["method"] = self._method
             self.status = message["status"]
@@ -185,10 +185,10 @@ class _Exchange:
         await self._send(message)
 
     def _late(self) -> Response:
-        """Return the refusal of a client that did not send its body in time, or our own excuse.
+        """Return the refusal for a client that didn't send its body in time, or our own 503.
 
-        The transaction was rolled back when the time was up; only a commit that was on its way may have arrived, as
-        with any lost connection.
+        The transaction was rolled back when the time ran out; only a commit already in progress may have succeeded,
+        as with any lost connection.
         """
         if self._awaiting_body:
             problem = Problem("body", "did not arrive in time")

@@ -1,7 +1,7 @@
-"""The OpenAPI document: what FastAPI makes of the routes, put right for readers and for generators of clients.
+"""The OpenAPI document: FastAPI's output, corrected for readers and client generators.
 
-FastAPI titles every instance of a generic envelope alike, and generators name classes by titles; it documents its own
-422, and knows neither our keys nor our plans.
+FastAPI gives every instance of a generic envelope the same title, and generators name classes by titles. It documents
+its own 422, and knows neither our keys nor our plans.
 """
 
 import re
@@ -18,7 +18,7 @@ from hearthpay.http.routing import Endpoint
 SCOPE_KEY: Final = "x-required-scope"
 """The OpenAPI extension that names the scope an operation needs."""
 PLAN_KEY: Final = "x-required-plan"
-"""The OpenAPI extension that names the smallest plan which has an operation."""
+"""The OpenAPI extension that names the smallest plan with an operation."""
 
 _SECURITY_SCHEMES: Final = {
     "bearer": {
@@ -65,7 +65,7 @@ def _operations(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _drop_framework_errors(document: dict[str, Any]) -> None:
-    """Take out FastAPI's own 422, which no endpoint answers: `Endpoint` refuses with our envelope and 400."""
+    """Remove FastAPI's own 422, which no endpoint returns: `Endpoint` refuses with our envelope and 400."""
     for operation in _operations(document):
         operation["responses"].pop("422", None)
     for name in ("HTTPValidationError", "ValidationError"):
@@ -73,7 +73,7 @@ def _drop_framework_errors(document: dict[str, Any]) -> None:
 
 
 def _add_scopes(document: dict[str, Any], routes: Sequence[BaseRoute]) -> None:
-    """Say of each operation which scope its key must carry, and which plan its organization must be on."""
+    """Add to each operation the scope that its key must have, and the plan that its organization must be on."""
     for route in routes:
         if not isinstance(route, Endpoint):
             continue
@@ -86,7 +86,7 @@ def _add_scopes(document: dict[str, Any], routes: Sequence[BaseRoute]) -> None:
 
 
 def _name_envelopes(document: dict[str, Any]) -> None:
-    """Call each envelope after what is in it, by component and by title: `EnvelopeOfEmployeeDetail`."""
+    """Name each envelope after its contents, by component and by title: `EnvelopeOfEmployeeDetail`."""
     named = {_name(component): schema for component, schema in document["components"]["schemas"].items()}
     for name, schema in named.items():
         schema["title"] = name
@@ -96,7 +96,7 @@ def _name_envelopes(document: dict[str, Any]) -> None:
 
 
 def _name(component: str) -> str:
-    """Return the name of a component whose envelope, and what is in it, FastAPI has written `Envelope_Union_A__B__`."""
+    """Return the name of a component whose envelope and contents FastAPI has written as `Envelope_Union_A__B__`."""
     envelope = _ENVELOPE.fullmatch(component)
     if envelope is None:
         return component
@@ -105,7 +105,7 @@ def _name(component: str) -> str:
 
 
 def _drop_made_up_titles(document: dict[str, Any]) -> None:
-    """Take out the titles of fields and parameters: pydantic makes them of the names, which are there already."""
+    """Remove the titles of fields and parameters: pydantic derives them from the names, which are there already."""
     for schema in document["components"]["schemas"].values():
         for field in schema.get("properties", {}).values():
             field.pop("title", None)
@@ -117,10 +117,9 @@ def _drop_made_up_titles(document: dict[str, Any]) -> None:
 
 
 def _describe_optional_fields(document: dict[str, Any]) -> None:
-    """Say the defaults of fields in words; what can have one value only, an answer's `deleted`, is always there.
+    """Describe the defaults of fields in words; a field with only one value, a response's `deleted`, is required.
 
-    Generators of TypeScript take a field with a `default` for one that is never left out: of a request it would have
-    to be sent.
+    TypeScript generators treat a field with a `default` as always present, so a request would have to include it.
     """
     for schema in document["components"]["schemas"].values():
         for field, described in schema.get("properties", {}).items():
@@ -145,7 +144,7 @@ def _json(value: object) -> str:
 
 
 def _references(part: Any) -> Iterator[dict[str, Any]]:
-    """Every object inside `part` that only refers to a component."""
+    """Yield every object inside `part` that only refers to a component."""
     if isinstance(part, dict):
         if isinstance(part.get("$ref"), str):
             yield part

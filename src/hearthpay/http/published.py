@@ -1,4 +1,4 @@
-"""Answers that are the same for everybody until the program changes: rendered once, sent as they are."""
+"""Responses that are the same for everybody until the program changes: rendered once, sent as they are."""
 
 import asyncio
 import gzip
@@ -13,7 +13,7 @@ _UNCHANGED: Final = 304
 
 
 class Published:
-    """A page without anything of the request in it; rendered when it is first asked for."""
+    """A page without anything from the request in it; rendered when it is first requested."""
 
     def __init__(
         self,
@@ -23,9 +23,9 @@ class Published:
         *,
         compressed: bool = False,
     ) -> None:
-        """`headers` are sent with it; clients may keep it and ask whether it has changed (`ETag`).
+        """Store the `headers` sent with it; clients may cache it and ask whether it has changed (`ETag`).
 
-        What is large goes `compressed` to whoever takes gzip.
+        A large page is sent `compressed` to clients that accept gzip.
         """
         self._render = render
         self._headers = {"Cache-Control": "no-cache", **(headers or {}), "Content-Type": media_type}
@@ -33,7 +33,7 @@ class Published:
         self._rendered: dict[bool, tuple[bytes, dict[str, str]]] = {}
 
     async def __call__(self, request: Request) -> Response:
-        """Return the page, or 304 where the client has it already."""
+        """Return the page, or 304 if the client has it already."""
         small = self._compressed and _takes_gzip(request.headers.get("accept-encoding", ""))
         if small not in self._rendered:
             body = self._render()
@@ -52,7 +52,7 @@ class Published:
 
 
 def _takes_gzip(accepted: str) -> bool:
-    """Return whether a header `Accept-Encoding` names gzip, and not with `q=0` (RFC 9110, 12.5.3)."""
+    """Return whether an `Accept-Encoding` header lists gzip, and not with `q=0` (RFC 9110, 12.5.3)."""
     for part in accepted.lower().split(","):
         coding, _, quality = part.replace(" ", "").partition(";q=")
         if coding == "gzip":
@@ -61,5 +61,5 @@ def _takes_gzip(accepted: str) -> bool:
 
 
 def _names(condition: str, tag: str) -> bool:
-    """Return whether a header `If-None-Match` names the tag (RFC 9110, 13.1.2: compared weakly)."""
+    """Return whether an `If-None-Match` header lists the tag (RFC 9110, 13.1.2: compared weakly)."""
     return any(part.strip().removeprefix("W/") in (tag, "*") for part in condition.split(","))

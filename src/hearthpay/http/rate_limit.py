@@ -1,10 +1,10 @@
 """Rate limits: how many requests each API key may make per UTC day.
 
 One process counts in its own memory. Several processes, or machines, share one count only through Redis or Valkey
-(`RATE_LIMIT_URL`); without it each counts for itself, and a key gets its limit from each of them.
+(`RATE_LIMIT_URL`); without it each counts separately, and a key gets its limit from each of them.
 
-While that server cannot be reached the API goes on: the processes count for themselves until it is back, and say so
-in the log. Households must be able to pay wages; a few requests too many harm nobody.
+While that server can't be reached the API continues: the processes count separately until it is back, and log it.
+Households must be able to pay wages; a few extra requests do no harm.
 """
 
 import asyncio
@@ -26,13 +26,13 @@ SCHEMES: Final = ("redis", "rediss", "redis+unix", "valkey", "valkeys", "valkey+
 """What `RATE_LIMIT_URL` may begin with; the `s` is TLS, `+unix` a socket."""
 
 RATE_LIMIT_KEY: Final = "hearthpay.rate_limit"
-"""Where the ASGI scope of an authenticated request holds the headers of its `Allowance`, for the middleware."""
+"""The ASGI scope key for the headers of an authenticated request's `Allowance`, read by the middleware."""
 
 DAY_SECONDS: Final = 86_400
 ANSWER_WITHIN: Final = 0.25
-"""Seconds that a request waits for the shared count; on one network it takes less than a thousandth."""
+"""Seconds that a request waits for the shared count; on one network it takes less than a millisecond."""
 PAUSE_AFTER_FAILURE: Final = 5.0
-"""Seconds before a server that failed is asked again, so that an outage does not slow every request down."""
+"""Seconds before a server that failed is tried again, so that an outage doesn't slow every request down."""
 
 _KEPT_SECONDS: Final = 2 * DAY_SECONDS  # a count's name holds its day, so keeping it longer does no harm
 _log = structlog.get_logger("hearthpay.rate_limit")
@@ -40,7 +40,7 @@ _log = structlog.get_logger("hearthpay.rate_limit")
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What a key has left after a request: of `limit` a day, which is full again in `reset` seconds."""
+    """What a key has left after a request: of `limit` a day, which resets in `reset` seconds."""
 
     limit: int
     spent: int
@@ -53,7 +53,7 @@ class Allowance:
 
     @property
     def headers(self) -> tuple[tuple[bytes, bytes], ...]:
-        """The headers that tell the client; every authenticated answer has them."""
+        """The headers that inform the client; every authenticated response has them."""
         return (
             (b"ratelimit-limit", b"%d" % self.limit),
             (b"ratelimit-remaining", b"%d" % max(0, self.limit - self.spent)),
@@ -64,7 +64,7 @@ class Allowance:
 class SharedCounts:
     """Counts in Redis or Valkey, the same for every process that uses the same URL.
 
-    `failures` are what the storage raises where its server cannot be reached or refuses.
+    `failures` are what the storage raises if its server can't be reached or refuses.
     """
 
     def __init__(self, storage: "RedisStorage", failures: tuple[type[Exception], ...]) -> None:
@@ -73,7 +73,7 @@ class SharedCounts:
         self._silent_until = 0.0
 
     async def increment(self, name: str) -> int | None:
-        """Return one more for `name`: the new count, or None while the server cannot be reached (logged)."""
+        """Add one for `name`; return the new count, or None while the server can't be reached (logged)."""
         loop = asyncio.get_running_loop()
         if loop.time() < self._silent_until:
             return None
@@ -98,12 +98,12 @@ class RateLimits:
         self._clock = clock
         self._shared = shared
         self._day: datetime.date | None = None
-        # The memory storage of the library `limits` walks through all its keys on every hit: with 20,000 keys, two
-        # thousandths of a second each. A calendar day needs no more than a counter that is emptied at midnight.
+        # The memory storage of the library `limits` walks through all its keys on every hit: with 20,000
+        # keys, two milliseconds each. A calendar day needs only a counter that is emptied at midnight.
         self._counts: Counter[UUID] = Counter()
 
     async def spend(self, key_id: UUID, limit: int | None) -> Allowance | None:
-        """Count one request of the key against `limit` a day; None where it has no limit."""
+        """Count one request of the key against `limit` a day; None if it has no limit."""
         if limit is None:
             return None
         now = self._clock.now()
@@ -112,17 +112,17 @@ class RateLimits:
         if today != self._day:
             self._day = today
             self._counts.clear()
-        # The shared count is noted here too: where its server fails, this process goes on from what it was.
+        # The shared count is recorded here too: if its server fails, this process continues from it.
         spent = self._counts[key_id] + 1 if shared is None else shared
         self._counts[key_id] = spent
         return Allowance(limit, spent, DAY_SECONDS - (now.hour * 3600 + now.minute * 60 + now.second))
 
 
 def rate_limits(clock: Clock, url: str | None = None) -> RateLimits:
-    """Rate limits counted at `url` (`redis://…`, `valkey://…`; None: in this process's memory).
+    """Return rate limits counted at `url` (`redis://…`, `valkey://…`; None: in this process's memory).
 
-    Nothing is connected yet. Raises ValueError, without repeating the URL and its password, for one by which no
-    server could be reached, or where the optional dependencies `hearthpay[redis]` are not installed.
+    Nothing is connected yet. Raises ValueError, without repeating the URL and its password, for one that can't reach
+    a server, or if the optional dependencies `hearthpay[redis]` are not installed.
     """
     if url is None:
         return RateLimits(clock)
@@ -140,7 +140,7 @@ def rate_limits(clock: Clock, url: str | None = None) -> RateLimits:
         address = urlsplit(url)
         if not (address.path if address.scheme.endswith("+unix") else address.port):
             raise ValueError("it would be taken for a server on this machine")
-        # One client speaks to both kinds of server.
+        # One client supports both kinds of server.
         storage = RedisStorage(
             f"async+{url}", wrap_exceptions=True, implementation="valkey", key_prefix="hearthpay"
         )

@@ -1,7 +1,7 @@
-"""One log line for every request, and failures described without the values that caused them.
+"""One log line for every request, and descriptions of failures without the values that caused them.
 
-A line names the route by its template, the status, the time it took and who asked. What a client sends, such as
-the query, the body, the address it made up, is never logged: it may hold wages, names or numbers.
+A line has the route's template, the status, the duration and the actor. What a client sends, such as the query, the
+body or a made-up address, is never logged: it may contain wages, names or numbers.
 """
 
 import traceback
@@ -14,7 +14,7 @@ from starlette.types import Scope
 from hearthpay.access.actor import Actor
 
 UNANSWERED: Final = 0
-"""The status of a request that was broken off before its answer began."""
+"""The status of a request that was cut off before its response began."""
 
 _ACTOR_KEY: Final = "hearthpay.actor"
 _QUIET: Final = frozenset({"/healthz", "/readyz", "/metrics"})
@@ -24,12 +24,12 @@ _log = structlog.get_logger("hearthpay.http")
 
 
 def note_actor(request: Request, actor: Actor) -> None:
-    """Remember for the request's log line who is asking; called as soon as the key is known to be good."""
+    """Remember the actor for the request's log line; called as soon as the key is known to be valid."""
     request.scope[_ACTOR_KEY] = actor
 
 
 def route_of(scope: Scope) -> str | None:
-    """Return the template of the route that took the request, such as `/api/v1/payroll/{payroll_id}`; None without
+    """Return the template of the route that handled the request, such as `/api/v1/payroll/{payroll_id}`; None without
     one.
     """
     route = scope.get("route")
@@ -38,9 +38,9 @@ def route_of(scope: Scope) -> str | None:
 
 
 def log_request(scope: Scope, route: str | None, status: int, seconds: float) -> None:
-    """Write the request's line: probes at the level debug, failures of ours as errors, the rest as info.
+    """Write the request's line: probes at the debug level, our own failures as errors, the rest as info.
 
-    `seconds` is how long the answer took; the line tells milliseconds. The request's id is added from the context.
+    `seconds` is how long the response took; the line has milliseconds. The request's id is added from the context.
     """
     if status >= _FAILED or status == UNANSWERED:
         write = _log.error
@@ -61,10 +61,10 @@ def log_request(scope: Scope, route: str | None, status: int, seconds: float) ->
 
 
 def describe_failure(failure: BaseException) -> str:
-    """Where and why it failed: the stacks and types of the exception and of all that led to it, causes first.
+    """Return where and why it failed: the stacks and types of the exception and of all its causes, causes first.
 
-    The exceptions' own texts are left out: they quote values, a refused row with a name and a wage in it among them.
-    Of a database's refusal its code and the names of constraint, table and column are told.
+    The exceptions' own texts are left out: they quote values, such as a refused row with a name and a wage in it. For
+    a database refusal, its code and the names of constraint, table and column are included.
     """
     return "\n".join(_described(failure, set()))
 
@@ -79,7 +79,7 @@ def _described(failure: BaseException, seen: set[int]) -> list[str]:
         parts += [*_described(before, seen), "which led to:"]
     parts.append("Traceback (most recent call last):")
     parts += [line.rstrip("\n") for line in traceback.format_tb(failure.__traceback__)]
-    parts.append(_headline(failure))
+    parts.append(_failure_fields(failure))
     if isinstance(failure, BaseExceptionGroup):
         for member in failure.exceptions:
             if id(member) not in seen:
@@ -87,7 +87,7 @@ def _described(failure: BaseException, seen: set[int]) -> list[str]:
     return parts
 
 
-def _headline(failure: BaseException) -> str:
+def _failure_fields(failure: BaseException) -> str:
     kind = type(failure)
     name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
     diagnosis = getattr(failure, "diag", None)

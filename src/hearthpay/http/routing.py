@@ -1,10 +1,9 @@
-"""Routes of the API: FastAPI's, with a handler that keeps our own order and wastes no time.
+"""Routes of the API: FastAPI's, with a handler that has its own fixed order and little overhead.
 
-A route reads like any FastAPI route: a `Request`, at most one body model, at most one query model, path
-parameters, and dependencies such as `require(RUN_PAYROLL)`. A body with a default may be left out. `Endpoint` runs
-it in a fixed order, which FastAPI's solver does not keep: who is asking, then the path, the query and the body.
-So a caller without a key learns nothing but that it needs one, and a measured two thirds of the framework's
-time per request are saved.
+A route reads like any FastAPI route: a `Request`, at most one body model, at most one query model, path parameters,
+and dependencies such as `require(RUN_PAYROLL)`. A body with a default may be left out. `Endpoint` runs it in a fixed
+order, which FastAPI's solver doesn't keep: authentication, then the path, the query and the body. So a caller without
+a key learns only that it needs one, and a measured two thirds of the framework's time per request are saved.
 """
 
 import functools
@@ -66,18 +65,18 @@ class Endpoint(APIRoute):
 
     @property
     def required_scope(self) -> str | None:
-        """The scope without which the route refuses a key; None where any key will do."""
+        """The scope without which the route refuses a key; None if any key will do."""
         guards = (entry.call for entry in self.dependant.dependencies)
         return next((guard.scope for guard in guards if isinstance(guard, require)), None)
 
     @property
     def required_feature(self) -> Feature | None:
-        """What the organization's plan must have; None where any plan will do."""
+        """What the organization's plan must include; None if any plan will do."""
         guards = (entry.call for entry in self.dependant.dependencies)
         return next((guard.feature for guard in guards if isinstance(guard, require)), None)
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
-        """See FastAPI; its layers around the handler are for forms and for dependencies that clean up: we have none."""
+        """See FastAPI; its layers around the handler are for forms and for cleanup dependencies, which we don't use."""
         super().__init__(path, endpoint, **options)
         self.app = self._serve
 
@@ -86,12 +85,12 @@ class Endpoint(APIRoute):
         await response(scope, receive, send)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return what FastAPI takes for the handler: `respond`."""
+        """Return FastAPI's handler: `respond`."""
         return self.respond
 
     @functools.cached_property
     def respond(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The handler, with everything that can be settled before a request comes settled here."""
+        """Return the handler, with everything prepared that doesn't depend on a request."""
         dependant = self.dependant
         call = cast(Callable[..., Awaitable[Response]], dependant.call)
         request_name = dependant.request_param_name
@@ -136,7 +135,7 @@ class Endpoint(APIRoute):
 
 
 def _only_model(fields: list[Any]) -> tuple[str, type[BaseModel]] | None:
-    """Return the one model among a route's body or query parameters; TypeError for anything `Endpoint` cannot run."""
+    """Return the one model among a route's body or query parameters; TypeError for anything `Endpoint` can't run."""
     if not fields:
         return None
     model = fields[0].field_info.annotation
@@ -154,7 +153,7 @@ def _validated(model: type[BaseModel], value: object, *, root: str) -> BaseModel
 
 
 def api_router(tag: str) -> APIRouter:
-    """Return a router of one feature package; its endpoints appear under `tag` in the documentation."""
+    """Return a router for one feature package; its endpoints appear under `tag` in the documentation."""
     return APIRouter(prefix="/api/v1", tags=[tag], route_class=Endpoint)
 
 
@@ -168,12 +167,12 @@ def describe(
     links: Mapping[str, Mapping[str, str]] | None = None,
     elsewhere: str | None = None,
 ) -> dict[str, Any]:
-    """Return what an endpoint says about itself, as arguments of FastAPI's `router.get` and its siblings.
+    """Return an endpoint's description, as arguments of FastAPI's `router.get` and its siblings.
 
     `answer` is the envelope type of its success; `body` or `query` a correct example request, shown in the
-    documentation and with each of its 400s; `errors` the codes it may answer beyond those that every
-    endpoint may; `links` where the answer leads: per operation id, its parameters and the fields of `data` to
-    take them from; `elsewhere` a sentence for who tries another method here, about where that is done instead.
+    documentation and with each of its 400s; `errors` the codes it may return beyond those that every endpoint may;
+    `links` where the response leads: per operation id, its parameters and the fields of `data` to take them from;
+    `elsewhere` a sentence for clients that use another method here, about where to do that instead.
     """
     codes: dict[int, list[str]] = {}
     advancing = ("clock_advancing",) if "idempotency_conflict" in errors else ()
@@ -205,9 +204,9 @@ def describe_file(
     body: object = None,
     later: tuple[object, str] | None = None,
 ) -> dict[str, Any]:
-    """Return what an endpoint that answers a file of these types says about itself; the rest is as in `describe`.
+    """Return the description of an endpoint that returns a file of these types; the rest is as in `describe`.
 
-    `later` is the envelope of its 202, and what that says, where the file may have to be made first.
+    `later` is the envelope of its 202, and its description, if the file may have to be made first.
     """
     described = describe(answer=None, body=body, errors=errors)
     binary = {"schema": {"type": "string", "format": "binary"}}

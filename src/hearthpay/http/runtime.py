@@ -1,4 +1,4 @@
-"""What the running service hands to its routes: database, clock, keys, limits, and where money and mail leave."""
+"""What the running service provides to its routes: database, clock, keys, limits, and how money and mail are sent."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:  # they refuse requests, and a refusal tells the address that 
 class Runtime:
     """The service's parts; `public_url` is its address as clients see it (None: as they call it).
 
-    Without a `ring` nothing can be put into the vault and nobody invited; without a `mailer` no email is sent.
-    `mail_limits` is how much email a day may see.
-    `direct_deposit` tells whether this installation has a bank to send real households' payrolls to.
+    Without a `ring` nothing can be stored in the vault and nobody invited; without a `mailer` no email is sent.
+    `mail_limits` is how much email may be sent per day. `direct_deposit` says whether this installation has a bank to
+    send real households' payrolls to.
     """
 
     database: Database
@@ -45,18 +45,19 @@ class Runtime:
 
 
 def install(app: FastAPI, runtime: Runtime) -> None:
-    """Make `runtime` known to every request of `app`."""
+    """Make `runtime` available to every request of `app`."""
     app.state.runtime = runtime
 
 
 def runtime_of(request: Request) -> Runtime:
-    """Return the parts of the service that answers `request`."""
+    """Return the parts of the service that is answering `request`."""
     runtime: Runtime = request.app.state.runtime
     return runtime
 
 
 def address_of(request: Request) -> str:
-    """Return the service's address as this client sees it, without a slash at the end: for what he alone is shown.
+    """Return the service's address as this client sees it, without a trailing slash; only for use in its own
+    response.
 
     Without HEARTHPAY_PUBLIC_URL it is made from the request's `Host`. What is sent to others begins with
     `address_in_mail`.
@@ -65,10 +66,10 @@ def address_of(request: Request) -> str:
 
 
 def address_in_mail(request: Request) -> str:
-    """Return what links begin with that are sent or handed on, without a slash at the end; never from a header.
+    """Return the start of links that are sent or passed on, without a trailing slash; never from a header.
 
-    Without HEARTHPAY_PUBLIC_URL it is where the connection arrived; on the machine itself by the name that passkeys
-    work with.
+    Without HEARTHPAY_PUBLIC_URL it is where the connection arrived; on the local machine, the name that passkeys work
+    with.
     """
     public = runtime_of(request).public_url
     if public is not None:

@@ -43,14 +43,14 @@ STATUS: Final[Mapping[RefusalCode, int]] = {
     "internal_error": 500,
     "service_unavailable": 503,
 }
-"""Every code the API answers with, and its HTTP status."""
+"""Every code the API returns, and its HTTP status."""
 
 CONFLICT: Final = 409
 FORBIDDEN: Final = 403
 
 
 class HttpRefusal(Refusal):
-    """A refusal by the HTTP layer itself, with a status of its own."""
+    """A refusal by the HTTP layer itself, with its own status."""
 
     def __init__(
         self,

@@ -1,1 +1,1 @@
-"""Policies that the law asks of a household as an employer: workers' compensation, and New York's disability policy."""
+"""Policies that the law requires of a household employer: workers' compensation, and New York's disability policy."""

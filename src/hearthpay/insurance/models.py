@@ -1,4 +1,4 @@
-"""The table of insurance policies: what a household said of the policy that a state asks it to have."""
+"""The table of insurance policies: what a household entered about the policy that a state requires."""
 
 import datetime
 from uuid import UUID
@@ -10,7 +10,7 @@ from hearthpay.database.base import Base
 
 
 class InsurancePolicy(Base):
-    """A household's policy of one kind in one state: the latest, or none where it was taken out."""
+    """A household's policy of one kind in one state: the latest, or none if it was removed."""
 
     __tablename__ = "insurance_policies"
 
@@ -21,12 +21,12 @@ class InsurancePolicy(Base):
     state: Mapped[str] = mapped_column(CHAR(2))
     kind: Mapped[str]
     carrier: Mapped[str | None]
-    """Who insures; None: what was entered is taken back."""
+    """The insurer; None if the entry was removed."""
 
     policy_number: Mapped[str | None]
     starts_on: Mapped[datetime.date | None]
     ends_on: Mapped[datetime.date | None]
-    """The last day of the policy, by which it is renewed; None: it goes on."""
+    """The last day of the policy, by which it must be renewed; None if it has no end."""
 
     created_at: Mapped[datetime.datetime]
     updated_at: Mapped[datetime.datetime]

@@ -25,10 +25,10 @@ MEASURES: Final[tuple[Measure, ...]] = (
 )  # fmt: skip
 
 Need = Literal["required", "unknown", "not_required"]
-"""``unknown``: the rule counts hours, and nobody said how many are usual."""
+"""``unknown``: the rule counts hours, and the usual hours aren't known."""
 
 RELATIVES: Final = frozenset({"spouse", "parent", "child_under_18", "child_18_to_20", "child_under_21"})
-"""Relatives, whom no state counts among a household's workers."""
+"""Relatives, whom no state counts as a household's workers."""
 
 WEEKS_OF_QUARTER: Final = 13
 WEEKS_OF_YEAR: Final = 52
@@ -43,10 +43,10 @@ class PolicyRule:
     kind: PolicyKind
     measure: Measure
     limit: int | None
-    """Hours or dollars; None where everybody counts or nobody does."""
+    """Hours or dollars; None if everybody counts or nobody does."""
 
     above: bool
-    """Whether the limit itself is still free."""
+    """Whether the limit itself is still exempt."""
 
     workers: int
     days_a_week: int | None
@@ -60,7 +60,7 @@ class PolicyRule:
     confidence: Confidence
 
     def reached(self, figure: Decimal) -> bool:
-        """Tell whether a figure (hours or dollars) meets the measure."""
+        """Return whether a figure (hours or dollars) meets the measure."""
         if self.limit is None:
             return self.measure == "everyone"
         return figure > self.limit if self.above else figure >= self.limit
@@ -68,7 +68,7 @@ class PolicyRule:
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """Somebody who works for the household in a state: usual hours and pay a week, None where nobody said."""
+    """A person who works for the household in a state, with usual hours and pay per week, None if not known."""
 
     id: UUID
     state: str
@@ -87,16 +87,16 @@ class NeededPolicy:
     rule: PolicyRule
     need: Need
     since: datetime.date
-    """The first day of whoever works there."""
+    """The first day of anybody who works there."""
 
 
 def rules_of(state: str) -> tuple[PolicyRule, ...]:
-    """Return the rules of a state. Raises KeyError for one that is none."""
+    """Return the rules of a state. Raises KeyError for an unknown state."""
     return _load()[state]
 
 
 def needed_policies(workers: Sequence[Worker]) -> tuple[NeededPolicy, ...]:
-    """Return each policy of each state of work, by state, with whether it is needed for these workers."""
+    """Return each policy of each work state, by state, with whether these workers require it."""
     found = []
     for state in sorted({worker.state for worker in workers}):
         there = [
@@ -130,7 +130,7 @@ def _need(rule: PolicyRule, workers: Sequence[Worker]) -> Need:
 
 
 def _figure(rule: PolicyRule, worker: Worker) -> Decimal | None:
-    """Return the worker's hours or dollars in the time that the rule counts; None where they are not known."""
+    """Return the worker's hours or dollars in the period that the rule counts; None if they aren't known."""
     if rule.measure == "weekly_hours":
         return worker.weekly_hours
     if rule.measure == "quarterly_hours":
@@ -142,7 +142,7 @@ def _figure(rule: PolicyRule, worker: Worker) -> Decimal | None:
 
 
 def read_policies(table: RuleTable) -> dict[str, tuple[PolicyRule, ...]]:
-    """Read the file of policies; raises `RuleError` for a mistake and for a state that is missing."""
+    """Read the policies file; raises `RuleError` for a mistake and for a missing state."""
     rules: dict[str, tuple[PolicyRule, ...]] = {}
     for entry in table.tables("policy"):
         rule = _read_rule(entry)

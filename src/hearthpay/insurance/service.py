@@ -1,4 +1,4 @@
-"""The policies of a household: which it needs, which it has, and keeping what it says of them."""
+"""The policies of a household: which it needs, which it has, and storing what it enters about them."""
 
 import datetime
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ _FIELDS: Final = ("carrier", "policy_number", "starts_on", "ends_on")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyDetails:
-    """What a household says of a policy; a carrier of None takes back what was entered."""
+    """What a household enters about a policy; a carrier of None removes the entry."""
 
     state: str
     kind: PolicyKind
@@ -51,7 +51,7 @@ class PolicyDetails:
 
 @dataclass(frozen=True, slots=True)
 class HouseholdPolicy:
-    """A kind of policy in a state: whether the law asks for it (None: nobody works there), and what is on record."""
+    """A kind of policy in a state: whether the law requires it (None: nobody works there), and what is on record."""
 
     state: str
     kind: PolicyKind
@@ -60,14 +60,14 @@ class HouseholdPolicy:
 
     @property
     def missing(self) -> bool:
-        """Whether the law asks for it and none is on record."""
+        """Whether the law requires it and none is on record."""
         return self.entered is None and self.needed is not None and self.needed.need == "required"
 
 
 async def policies_of_household(
     session: AsyncSession, actor: Actor, clock: Clock, employer: Employer
 ) -> tuple[HouseholdPolicy, ...]:
-    """Return the policies of each state where somebody works, and those on record. Raises what `allow` raises."""
+    """Return the policies of each state where an employee works, and those on record. Raises what `allow` raises."""
     allow(actor, READ_REGISTRATIONS, employer.id)
     return await read_policies(session, employer.id, clock.today())
 
@@ -78,7 +78,7 @@ async def read_policies(
     today: datetime.date,
     employees: Sequence[Employee] | None = None,
 ) -> tuple[HouseholdPolicy, ...]:
-    """Return the same; whoever calls has asked whether it may be told."""
+    """Return the same policies; the caller has checked that they may be shown."""
     if employees is None:
         statement = select(Employee).where(Employee.employer_id == employer_id).order_by(Employee.id)
         employees = (await session.scalars(statement)).all()
@@ -123,7 +123,7 @@ def _worker(employee: Employee) -> Worker:
 
 
 def _weekly_wages(employee: Employee) -> Decimal | None:
-    """Return what the employee usually earns in a week, in dollars; None where hours or pay are not known."""
+    """Return what the employee usually earns in a week, in dollars; None if hours or pay aren't known."""
     if employee.pay_type == "salary":
         if employee.salary is None:
             return None
@@ -137,13 +137,13 @@ def _weekly_wages(employee: Employee) -> Decimal | None:
 async def keep_policy(
     session: AsyncSession, actor: Actor, clock: Clock, employer: Employer, told: PolicyDetails
 ) -> None:
-    """Keep what a household says of a policy, in place of what it said before, with an audit row.
+    """Store what a household enters about a policy, in place of an earlier entry, with an audit row.
 
-    Raises what `allow` raises, and `validation_error` for a state or kind that has no such policy, a text that is
-    empty or too long, and a last day before the first.
+    Raises what `allow` raises, and `validation_error` for a state or kind without such a policy, a text that is empty
+    or too long, and a last day before the first.
     """
     allow(actor, KEEP_REGISTRATIONS, employer.id)
-    _check(told)
+    _check_policy(told)
     values = {name: getattr(told, name) if told.carrier is not None else None for name in _FIELDS}
     now = clock.now()
     row = values | {
@@ -181,7 +181,7 @@ async def keep_policy(
     )
 
 
-def _check(told: PolicyDetails) -> None:
+def _check_policy(told: PolicyDetails) -> None:
     if told.state not in STATES or told.kind not in [rule.kind for rule in rules_of(told.state)]:
         raise invalid("kind", "is no policy of this state")
     for field in ("carrier", "policy_number"):

@@ -1,1 +1,1 @@
-"""What a state asks of a household: its taxes, the entries of its certificate, its localities."""
+"""What a state requires of a household: its taxes, the entries of its certificate, its localities."""

@@ -1,4 +1,4 @@
-"""Reads what a state's law asks for out of its rule files."""
+"""Reads what a state's law requires from its rule files."""
 
 import datetime
 from collections.abc import Iterator
@@ -30,11 +30,11 @@ from hearthpay.taxes.vocabulary import FinalityStatus
 from hearthpay.wire.messages import MessageItem
 
 _ABBREVIATION: Final = 3
-"""A code this short is an abbreviation, and its first alias the name."""
+"""A code up to this length is an abbreviation, and its first alias the name."""
 
 
 def jurisdiction_on(state: str, day: datetime.date) -> Jurisdiction:
-    """Return what the law of `state`, two capital letters, asks of a household that pays wages on `day`.
+    """Return what the law of `state`, two capital letters, requires of a household that pays wages on `day`.
 
     Raises `TaxInputError` for a state or a year without rules.
     """
@@ -96,7 +96,7 @@ def _finality(rules: StateRules, code: str) -> tuple[FinalityStatus, str, str | 
 
 
 def rules_of(year: int, jurisdiction: str | None) -> Rules:
-    """Return what is known of a year's law: all of one jurisdiction, or of all what is awaited.
+    """Return what is known about a year's law: all of one jurisdiction, or what is awaited in all of them.
 
     Raises `TaxInputError` for a state or a year without rules.
     """

@@ -1,4 +1,4 @@
-"""The HTTP face of what a state's law asks for."""
+"""The HTTP API of what a state's law requires."""
 
 from typing import Annotated, Final
 

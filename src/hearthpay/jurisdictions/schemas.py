@@ -1,4 +1,4 @@
-"""What goes over the wire about a state's law."""
+"""The API's requests and responses about a state's law."""
 
 import datetime
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class TaxItem:
     """Whether the year's figures are published (`final`), carried on by the law, `provisional` or `unknown`."""
 
     basis: str = ""
-    """The statute that carries the figures on, or why others are used; empty where they are published."""
+    """The statute that carries the figures on, or why others are used; empty if they are published."""
 
     awaited: str | None = None
     """The month in which a figure that isn't published came in other years, such as `2026-12`."""
@@ -120,7 +120,7 @@ class Jurisdiction:
 
 @dataclass(frozen=True, slots=True)
 class SourceItem:
-    """Where a figure of law is printed."""
+    """Where a figure of law is published."""
 
     title: str
     url: str
@@ -129,7 +129,7 @@ class SourceItem:
 
 @dataclass(frozen=True, slots=True)
 class RuleItem:
-    """How far the figures of one line are known for a year."""
+    """How final the figures of one line are for a year."""
 
     jurisdiction: str
     code: str

@@ -1,7 +1,7 @@
-"""Catalogues: `say_in(language)` returns the function that says a sentence in it, with what belongs into its gaps.
+"""Catalogs: `say_in(language)` returns the function that translates a sentence and fills in its placeholders.
 
-A sentence is named by its English words. The files of `es/` hold the Spanish ones, each those of an area, in the form
-that translators' tools read; a test holds that none is missing. Money and dates are written as US readers of either
+A sentence is identified by its English words. The files of `es/` hold the Spanish ones, one file per area, in the
+format of translators' tools; a test checks that none is missing. Money and dates are written as US readers of either
 language expect them.
 """
 
@@ -20,7 +20,7 @@ from babel.numbers import format_currency
 from hearthpay.clock import BUSINESS_TIME
 
 Say = Callable[..., str]
-"""Takes a sentence and what belongs into its gaps, by name; returns it in a language."""
+"""Takes a sentence and its placeholder values by name; returns it in a language."""
 
 
 class Sentence(str):
@@ -54,18 +54,18 @@ _LOCALES: Final = {"en": Locale.parse("en_US"), "es": Locale.parse("es_US")}
 
 
 def mark(sentence: str) -> str:
-    """Return the sentence itself: said later, it must stand in the catalogues already."""
+    """Return the sentence itself: it is translated later, so it must already be in the catalogs."""
     return sentence
 
 
 @cache
 def sentences(language: str) -> dict[str, str]:
-    """Return the catalogue of a language: its sentences by their English words. English has none."""
+    """Return the catalog of a language: its sentences by their English words. English has none."""
     return {english: said for part in parts(language).values() for english, said in part.items()}
 
 
 def parts(language: str) -> dict[str, dict[str, str]]:
-    """Return the sentences of each file of a language; two areas may have one in common, and say it alike."""
+    """Return the sentences of each file of a language; two areas may share one, with the same translation."""
     if language == "en":
         return {}
     found = {}
@@ -78,7 +78,7 @@ def parts(language: str) -> dict[str, dict[str, str]]:
 
 @cache
 def say_in(language: str) -> Say:
-    """Return the function that says sentences in the language; one that is missing is said in English."""
+    """Return the function that translates sentences into the language; a missing one stays English."""
     known = sentences(language)
 
     def say(sentence: str, **gaps: object) -> str:
@@ -94,29 +94,29 @@ def say_in(language: str) -> Say:
 
 
 def moment_in(language: str, moment: datetime.datetime) -> str:
-    """Return a moment as a person reads it: in US Eastern time, which is said."""
+    """Return a moment as people read it: in US Eastern time, with the time zone named."""
     shown = format_datetime(moment.astimezone(BUSINESS_TIME), "MMM d, y, h:mm a", locale=_LOCALES[language])
     return f"{shown} ET"
 
 
 def day_in(language: str, day: datetime.date) -> str:
-    """Return a day as a letter names it: November 24, 2026."""
+    """Return a day as written in a letter: November 24, 2026."""
     return format_date(day, "long", locale=_LOCALES[language])
 
 
 def month_in(language: str, day: datetime.date) -> str:
-    """Return the day's month as a letter names it: November 2026."""
+    """Return the day's month as written in a letter: November 2026."""
     form = "MMMM y" if language == "en" else "MMMM 'de' y"
     return str(format_date(day, form, locale=_LOCALES[language]))
 
 
 def short_day_in(language: str, day: datetime.date) -> str:
-    """Return a day as a page names it: Nov 24, 2026."""
+    """Return a day as shown on a page: Nov 24, 2026."""
     return str(format_date(day, "MMM d, y", locale=_LOCALES[language]))
 
 
 def hour_in(language: str, moment: datetime.datetime) -> str:
-    """Return a moment as a letter names it, in US Eastern time: Tuesday, November 24, at 3:00 PM Eastern time."""
+    """Return a moment as written in a letter, in US Eastern time: Tuesday, November 24, at 3:00 PM Eastern time."""
     here = moment.astimezone(BUSINESS_TIME)
     if language == "en":
         return f"{here:%A, %B %-d, at %-I:%M %p} Eastern time"
@@ -131,7 +131,7 @@ def money_in(language: str, amount: Decimal) -> str:
 
 
 def preferred(accepted: str | None) -> str:
-    """Return the language that a browser's `Accept-Language` asks for first, of those that there are."""
+    """Return the available language that a browser's `Accept-Language` prefers."""
     choices: list[tuple[float, str]] = []
     for place, part in enumerate((accepted or "")[:200].split(",")):
         name, _, weight = part.strip().partition(";q=")

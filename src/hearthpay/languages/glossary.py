@@ -13,7 +13,7 @@ from importlib.resources import files
 class Term:
     """One concept and its only name in each language; `meaning` and `significado` are one sentence each.
 
-    `area` is the part of the product that it belongs to, `avoid` are names that pages and mails must not use for it.
+    `area` is the part of the product that it belongs to; `avoid` are names that pages and mails must not use for it.
     """
 
     area: str

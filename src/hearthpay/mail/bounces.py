@@ -1,7 +1,7 @@
-"""Which addresses take no mail: what a mail server refused for good the last time that something was sent there.
+"""The addresses that refuse mail: a mail server permanently refused the last mail sent there.
 
-What is known is what the operator's mail server answers while it is spoken to. A server that takes a mail and sends
-it back later writes to the sender's own mailbox (`MAIL_FROM`), which is not read here.
+Only immediate responses of the operator's mail server are known. A server that accepts a mail and returns it later
+writes to the sender's mailbox (`MAIL_FROM`), which is not read here.
 """
 
 import datetime
@@ -25,12 +25,12 @@ _BOUNCED: Final = query(
 
 
 def hash_of_address(address: str) -> bytes:
-    """Return what the outbox knows an address by."""
+    """Return the hash that identifies an address in the outbox."""
     return hashlib.sha256(address.lower().encode()).digest()
 
 
 async def bounced(session: AsyncSession, addresses: Collection[str]) -> dict[str, datetime.datetime]:
-    """Return those of the addresses to which the last mail was refused, and when."""
+    """Return those of the addresses that refused the last mail, and when."""
     known = {hash_of_address(address): address for address in addresses}
     if not known:
         return {}

@@ -1,7 +1,7 @@
-"""One form for every mail: a letter in paragraphs, as text and as HTML that say the same.
+"""One form for every mail: a letter in paragraphs, as text and as HTML with the same content.
 
-The HTML holds its style in itself, loads nothing, tells nobody that it was opened, and leaves colours to the reader's
-program, so that it reads in light and in dark.
+The HTML contains its own style, loads nothing, tells nobody that it was opened, and leaves colors to the reader's
+program, so that it is readable in light and dark modes.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _TEMPLATES: Final = Environment(
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Where a letter leads: an address of ours, and what it is called."""
+    """A link in a letter: an address of ours, and its text."""
 
     address: str
     name: str
@@ -43,10 +43,10 @@ def letter(
     link: Link | None = None,
     closing: tuple[str, ...] = (),
 ) -> Mail:
-    """Return the mail to someone of this `name` (as typed; empty: without one), all of it said in `language` already.
+    """Return the mail to someone with this `name` (as typed; empty for none), all of it already in `language`.
 
-    What people chose must stand in subject and paragraphs as `name_in_mail` has it. `closing` is what is said below:
-    why somebody gets it, and what to do where it was not asked for.
+    What people chose must appear in subject and paragraphs as `name_in_mail` formats it. `closing` is the text below:
+    why the reader gets it, and what to do if they didn't ask for it.
     """
     say, known = say_in(language), name_in_mail(name)
     facts = {

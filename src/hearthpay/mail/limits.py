@@ -1,4 +1,4 @@
-"""How much mail one day may see: the limits that keep the operator's mail server from becoming a relay."""
+"""Daily limits of mail, which keep the operator's mail server from becoming a relay."""
 
 import tomllib
 from collections.abc import Mapping
@@ -10,12 +10,12 @@ LIMITS_VARIABLE: Final = "MAIL_LIMITS"
 
 
 class MailLimitsError(Exception):
-    """MAIL_LIMITS makes no sense; the message says what is wrong."""
+    """MAIL_LIMITS is invalid; the message says what is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class MailLimits:
-    """Mails that may be queued in a UTC day: on behalf of one employee, household and organization."""
+    """The mails that may be queued in a UTC day, on behalf of one employee, household and organization."""
 
     employee: int
     household: int
@@ -24,10 +24,10 @@ class MailLimits:
     """Invitations to one mailbox, on behalf of all organizations together."""
 
     young: int
-    """Mailboxes that an organization of less than a week invites."""
+    """Mailboxes that an organization less than a week old may invite."""
 
     def exceeded_by(self, *, employee: int, household: int, organization: int) -> str | None:
-        """Whose limit leaves no room for one mail more after so many of today's; None where there is room."""
+        """Return whose limit leaves no room for one more mail after today's count; None if there is room."""
         for name, sent in (("employee", employee), ("household", household), ("organization", organization)):
             if sent >= getattr(self, name):
                 return name
@@ -40,11 +40,11 @@ def _packaged() -> MailLimits:
 
 
 USUAL_LIMITS: Final = _packaged()
-"""The limits of `limits.toml`."""
+"""The limits in `limits.toml`."""
 
 
 def mail_limits(environment: Mapping[str, str]) -> MailLimits:
-    """Return the usual limits with those that MAIL_LIMITS replaces. Raises MailLimitsError."""
+    """Return the usual limits, with those replaced by MAIL_LIMITS. Raises MailLimitsError."""
     names = {field.name for field in fields(MailLimits)}
     replaced: dict[str, int] = {}
     for entry in filter(None, (part.strip() for part in environment.get(LIMITS_VARIABLE, "").split(","))):

@@ -1,7 +1,7 @@
-"""Mail where there is no mail server: each is a file of its own, which a mail program opens, in the operator's folder.
+"""Mail without a mail server: each is a separate file in the operator's folder, which a mail program can open.
 
-The folder is `mail` in the data directory, or what MAIL_FOLDER names, and nobody's but its owner's: links to sign in
-lie in it. What is a month old goes: no link works so long, and the news are none.
+The folder is `mail` in the data directory, or the one that MAIL_FOLDER names, and only its owner can read it: it
+contains sign-in links. Mails older than a month are deleted: no link works that long, and the news is stale.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ from hearthpay.security.vault_cipher import UnreadableSecretError
 
 FOLDER_VARIABLE: Final = "MAIL_FOLDER"
 KEPT_FOR: Final = datetime.timedelta(days=30)
-"""How long a mail lies in the folder."""
+"""How long a mail stays in the folder."""
 AT_ONCE: Final = 100
 """Mails written in one round."""
 
@@ -43,13 +43,13 @@ class MailFolder:
     """A folder of mails, one `.eml` file each."""
 
     def __init__(self, path: Path, sender: str = _NOBODY) -> None:
-        """`path` is made when the first mail is put there."""
+        """Set the `path`; it is created when the first mail is written."""
         self.path: Final = path
         self._sender: Final = sender
 
     @classmethod
     def of(cls, environment: Mapping[str, str], data_dir: Path | None) -> "MailFolder | None":
-        """Return the folder that MAIL_FOLDER names, or the one in the data directory; None where there is neither."""
+        """Return the folder that MAIL_FOLDER names, or the one in the data directory; None if there is neither."""
         named = environment.get(FOLDER_VARIABLE, "").strip()
         sender = environment.get(SENDER_VARIABLE, "").strip() or _NOBODY
         if named:
@@ -57,9 +57,9 @@ class MailFolder:
         return None if data_dir is None else cls(data_dir / "mail", sender)
 
     def put(self, mail: Mail, name: UUID, written_at: datetime.datetime) -> Path:
-        """Write the mail, whole or not at all; put there again it replaces itself. Returns its file.
+        """Write the mail, whole or not at all; writing it again replaces it. Returns its file.
 
-        Raises OSError, and ValueError for what can be no mail.
+        Raises OSError, and ValueError for what can't be a mail.
         """
         content = written_message(
             mail, sender=self._sender, domain="localhost", name=name, written_at=written_at
@@ -73,7 +73,7 @@ class MailFolder:
         return file
 
     def tidy(self, now: datetime.datetime) -> int:
-        """Remove what has lain here for KEPT_FOR; return how many."""
+        """Remove mails older than KEPT_FOR; return how many."""
         removed = 0
         for file in self.path.glob("*.eml"):
             with contextlib.suppress(FileNotFoundError):  # another worker is at it
@@ -84,7 +84,7 @@ class MailFolder:
 
 
 async def fill_folder(database: Database, ring: KeyRing, folder: MailFolder, clock: Clock) -> Round:
-    """Write the mails that wait for it, and remove old ones; `database` acts as the worker's role.
+    """Write the mails queued for the folder, and remove old ones; `database` acts as the worker's role.
 
     Raises DatabaseUnavailable.
     """
@@ -105,7 +105,7 @@ async def fill_folder(database: Database, ring: KeyRing, folder: MailFolder, clo
 
 
 def _put(folder: MailFolder, ring: KeyRing, claimed: Claimed) -> Delivery | None:
-    """Return why the mail could not be written; None where it was."""
+    """Write the mail; return why it couldn't be written, None if it was."""
     try:
         folder.put(open_mail(ring, claimed), claimed.id, claimed.created_at)
     except UnknownKeyError as error:

@@ -1,6 +1,6 @@
-"""Hands one email to the operator's mail server, and tells what became of it; when to try again is not its business.
+"""Passes one email to the operator's mail server and returns the outcome; it doesn't decide when to retry.
 
-The server is named by `SMTP_URL`: `smtp://user:password@host:587`, encrypted where the server offers STARTTLS, or
+The server is set by `SMTP_URL`: `smtp://user:password@host:587`, encrypted if the server offers STARTTLS, or
 `smtps://…`, encrypted from the first byte. `MAIL_FROM` is the sender. Without them no email is ever sent.
 """
 
@@ -31,9 +31,9 @@ SERVER_VARIABLE: Final = "SMTP_URL"
 SENDER_VARIABLE: Final = "MAIL_FROM"
 
 PATIENCE_SECONDS: Final = 10.0
-"""All the time that one mail gets."""
+"""The total time for one mail."""
 AT_ONCE: Final = 5
-"""Mails that one process has under way at once."""
+"""Mails that one process sends at once."""
 
 _SUBJECT: Final = "Subject"
 _FAREWELL: Final = 2.0
@@ -44,18 +44,18 @@ _log = structlog.get_logger("hearthpay.mail")
 
 
 class MailSettingsError(Exception):
-    """The settings name no usable mail server; the message says which, and never holds the password."""
+    """The settings name no usable mail server; the message says which, and never contains the password."""
 
 
 class UnsafeHeaderError(ValueError):
-    """A header holds what must not stand in one; the message names the header and never repeats it."""
+    """A header contains something that it must not; the message names the header and never repeats its text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mail:
     """One email to one person, as plain text and as HTML.
 
-    Whatever a user chose stands in it as `wording.name_in_mail` has it.
+    Whatever a user chose appears in it as `wording.name_in_mail` formats it.
     """
 
     to: str
@@ -76,27 +76,27 @@ MailProblem = Literal[
     "key_missing",
     "unreadable",
 ]
-"""Why a mail did not go."""
+"""Why a mail was not sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What became of one attempt: the server took the mail (no problem), or not; `for_good` if it never will."""
+    """The outcome of one attempt: the server accepted the mail (no problem), or didn't; `for_good` if it never will."""
 
     problem: MailProblem | None = None
     for_good: bool = False
 
     @property
     def taken(self) -> bool:
-        """Whether the server has taken the mail."""
+        """Whether the server has accepted the mail."""
         return self.problem is None
 
 
 class Mailer:
-    """The way to one mail server."""
+    """The connection to one mail server."""
 
     def __init__(self, url: str, sender: str, *, patience: float = PATIENCE_SECONDS) -> None:
-        """Take the server's `url` and the `sender`'s address; `patience` in seconds is all the time a mail gets.
+        """Set the server's `url` and the `sender`'s address; `patience` in seconds is the total time for a mail.
 
         Nothing is connected yet. Raises MailSettingsError.
         """
@@ -106,7 +106,7 @@ class Mailer:
         self._username: Final = unquote(server.username) if server.username else None
         self._password: Final = unquote(server.password) if server.password else None
         self._encrypted: Final = server.scheme == "smtps"
-        # A password crosses a network only encrypted; otherwise STARTTLS is taken where it is offered.
+        # A password crosses a network only encrypted; otherwise STARTTLS is used if it is offered.
         protected = self._username is not None and not _is_loopback(self._hostname)
         self._start_tls: Final = True if protected and not self._encrypted else None
         self._sender: Final = sender
@@ -116,9 +116,10 @@ class Mailer:
 
     @contextlib.asynccontextmanager
     async def turn(self, *, within: bool) -> AsyncIterator[bool]:
-        """One of the turns to send; yields whether there was one `within` a second, or waits as long as it takes.
+        """Hold one of the turns to send; yields whether there was one `within` a second, or waits as long as it
+        takes.
 
-        A server that hangs must not gather more and more of us.
+        A server that hangs must not tie up more and more of our tasks.
         """
         try:
             async with asyncio.timeout(_WAIT_FOR_A_TURN if within else None):
@@ -132,10 +133,10 @@ class Mailer:
             self._turns.release()
 
     async def send(self, mail: Mail, name: UUID, written_at: datetime.datetime) -> Delivery:
-        """Hand the mail to the server, in a turn; a problem also leaves a line in the log, without an address.
+        """Send the mail to the server, in a turn; a problem is also logged, without an address.
 
         `name` makes the Message-ID: sent again after a crash, the mail has the same one, by which servers and readers
-        know it. Call it outside of any transaction: it may take as long as the mailer is patient.
+        recognize it. Call it outside of any transaction: it may take as long as the mailer's patience.
         """
         try:
             message = written_message(
@@ -170,12 +171,12 @@ class Mailer:
 
 
 class _Subject(UniqueUnstructuredHeader):
-    """A subject that keeps its blanks: the standard library's own folding of before 3.12.4 loses one between a word
-    that is encoded and one that is not.
+    """A subject that keeps its spaces: before 3.12.4, the standard library's own folding loses one between an encoded
+    word and one that isn't.
     """
 
     def fold(self, *, policy: "Policy[EmailMessage]") -> str:
-        """Return the header's lines; where a letter is beyond ASCII, all of it is encoded (RFC 2047)."""
+        """Return the header's lines; if a letter is not ASCII, all of it is encoded (RFC 2047)."""
         told = str(self)
         charset = "us-ascii" if told.isascii() else "utf-8"
         written = Header(told, charset, header_name=_SUBJECT).encode(linesep=policy.linesep)
@@ -196,8 +197,8 @@ def written_message(
 ) -> EmailMessage:
     """Return the message, as text and as HTML; `name` and `domain` make its Message-ID. Raises UnsafeHeaderError.
 
-    Every header is looked at before the standard library gets it: that decodes encoded words first and looks for
-    line breaks, if at all, only then.
+    Every header is checked before the standard library gets it: the library decodes encoded words first and checks
+    for line breaks, if at all, only then.
     """
     headers = {
         "From": sender,
@@ -219,8 +220,8 @@ def written_message(
 
 
 def _diagnosis(error: Exception) -> tuple[MailProblem, Exception, int | None, bool]:
-    """Return what went wrong, and whether it will again. A refusal of us (sender, password) is the operator's to
-    mend.
+    """Return what went wrong, and whether it will again. If we are refused (sender, password), the operator must fix
+    it.
     """
     code: int | None = getattr(error, "code", None)
     if isinstance(error, aiosmtplib.SMTPRecipientsRefused) and error.recipients:
@@ -254,7 +255,7 @@ def _failed(
 
 
 def load_mailer(environment: Mapping[str, str]) -> Mailer | None:
-    """Return the mailer of `SMTP_URL` and `MAIL_FROM`; None where no server is named. Raises MailSettingsError."""
+    """Return the mailer of `SMTP_URL` and `MAIL_FROM`; None if no server is named. Raises MailSettingsError."""
     url = environment.get(SERVER_VARIABLE, "").strip()
     if not url:
         return None
@@ -280,7 +281,7 @@ def _server_of(url: str) -> SplitResult:
 
 
 def _domain_of(sender: str) -> str:
-    """Return the domain of the sender's address. Raises MailSettingsError where there is none."""
+    """Return the domain of the sender's address. Raises MailSettingsError if there is none."""
     address = parseaddr(sender)[1] if sender.isprintable() and header_problem(sender) is None else ""
     try:
         found = validate_email(address, check_deliverability=False, test_environment=True)

@@ -1,4 +1,4 @@
-"""News: notices of what goes its usual way, each told by itself, so that one that cannot be told holds none back."""
+"""News: notices of routine events, each sent separately, so that one that fails doesn't delay the others."""
 
 import datetime
 from collections.abc import Awaitable, Callable, Sequence
@@ -17,7 +17,7 @@ from hearthpay.mail.notices import Notice, NotificationSettings, queue_notice
 from hearthpay.security.key_ring import KeyRing
 
 AT_ONCE: Final = 100
-"""Pieces of news of a kind that one round tells."""
+"""How many news items of a kind one round sends."""
 
 _IN_TURN: Final = statement(
     "SELECT pg_try_advisory_xact_lock(hashtextextended('hearthpay news ' || :kind || {of_this_clock}, 0))",
@@ -26,12 +26,12 @@ _IN_TURN: Final = statement(
 _log = structlog.get_logger("hearthpay.mail")
 
 Find = Callable[[AsyncSession, datetime.datetime, int], Awaitable[Sequence[Sequence[Notice]]]]
-"""Returns the notices of up to so many pieces of news that have not been told, a sequence for each piece."""
+"""Returns the notices for up to a number of unsent news items, a sequence for each item."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoticeRound:
-    """What one round told, could not tell, and at least how much it left."""
+    """What one round sent, what failed, and at least how much it left."""
 
     told: int = 0
     failed: int = 0
@@ -46,7 +46,7 @@ async def send_notices(
     kind: str,
     find: Find,
 ) -> NoticeRound:
-    """Queue up to AT_ONCE pieces of news of the kind; of workers at it at once, one does.
+    """Queue up to AT_ONCE news items of the kind; of several workers at once, only one does.
 
     `database` acts as the worker's role. Raises DatabaseUnavailable.
     """

@@ -1,7 +1,7 @@
-"""Notices: mails that tell of something which has happened, each once, to a household, an employee or the operator.
+"""Notices: mails about something that has happened, each sent once, to a household, an employee or the operator.
 
-They wait in the outbox like any other mail. What cannot be sent, because it is the sandbox's, nobody has an address
-or there is no mail server, is noted there all the same: who was to be told, of what, and why they were not.
+They wait in the outbox like any other mail. What can't be sent, because it is a sandbox's, there is no address or
+there is no mail server, is recorded there anyway: for whom it was, about what, and why it wasn't sent.
 """
 
 import datetime
@@ -28,14 +28,14 @@ from hearthpay.security.key_ring import KeyRing
 
 PUBLIC_URL_VARIABLE: Final = "HEARTHPAY_PUBLIC_URL"
 LINKS_BEGIN: Final = "http://localhost:8000"
-"""What links begin with where no address is configured: that of `hearthpay serve` on the machine itself."""
+"""The start of links if no address is configured: that of `hearthpay serve` on the local machine."""
 
 OPERATOR_VARIABLE: Final = "HEARTHPAY_OPERATOR_EMAIL"
 
 Recipient = Literal["employee", "household", "operator", "person"]
 
 KEPT_FOR: Final = datetime.timedelta(days=7)
-"""A notice that could not be sent for so long is given up: by then it is no news."""
+"""A notice that couldn't be sent for this long is given up, because it is no longer news."""
 
 NEWS: Final = (
     "notice.payday",
@@ -45,14 +45,14 @@ NEWS: Final = (
     "notice.document_ready",
     "notice.package_ready",
 )
-"""Notices of what goes its usual way, which are counted apart, and for household and employee alone: an organization of
+"""Notices of routine events, which are counted separately, and only for household and employee: an organization of
 many households has many paydays in a day."""
 
 SECURITY_ALERT: Final = Fragment("security_alert")
-"""The kind of notices about delicate acts, which neither count nor are counted."""
+"""The kind of notices about sensitive actions, which neither count nor are counted."""
 
 OPERATOR_LIMIT: Final = 100
-"""Notices to the operator in a UTC day; what is beyond it stands in the log and in the outbox all the same."""
+"""Notices to the operator in a UTC day; any beyond it are still in the log and in the outbox."""
 
 _KNOWN: Final = text("SELECT EXISTS (SELECT FROM mail_outbox WHERE notice_key = :key)")
 _COUNT_ALONE: Final = text("SELECT pg_advisory_xact_lock(hashtextextended('hearthpay notice ' || :whose, 0))")
@@ -73,7 +73,7 @@ _COUNT: Final = query(
     "AND NOT starts_with(coalesce(reason, ''), 'daily_limit_of_')",
     security_alert=SECURITY_ALERT,
 )
-# What tells of every payday must not use up what tells of trouble.
+# Notices about every payday must not use up the limit for notices about problems.
 _COUNT_NEWS: Final = query(
     _CountRow,
     "SELECT 0 AS of_organization, count(*) FILTER (WHERE employer_id = :employer_id) AS of_household, "
@@ -96,14 +96,14 @@ _INSERT: Final = text(
 
 
 class OperatorAddressError(Exception):
-    """The operator's address is none; the message names the variable."""
+    """The operator's address is invalid; the message names the variable."""
 
 
 @dataclass(frozen=True, slots=True)
 class NotificationSettings:
-    """How an installation tells: whether it has a mail server, its limits, the operator's address if there is one.
+    """How an installation notifies: whether it has a mail server, its limits, and any address of the operator.
 
-    Without a mail server it may keep mails in a folder.
+    Without a mail server it may store mails in a folder.
     """
 
     sends: bool = False
@@ -114,7 +114,7 @@ class NotificationSettings:
 
     @classmethod
     def of(cls, environment: Mapping[str, str], *, sends: bool, keeps: bool = False) -> Self:
-        """Return what these settings say. Raises OperatorAddressError and MailLimitsError."""
+        """Return what these settings define. Raises OperatorAddressError and MailLimitsError."""
         address = environment.get(OPERATOR_VARIABLE, "").strip() or None
         if address is not None:
             try:
@@ -127,10 +127,10 @@ class NotificationSettings:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A notice; `key` names what it tells and to whom, so that it is told once. Without `mail` nobody has an address.
+    """A notice; `key` names its subject and reader, so that it is sent once. Without `mail` nobody has an address.
 
-    The operator's may be of no tenant, a person's of no household. Not `wanted`: whoever would read it has said so.
-    What is `urgent` is a warning, which no limit of the day holds back.
+    The operator's may have no tenant, a person's no household. Not `wanted`: its reader has turned it off. An
+    `urgent` one is a warning, which no daily limit holds.
     """
 
     key: str
@@ -190,7 +190,7 @@ async def queue_notice(
 async def _admitted(
     session: AsyncSession, notifications: NotificationSettings, now: datetime.datetime, notice: Notice
 ) -> tuple[str, str | None]:
-    """Return the status that the notice begins with, and why it is not sent."""
+    """Return the initial status of the notice, and why it isn't sent."""
     if notice.sandbox:
         return "withheld", "sandbox"
     if notice.mail is None:

@@ -1,8 +1,8 @@
-"""The outbox: mail is queued in the transaction of the fact it tells of, and erased once it has left.
+"""The outbox: mail is queued in the transaction of the event it reports, and erased once it has been sent.
 
-What waits is encrypted with the vault's key, as it holds a link to the portal. Whoever sends takes a lease first: of
-two processes one sends, and what a killed one had in hand another sends again when the lease is over. SMTP has no
-transaction with our database, so a crash between the server's 250 and our note repeats a mail, under the same
+Queued mail is encrypted with the vault's key, because it contains a link to the portal. A sender takes a lease first:
+of two processes one sends, and another process resends what a killed one was sending when its lease ends. SMTP has no
+transaction with our database, so a crash between the server's 250 and our record repeats a mail, under the same
 Message-ID, and never loses one.
 """
 
@@ -29,21 +29,21 @@ from hearthpay.security.content_seal import SealedContent, mail_place, open_cont
 from hearthpay.security.key_ring import KeyRing
 
 LEASE: Final = datetime.timedelta(seconds=6 * PATIENCE_SECONDS)
-"""How long a mail is one process's to send: longer than waiting for a turn, sending it and noting it takes."""
+"""How long one process may send a mail: longer than waiting for a turn, sending it and recording it takes."""
 LONGEST_PAUSE: Final = datetime.timedelta(hours=6)
-"""The first pause between two attempts is a minute, each later one twice as long, up to this."""
+"""The first pause between two attempts is a minute, and each later one is twice as long, up to this."""
 
 MailStatus = Literal["queued", "sent", "failed", "withdrawn", "withheld"]
 
 NO_MAIL_SERVER: Final = "no_mail_server"
-"""Why a mail is not sent that was written where there is no mail server; while it is queued, it is for the folder."""
+"""Why a mail written without a mail server isn't sent; while it is queued, it is for the folder."""
 KEPT_IN_FOLDER: Final = "kept_in_folder"
 
 _DAILY_LIMIT: Final = "daily_limit_of_"
 _FIRST_PAUSE: Final = datetime.timedelta(minutes=1)
 _MOST_DOUBLINGS: Final = 20
 
-# Counted under a lock of the organization, so that requests at once do not all find room.
+# Counted under a lock of the organization, so that simultaneous requests don't all find room.
 _COUNT_ALONE: Final = text(
     "SELECT pg_advisory_xact_lock(hashtextextended('hearthpay mail ' || :organization_id, 0))"
 )
@@ -78,7 +78,7 @@ _INSERT: Final = text(
     ":employer_id, :sandbox, :employee_id, :kind, :status, :reason, :content, :nonce, :key_id, :now, :expires_at, "
     ":now, :finished_at, :address_hash)"
 )
-# What has left, or never will, is erased.
+# What has been sent, or never will be, is erased.
 _WITHDRAW: Final = text(
     "UPDATE mail_outbox SET status = 'withdrawn', reason = :reason, finished_at = :now, content = NULL, nonce = NULL, "
     "key_id = NULL, leased_until = NULL WHERE id = :id AND status = 'queued'"
@@ -118,7 +118,8 @@ _CLAIM_ONE: Final = query(
 
 
 def _claim(which: Fragment) -> Query[_ClaimedRow]:
-    # A subquery that locks and skips may run again for every row of a join, each time with other rows: it is made once.
+    # A subquery that locks and skips may run again for every row of a join, each time with other rows: it is
+    # evaluated once.
     return query(
         _ClaimedRow,
         "WITH due AS MATERIALIZED (SELECT id FROM mail_outbox "
@@ -159,7 +160,7 @@ _GIVE_UP: Final = query(
     "WHERE status = 'queued' AND expires_at <= :now AND (leased_until IS NULL OR leased_until <= :now) "
     "ORDER BY id FOR UPDATE SKIP LOCKED) RETURNING id, organization_id, employer_id, sandbox, attempts, reason",
 )
-# Taken is taken, whoever holds the lease by now; of another outcome only the holder knows.
+# Accepted is accepted, even if another process holds the lease by then; only the holder knows other outcomes.
 _SENT: Final = text(
     "UPDATE mail_outbox SET status = 'sent', reason = NULL, finished_at = :now, content = NULL, nonce = NULL, "
     "key_id = NULL, leased_until = NULL WHERE id = :id AND status = 'queued' RETURNING true"
@@ -176,7 +177,7 @@ _POSTPONED: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class Addressee:
-    """The employee whom a mail is about, and the household and organization on whose behalf it goes."""
+    """The employee whom a mail is about, and the household and organization on whose behalf it is sent."""
 
     organization_id: UUID
     employer_id: UUID
@@ -186,7 +187,7 @@ class Addressee:
 
 @dataclass(frozen=True, slots=True)
 class MailState:
-    """What has become of a mail; `reason` says why it is not sent (yet). `in_hand`: a process is sending it now."""
+    """The status of a mail; `reason` says why it isn't sent (yet). `in_hand`: a process is sending it now."""
 
     status: MailStatus
     reason: str | None = None
@@ -194,13 +195,13 @@ class MailState:
 
     @property
     def untried(self) -> bool:
-        """Whether it waits and no attempt to send it has ended yet."""
+        """Whether it is queued and no attempt to send it has ended yet."""
         return self.status == "queued" and self.reason is None
 
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """A mail that is this process's to send, once and until its lease is over."""
+    """A mail that this process may send, once and until its lease ends."""
 
     id: UUID
     organization_id: UUID | None
@@ -224,9 +225,9 @@ async def queue_mail(
 ) -> tuple[UUID, MailState]:
     """Put the mail into the outbox, to be sent until `expires_at` once the transaction has committed.
 
-    A sandbox household's mail is withheld and its content kept nowhere; so is the content of one beyond the limits of
-    the day, which fails at once. Call it after all rows are locked: it locks the organization's mail. Raises what
-    `key_for_writing` raises.
+    A sandbox household's mail is withheld and its content isn't stored; neither is the content of one beyond the
+    daily limits, which fails at once. Call it after all rows are locked: it locks the organization's mail. Raises
+    what `key_for_writing` raises.
     """
     now = clock.now()
     state = await _admitted(session, limits, addressee, mail.to, now)
@@ -285,7 +286,7 @@ async def _strangers_limit(
     now: datetime.datetime,
     midnight: datetime.datetime,
 ) -> str | None:
-    """Return whose limit leaves no room for an invitation to this mailbox: the mailbox's, or a young organization's."""
+    """Return whose limit leaves no room for an invitation to this mailbox: the mailbox's, or a new organization's."""
     values = {"mailbox": hash_of_address(to), "since": midnight}
     mailed = await fetch_one(session, _MAILED, values)
     if mailed.to_mailbox >= limits.mailbox:
@@ -297,29 +298,29 @@ async def _strangers_limit(
 
 
 async def withdraw_mail(session: AsyncSession, clock: Clock, mail_id: UUID, reason: str) -> None:
-    """Take the mail back if it has not left: what it tells is no longer so."""
+    """Withdraw the mail if it hasn't been sent: its content no longer applies."""
     await session.execute(_WITHDRAW, {"id": mail_id, "reason": reason, "now": clock.now()})
 
 
 async def state_of_mail(session: AsyncSession, clock: Clock, mail_id: UUID) -> MailState | None:
-    """Return what has become of the mail; None for one that the session does not see."""
+    """Return the status of the mail; None for one that the session doesn't see."""
     row = await fetch_optional(session, _STATE, {"id": mail_id, "now": clock.now()})
     return None if row is None else MailState(cast(MailStatus, row.status), row.reason, bool(row.in_hand))
 
 
 async def claim_mail(session: AsyncSession, clock: Clock, mail_id: UUID) -> Claimed | None:
-    """Take the mail to send it now; None where it is not due, has left, or is in another's hands."""
+    """Claim the mail to send it now; None if it isn't due, has been sent, or is claimed by another process."""
     row = await fetch_optional(session, _CLAIM_ONE, {"id": mail_id, **_lease(clock)})
     return None if row is None else _claimed(row)
 
 
 async def claim_due_mails(session: AsyncSession, clock: Clock, limit: int) -> list[Claimed]:
-    """Take up to `limit` mails that are due, of any tenant: the session is the worker's."""
+    """Claim up to `limit` mails that are due, of any tenant: the session is the worker's."""
     return [_claimed(row) for row in await fetch_all(session, _CLAIM_DUE, {"limit": limit, **_lease(clock)})]
 
 
 async def claim_mails_for_folder(session: AsyncSession, clock: Clock, limit: int) -> list[Claimed]:
-    """Take up to `limit` mails that were written where there is no mail server; the session is the worker's."""
+    """Claim up to `limit` mails that were written without a mail server; the session is the worker's."""
     return [
         _claimed(row)
         for row in await fetch_all(session, _CLAIM_FOR_FOLDER, {"limit": limit, **_lease(clock)})
@@ -327,14 +328,14 @@ async def claim_mails_for_folder(session: AsyncSession, clock: Clock, limit: int
 
 
 async def note_kept(session: AsyncSession, clock: Clock, claimed: Claimed) -> None:
-    """Note that the mail lies in the folder; its content is erased here."""
+    """Record that the mail is in the folder; its content is erased here."""
     values = {"id": claimed.id, "reason": KEPT_IN_FOLDER, "now": clock.now()}
     if await session.scalar(_KEPT, values):
         await _leave_trace(session, claimed, "mail.kept", claimed.attempt, KEPT_IN_FOLDER)
 
 
 async def count_due_mails(session: AsyncSession, clock: Clock) -> int:
-    """Return how many mails are due that nobody has in hand; at most a thousand."""
+    """Return how many mails are due and unclaimed; at most a thousand."""
     return await session.scalar(_DUE, {"now": clock.now()}) or 0
 
 
@@ -344,7 +345,7 @@ def open_mail(ring: KeyRing, claimed: Claimed) -> Mail:
 
 
 async def note_delivery(session: AsyncSession, clock: Clock, claimed: Claimed, delivery: Delivery) -> None:
-    """Keep what became of the attempt: the content is erased once the mail has left or is given up."""
+    """Record the outcome of the attempt: the content is erased once the mail is sent or given up."""
     now = clock.now()
     values = {"id": claimed.id, "attempts": claimed.attempt, "reason": delivery.problem, "now": now}
     if delivery.taken:
@@ -360,7 +361,7 @@ async def note_delivery(session: AsyncSession, clock: Clock, claimed: Claimed, d
 
 
 async def give_up_expired(session: AsyncSession, clock: Clock) -> int:
-    """Give up the mails that could not be sent while they still made sense; return how many."""
+    """Give up the mails that couldn't be sent before they expired; return how many."""
     rows = await fetch_all(session, _GIVE_UP, {"now": clock.now()})
     for row in rows:
         await _leave_trace(session, row, "mail.failed", row.attempts, row.reason)
@@ -368,7 +369,7 @@ async def give_up_expired(session: AsyncSession, clock: Clock) -> int:
 
 
 def pause_after(attempts: int) -> datetime.timedelta:
-    """Return how long a mail waits after so many attempts: a minute, then twice as long each time, up to
+    """Return how long a mail waits after that many attempts: a minute, then twice as long each time, up to
     LONGEST_PAUSE.
     """
     factor: int = 2 ** min(attempts - 1, _MOST_DOUBLINGS)

@@ -1,7 +1,7 @@
-"""Mail to a person who signs in: it is no household's, waits in the outbox like any other, and leaves by the worker.
+"""Mail to a person who signs in: it belongs to no household, waits in the outbox, and is sent by the worker.
 
-What one address is sent is counted by its sort, each by itself: nothing that strangers ask for, and nothing that
-somebody repeats in another's account, keeps a warning from its reader, or a link.
+Mail to one address is counted by its sort, each separately: nothing that strangers request, and nothing that somebody
+repeats in another person's account, keeps a warning or a link from its reader.
 """
 
 import datetime
@@ -25,8 +25,9 @@ from hearthpay.security.key_ring import KeyRing
 class MailSort:
     """Mails to one address that are counted together, over 24 hours.
 
-    Of one subject `at_once` leave at once. Of those after them the last leaves, `pause` after the one before it, and
-    takes the place of what waits till then. With `a_day` there are no more than that of all subjects; the rest fails.
+    Of one subject `at_once` are sent at once. Of those after them only the last is sent, `pause` after the one before
+    it, and it replaces any that is still waiting. With `a_day` there are no more than that of all subjects; the rest
+    fails.
     """
 
     name: str
@@ -36,13 +37,13 @@ class MailSort:
 
 
 LINKS: Final = MailSort("link", 12, a_day=12)
-"""Links that anyone may ask for: forms must not make a relay of us."""
+"""Links that anyone may request: forms must not turn us into a relay."""
 RESETS: Final = MailSort("reset", 5, datetime.timedelta(minutes=10))
-"""Links for a new password: never used up, whoever asks. After the first few the last leaves within minutes."""
+"""Links for a new password: never used up by any requester. After the first few the last is sent within minutes."""
 NEWS: Final = MailSort("news", 3, datetime.timedelta(hours=1), a_day=24)
-"""What somebody changes as often as he likes, and nobody loses by."""
+"""What a person may change any number of times, and nobody loses by."""
 WARNINGS: Final = MailSort("warning", 5, datetime.timedelta(hours=1))
-"""What its reader may have to stop: never used up. Whoever repeats it has the first few told at once, and the last
+"""What its reader may need to stop: never used up. If it is repeated, the first few are sent at once, and the last
 within the hour.
 """
 
@@ -63,9 +64,10 @@ async def queue_person_mail(
     sort: MailSort = LINKS,
     about: str = "",
 ) -> UUID:
-    """Put the mail into the outbox, to leave when its sort lets it; beyond the number of a day it is noted as failed.
+    """Put the mail into the outbox, to be sent when its sort allows; beyond the daily number it is recorded as
+    failed.
 
-    `about` is its subject: of one subject the last is told. Raises what `key_for_writing` raises.
+    `about` is its subject: for one subject the last is sent. Raises what `key_for_writing` raises.
     """
     mail_id = uuid7()
     key = await key_for_writing(session, ring)
@@ -92,5 +94,5 @@ async def queue_person_mail(
 
 
 async def leave_to_folder(session: AsyncSession, mail_id: UUID) -> None:
-    """Leave a mail that was just queued to the operator's folder: there is no mail server."""
+    """Leave a mail that was just queued to the operator's folder, because there is no mail server."""
     await session.execute(_FOR_FOLDER, {"mail": mail_id})

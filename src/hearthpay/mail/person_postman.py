@@ -1,4 +1,4 @@
-"""Sends mail to people at once, beside the request that queued it: nobody waits for the worker's next round.
+"""Sends mail to people at once, outside of the request that queued it: nobody waits for the worker's next round.
 
 Whatever goes wrong here, the mail stays in the outbox and the worker sends it.
 """
@@ -50,10 +50,10 @@ _log = structlog.get_logger("hearthpay.mail")
 
 
 class PersonPostman:
-    """Carries a mail that was just queued to the mail server."""
+    """Sends a mail that was just queued to the mail server."""
 
     def __init__(self, database: Database, ring: KeyRing, mailer: Mailer, clock: Clock) -> None:
-        """`database` acts as the service's role."""
+        """Set the database; `database` acts as the service's role."""
         self._database: Final = database
         self._ring: Final = ring
         self._mailer: Final = mailer
@@ -61,11 +61,11 @@ class PersonPostman:
         self._under_way: Final[set[asyncio.Task[None]]] = set()
 
     def send_once_committed(self, session: AsyncSession, mail_id: UUID) -> None:
-        """Send the mail when the session's transaction has committed; with many under way the worker will."""
+        """Send the mail when the session's transaction has committed; if many are in progress, the worker will."""
 
         def committed(_: object) -> None:
             if len(self._under_way) < _AT_ONCE:
-                # A context of its own: it is no part of the transaction that is just ending.
+                # A separate context: it isn't part of the transaction that is just ending.
                 task = asyncio.get_running_loop().create_task(self._try(mail_id), context=Context())
                 self._under_way.add(task)
                 task.add_done_callback(self._under_way.discard)
@@ -73,7 +73,7 @@ class PersonPostman:
         event.listen(session.sync_session, "after_commit", committed, once=True)
 
     async def settle(self) -> None:
-        """Wait until what is under way has been sent, or was not."""
+        """Wait until the mails in progress have been sent or have failed."""
         await asyncio.gather(*self._under_way)
 
     async def _try(self, mail_id: UUID) -> None:

@@ -1,7 +1,7 @@
-"""Sends what is in the outbox: at once for a request that waits a little, and by the worker for all that is due.
+"""Sends what is in the outbox: at once for a request that waits briefly, and by the worker for all that is due.
 
-Nobody holds a connection to the database while the mail server is spoken to: a claim is one transaction, the note of
-what became of it another, and between the two there is none.
+No database connection is held while talking to the mail server: a claim is one transaction, the record of the outcome
+another, and between the two there is none.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from hearthpay.security.key_ring import KeyRing, UnknownKeyError
 from hearthpay.security.vault_cipher import UnreadableSecretError
 
 SHORT_WAIT_SECONDS: Final = 5.0
-"""How long a request waits for the mail server before it answers that the mail is queued."""
+"""How long a request waits for the mail server before it responds that the mail is queued."""
 
 _LOOK_AGAIN_SECONDS: Final = 0.1
 _OUR_MAIL_SERVER: Final = frozenset(
@@ -42,7 +42,7 @@ _log = structlog.get_logger("hearthpay.mail")
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What one round of the worker did: mails sent, not sent, and known to be due still."""
+    """What one round of the worker did: mails sent, not sent, and known to be still due."""
 
     sent: int
     failed: int
@@ -50,7 +50,7 @@ class Round:
 
 
 class Postman:
-    """Carries mails from the outbox to the mail server."""
+    """Sends mails from the outbox to the mail server."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Postman:
         *,
         short_wait: float = SHORT_WAIT_SECONDS,
     ) -> None:
-        """`database` acts as the service's role or as the worker's; `short_wait` in seconds."""
+        """Set the database; `database` acts as the service's role or as the worker's; `short_wait` in seconds."""
         self._database: Final = database
         self._ring: Final = ring
         self._mailer: Final = mailer
@@ -69,10 +69,10 @@ class Postman:
         self._short_wait: Final = short_wait
 
     async def hurry(self, tenant: Tenant, mail_id: UUID) -> MailState | None:
-        """Send the mail now, and tell what is known of it after a short wait; None where there is no such mail.
+        """Send the mail now, and return its status after a short wait; None if there is no such mail.
 
-        An attempt that takes longer goes on by itself, and so does one whose request is broken off. Call it outside
-        of any transaction.
+        An attempt that takes longer continues in the background, and so does one whose request is cut off. Call it
+        outside of any transaction.
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._short_wait
@@ -83,15 +83,15 @@ class Postman:
         while True:
             async with self._database.transaction(tenant) as session:
                 state = await state_of_mail(session, self._clock, mail_id)
-            # Another process may have it in hand: the worker, or one that was asked the same at the same time.
+            # Another process may have claimed it: the worker, or one with the same request at the same time.
             if state is None or state.status != "queued" or not state.in_hand or loop.time() >= deadline:
                 return state
             await asyncio.sleep(_LOOK_AGAIN_SECONDS)
 
     async def send_due(self, stopping: Callable[[], bool], chunk: int = AT_ONCE) -> Round:
-        """Give up what has expired and send up to `chunk` of the mails that are due, whosever they are.
+        """Give up what has expired and send up to `chunk` of the mails that are due, of any owner.
 
-        Where the mail server itself is at fault for all of them, the rest is left for a later round: to try each would
+        If the mail server itself is at fault for all of them, the rest is left for a later round: trying each would
         only take long. Raises DatabaseUnavailable.
         """
         async with self._database.transaction(None) as session:
@@ -106,7 +106,7 @@ class Postman:
         return Round(sent, given_up + len(outcomes) - sent, remaining)
 
     async def _attempt(self, tenant: Tenant, mail_id: UUID) -> bool:
-        """Send one mail if there is a turn for it and nobody else has it; return whether it was taken."""
+        """Send one mail if there is a turn for it and nobody else has it; return whether it was accepted."""
         async with self._mailer.turn(within=True) as mine:
             if not mine:
                 return False
@@ -137,7 +137,7 @@ class Postman:
 
 
 def _finish(attempt: asyncio.Task[bool]) -> None:
-    """Forget the attempt; a failure of ours leaves the mail to the worker, and a line in the log."""
+    """Forget the attempt; a failure of ours leaves the mail to the worker, and is logged."""
     _UNDER_WAY.discard(attempt)
     if not attempt.cancelled() and (error := attempt.exception()) is not None:
         _log.error("attempt to send failed", exc_info=error)

@@ -1,9 +1,9 @@
-"""What people chose themselves, made fit for a mail: no control character, no encoded word, no address.
+"""Text that people chose themselves, made safe for a mail: no control character, no encoded word, no address.
 
-A mail leaves under the operator's name. Whoever may choose a household's name must not choose with it what the mail
-says, where it leads or which headers it has. `name_in_mail` is the one way of such a text into a mail, and
-`header_problem` is asked once more for every header, whatever made it: Python's own header classes decode an encoded
-word (RFC 2047) before they look for line breaks, in the 3.11 and 3.12 series until late patch releases.
+A mail is sent under the operator's name. A person who may choose a household's name must not control what the mail
+says, where it leads or which headers it has. Such a text gets into a mail only through `name_in_mail`, and
+`header_problem` checks every header again, whatever made it: Python's own header classes decode an encoded word (RFC
+2047) before they check for line breaks, in the 3.11 and 3.12 series until late patch releases.
 """
 
 import re
@@ -11,10 +11,10 @@ import unicodedata
 from typing import Final
 
 LONGEST_NAME: Final = 80
-"""Characters of a name that a mail repeats."""
+"""The most characters of a name that a mail repeats."""
 
 _LINE_ENDS: Final = frozenset("\u2028\u2029")
-# Marks and overrides of direction: they make a text read as another than it is.
+# Direction marks and overrides: they make a text read differently than it is.
 _BIDIRECTIONAL: Final = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _ENCODED_WORD: Final = re.compile(r"=\?|\?=")
 
@@ -23,19 +23,19 @@ _DOTS: Final = ".\u2024\u3002\uff0e\uff61"
 _DOMAIN: Final = re.compile(rf"\w[{_DOTS}]+\w{{2}}|\d[{_DOTS}]+\d")
 _ADDRESS: Final = re.compile(r"://|\bwww\b|\bhttps?\b|\bmailto\b|[@\uff20\ufe6b]|[/\\]{2}", re.IGNORECASE)
 
-# What a name in a mail is made of: letters, their marks, digits, spaces and these.
+# What a name in a mail consists of: letters, their marks, digits, spaces and these.
 _PUNCTUATION: Final = frozenset(" '’‘ʼ-‐‑–.,&()·")
 _KEPT: Final = ("L", "M", "Nd")
 _BROKEN_DOT: Final = re.compile(r"\.+(?=\w)")
 _SPACES: Final = re.compile(r" {2,}")
-# Nobody's name has a telephone number in it.
+# Nobody's name contains a phone number.
 _LONG_NUMBER: Final = re.compile(r"\d(?:[ .,()'’‘ʼ‐‑–-]*\d){4,}")
 _LINK_WORD: Final = re.compile(r"\b(?:www|https?|mailto)\b", re.IGNORECASE)
 
 
 def is_control(character: str) -> bool:
     """Return whether the character is a control character (U+0085 is one), a line or paragraph separator, a lone
-    surrogate, or one that turns the direction of what follows it.
+    surrogate, or one that changes the direction of the text after it.
     """
     return (
         unicodedata.category(character) in ("Cc", "Cs")
@@ -50,9 +50,7 @@ def holds_encoded_word(text: str) -> bool:
 
 
 def holds_address(text: str) -> bool:
-    """Return whether a program that shows mail could make a link of a part of the text: a web or mail address, a
-    domain.
-    """
+    """Return whether a mail program could turn a part of the text into a link: a web or mail address, a domain."""
     shown = unicodedata.normalize(
         "NFKC", "".join(each for each in text if unicodedata.category(each) != "Cf")
     )
@@ -60,10 +58,11 @@ def holds_address(text: str) -> bool:
 
 
 def name_in_mail(*parts: str) -> str:
-    """Return a name, of one or more parts, as a mail may repeat it: letters, digits and what names are punctuated with.
+    """Return a name, of one or more parts, as a mail may repeat it: letters, digits and the usual punctuation of
+    names.
 
-    Everything else becomes a space, dots get a space after them, long numbers and the beginnings of web addresses go,
-    and what is too long is cut. Never raises; the name may come out empty.
+    Everything else becomes a space, dots get a space after them, long numbers and the beginnings of web addresses are
+    removed, and what is too long is cut. Never raises; the name may be empty.
     """
     text = unicodedata.normalize("NFKC", " ".join(parts))
     allowed = "".join(
@@ -77,7 +76,7 @@ def name_in_mail(*parts: str) -> str:
 
 
 def header_problem(value: str) -> str | None:
-    """Return why the text may not stand in a header; None where it may."""
+    """Return why the text may not be in a header; None if it may."""
     if any(is_control(each) for each in value):
         return "holds a control character"
     if holds_encoded_word(value):

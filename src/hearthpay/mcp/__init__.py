@@ -1,1 +1,1 @@
-"""Agents: the house's tools for models, over stdio with a key or hosted at `/mcp`, on the API's own answers."""
+"""Agents: our tools for models, over stdio with a key or hosted at `/mcp`, based on the API's own responses."""

@@ -1,6 +1,6 @@
-"""What an agent should do next after a refusal: one sentence or two for every code, written for models.
+"""What an agent should do next after a refusal: one or two sentences for every code, written for models.
 
-No advice is a way around a safeguard, and none names a page to sign up or to pay on.
+No advice bypasses a safeguard, and none names a page to sign up or to pay on.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ NEXT_STEPS: Final[Mapping[str, str]] = {
     "not_an_envelope": "Something else answers at that address. Ask the person to check it in this server's settings.",
     "unknown_tool": "Use a tool that tools/list names.",
 }
-"""By code: those of the API, and the few that arise before it is reached."""
+"""By code: those of the API, and the few that occur before it is reached."""
 
 _OTHERWISE: Final = f"Do not retry. {ASK}"
 

@@ -1,7 +1,7 @@
-"""Arguments of tools: the schemas that models read are the very ones that are enforced.
+"""Arguments of tools: the schemas that models read are the ones that are enforced.
 
-The SDK's low-level server hands arguments on as they come. Here they are held against the published schema, and what
-is wrong is said by argument, in plain words, with a corrected example.
+The SDK's low-level server passes arguments on unchecked. Here they are checked against the published schema, and
+errors are reported by argument, in plain words, with a corrected example.
 """
 
 from __future__ import annotations
@@ -86,17 +86,17 @@ def words(description: str, *, longest: int, pattern: str | None = None) -> Json
 
 
 def flag(description: str) -> JsonSchema:
-    """Return the schema of something that is true or false."""
+    """Return the schema of a boolean."""
     return {"type": "boolean", "description": description}
 
 
 def state(description: str) -> JsonSchema:
-    """Return the schema of a state by its two letters."""
+    """Return the schema of a state by its two-letter code."""
     return {"type": "string", "pattern": "^[A-Za-z]{2}$", "description": description}
 
 
 def schema_of(properties: Mapping[str, JsonSchema], required: Sequence[str]) -> JsonSchema:
-    """Return the schema of all arguments: nothing else is taken."""
+    """Return the schema of all arguments: no others are accepted."""
     return {
         "type": "object",
         "properties": dict(properties),
@@ -106,7 +106,7 @@ def schema_of(properties: Mapping[str, JsonSchema], required: Sequence[str]) -> 
 
 
 def without_nulls(schema: JsonSchema, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments without those that are optional and null: null means left out, in nested objects too."""
+    """Return the arguments without the optional ones that are null: null means omitted, in nested objects too."""
     properties, required = schema.get("properties", {}), schema.get("required", ())
     kept = {
         name: value
@@ -120,11 +120,11 @@ def without_nulls(schema: JsonSchema, arguments: Mapping[str, Any]) -> dict[str,
 
 
 def problems_with(schema: JsonSchema, arguments: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return what is wrong with the arguments, each with its name; nothing where all is well."""
+    """Return what is wrong with the arguments, each with its name; empty if they are valid."""
     validator = _validator(json.dumps(schema, sort_keys=True))
     found: list[dict[str, str]] = []
     for error in validator.iter_errors(dict(arguments)):
-        found += _event_details(error)
+        found += _problems_in_error(error)
         if len(found) >= _MOST_PROBLEMS:
             break
     return found
@@ -135,7 +135,7 @@ def _validator(schema: str) -> Draft202012Validator:
     return Draft202012Validator(json.loads(schema), format_checker=_formats)
 
 
-def _event_details(error: ValidationError) -> list[dict[str, str]]:
+def _problems_in_error(error: ValidationError) -> list[dict[str, str]]:
     place = ".".join(str(part) for part in error.absolute_path)
     match error.validator:
         case "required":

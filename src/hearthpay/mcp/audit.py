@@ -1,9 +1,9 @@
-"""The trail of agents: one audit row for each call of a tool and each resource read, with the program's name and what
-came of it. What is refused as too much (the day's requests, or too many at once) leaves none, or the trail would
-grow without end.
+"""The audit trail of agents: one row for each tool call and each resource read, with the program's name and the
+result. What is refused as too much (the day's requests, or too many at once) leaves none, or the trail would grow
+without end.
 
-The deed itself, such as a run, has a row of its own in its own transaction; the request's id joins the two. No
-argument is kept: hours and wages stand where they belong.
+The action itself, such as a run, has its own row in its own transaction; the request's id joins the two. No argument
+is stored: hours and wages are stored where they belong.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LONGEST_NAME: Final = 100
 async def record_tool_call(
     database: Database, actor: Actor, client: str | None, tool: str, answer: ToolAnswer | None
 ) -> None:
-    """Write the row of a call; `answer` is None where it was broken off, and may have been carried out."""
+    """Write the row of a call; `answer` is None if it was cut off, and may have been carried out."""
     if answer is not None and answer.code == _TOO_MANY:
         return
     details: dict[str, object] = {
@@ -49,7 +49,7 @@ async def record_tool_call(
 async def record_resource_read(
     database: Database, actor: Actor, client: str | None, reading: Reading | None
 ) -> None:
-    """Write the row of a resource that was read or refused; None where the reading was broken off."""
+    """Write the row of a resource that was read or refused; None if the reading was cut off."""
     if reading is not None and reading.code == _TOO_MANY:
         return
     details: dict[str, object] = {
@@ -65,7 +65,7 @@ async def record_resource_read(
 
 
 def plain_name(client: str | None) -> str | None:
-    """Return a program's name as it can be kept: one printable line, and nothing that reads like a tax number."""
+    """Return a program's name as it can be stored: one printable line, and nothing that looks like a tax number."""
     if client is None:
         return None
     plain = "".join(each if each.isprintable() else " " for each in client[:_LONGEST_NAME]).strip()
@@ -73,7 +73,7 @@ def plain_name(client: str | None) -> str | None:
 
 
 def _household_of(actor: Actor, answer: ToolAnswer | None) -> UUID | None:
-    """Return the household that the answer is about: an id that was only asked for may be anybody's."""
+    """Return the household that the answer is about: an id that was only requested could be anybody's."""
     if actor.tenant.employer_id is not None:
         return actor.tenant.employer_id
     return None if answer is None else _id_in(answer.structured, "employer_id")

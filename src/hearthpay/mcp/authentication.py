@@ -1,4 +1,4 @@
-"""Who an agent at `/mcp` acts for: the one place that turns what a request carries into an Actor."""
+"""Whom an agent at `/mcp` acts for: the one place that turns a request's credentials into an Actor."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ HOSTED = CallTerms(hosted=True)
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """An agent that was let in, and on which terms."""
+    """An authenticated agent, and its terms."""
 
     actor: Actor
     terms: CallTerms = HOSTED
     client_name: str | None = None
-    """What the program called itself when a person let it in; None for one that comes with a key."""
+    """The program's own name when a person authorized it; None for an agent with a key."""
 
 
 async def authenticate_mcp(request: Request) -> Admitted:
-    """Return whom the agent acts for: by a token that a person gave it, or by an API key, as the API itself takes one.
+    """Return whom the agent acts for: by a token that a person granted, or by an API key, as in the API itself.
 
-    It counts nothing against the limits: each call of a tool and each reading does. A token is looked up each time, so
-    that what was taken back is over at once; it must be for this very address (RFC 8707). Raises
-    `authentication_required`, with the way to a token, and `rate_limited` after too many attempts with keys; tokens
-    run out by themselves, and many people's agents come from one address, so these are told only that theirs is over.
+    It counts nothing against the limits; each tool call and each reading does. A token is looked up each time, so
+    that a revoked one ends at once; it must be for this exact address (RFC 8707). Raises `authentication_required`,
+    with the way to get a token, and `rate_limited` after too many attempts with keys. Tokens expire normally, and
+    many people's agents share one address, so agents with tokens only learn that theirs has ended.
     """
     presented = _bearer_in(request)
     if presented is None or not looks_like_access(presented):
@@ -62,7 +62,7 @@ def _bearer_in(request: Request) -> str | None:
 
 
 def _pointed(request: Request, refusal: Refusal, *, invalid: bool) -> Refusal:
-    """Return the refusal with the header that tells an agent where it gets a token."""
+    """Return the refusal with the header that shows an agent where to get a token."""
     if refusal.code != "authentication_required":
         return refusal
     headers = {"WWW-Authenticate": challenge_of(request, invalid=invalid)}

@@ -1,4 +1,4 @@
-"""What a tool asks of the API, what it gets, and the two ways there: over HTTP, or inside the process."""
+"""What a tool requests from the API, what it gets, and the two ways to call: over HTTP, or inside the process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, Protocol
 
 API: Final = "/api/v1"
 UNANSWERED: Final = 0
-"""The status of a call that no API answered."""
+"""The status of a call that got no response from the API."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,14 +25,14 @@ class ApiCall:
 
 @dataclass(frozen=True, slots=True)
 class ApiAnswer:
-    """What came back: the API's own bytes, an envelope as JSON or a paper."""
+    """The response: the API's own bytes, an envelope as JSON or a document."""
 
     status: int
     media_type: str
     content: bytes
 
     def envelope(self) -> dict[str, Any]:
-        """Return the JSON of the answer; that of anything else is a refusal that says so."""
+        """Return the JSON of the response; for any other content, a refusal that says so."""
         try:
             parsed = json.loads(self.content)
         except ValueError:
@@ -42,8 +42,8 @@ class ApiAnswer:
 
 @dataclass(frozen=True, slots=True)
 class CallTerms:
-    """What whoever let the agent in asks of it: `hosted` calls need an idempotency key to run a payroll, and a grant
-    may demand that each run is held to a preview, and give some `tools` only (None: all).
+    """The agent's terms, set by the person who authorized it: `hosted` calls need an idempotency key to run a
+    payroll, and a grant may require that each run matches a preview, and allow only some `tools` (None: all).
     """
 
     hosted: bool = False
@@ -60,20 +60,20 @@ class ApiCaller(Protocol):
 
     @property
     def terms(self) -> CallTerms:
-        """On which terms the agent was let in."""
+        """The agent's terms."""
         ...
 
     async def call(self, call: ApiCall) -> ApiAnswer:
-        """Make the call; whatever goes wrong is an answer."""
+        """Make the call; any failure is returned as an answer."""
         ...
 
     async def count(self) -> Mapping[str, Any] | None:
-        """Count what is answered without a call; return an envelope's `error` where no more is to be answered."""
+        """Count what is answered without a call; return an envelope's `error` if no more may be answered."""
         ...
 
 
 def refused(code: str, message: str, details: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return an envelope that refuses, for what never got as far as the API."""
+    """Return a refusal envelope, for what never reached the API."""
     error: dict[str, Any] = {"code": code, "message": message}
     if details:
         error["details"] = dict(details)
@@ -81,5 +81,5 @@ def refused(code: str, message: str, details: Mapping[str, Any] | None = None) -
 
 
 def refusal(code: str, message: str, details: Mapping[str, Any] | None = None) -> ApiAnswer:
-    """Return the same as an answer."""
+    """Return the same refusal as an answer."""
     return ApiAnswer(UNANSWERED, "application/json", json.dumps(refused(code, message, details)).encode())

@@ -1,4 +1,4 @@
-"""Prompts: how an agent goes about two things that people ask for again and again."""
+"""Prompts: how an agent does two things that people often ask for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """A prompt: its arguments by name, each with its meaning, and the text with places for them."""
+    """A prompt: its arguments by name, each with its meaning, and the text with placeholders for them."""
 
     name: str
     title: str
@@ -19,7 +19,7 @@ class Guide:
     text: str
 
     def written(self, given: Mapping[str, str]) -> str:
-        """Return the text for these arguments; what was left out is asked for."""
+        """Return the text for these arguments; it asks for those that were omitted."""
         known = {name: given.get(name) or f"(ask me: {what})" for name, what in self.arguments.items()}
         return self.text.format_map(known)
 

@@ -1,7 +1,8 @@
 """`/mcp`: the tools over Streamable HTTP, inside the process, with nothing kept between two requests.
 
-Any process of the installation answers any request. What a client tells only when it introduces itself, its name, goes
-back to it as the session's id, which is nothing but that: no session stands behind it, and no right comes of it.
+Any process of the installation can answer any request. A client gives its name only when it introduces itself, so the
+name is returned to it as the session's id, which is nothing more: there is no session behind it, and it grants no
+right.
 """
 
 from __future__ import annotations
@@ -48,16 +49,16 @@ _log = structlog.get_logger("hearthpay.mcp")
 
 
 class HostedTools:
-    """The endpoint, as ASGI; the SDK is imported with the first request that is authenticated."""
+    """The endpoint, as ASGI; the SDK is imported with the first authenticated request."""
 
     path: Final = PATH
-    """What the request's log line and the metrics call it by."""
+    """The endpoint's name in the request log and the metrics."""
 
     def __init__(self) -> None:
         self._server: Server[Any] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request. Raises Refusal for a request that is not authenticated."""
+        """Answer one request. Raises Refusal for a request that isn't authenticated."""
         scope["route"] = self
         request = Request(scope, receive, send)
         refuse_rebound(request)
@@ -65,7 +66,7 @@ class HostedTools:
         message = await read_json(request)
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-        # One manager a request: it lives in a task group, and so ends with the request that it serves.
+        # One manager per request: it runs in a task group, and so ends with the request that it serves.
         manager = StreamableHTTPSessionManager(
             self._tools(), json_response=True, stateless=True, max_request_body_size=LARGEST_BODY
         )
@@ -78,7 +79,7 @@ class HostedTools:
         if self._server is None:
             from hearthpay.mcp.server import agents_server
 
-            # The SDK tells of each request that it begins and ends; our own log has its line for that.
+            # The SDK logs the beginning and end of each request; our own log has its line for that.
             logging.getLogger("mcp").setLevel(logging.ERROR)
             self._server = agents_server(_caller_of, _noted, _read)
         return self._server
@@ -128,7 +129,7 @@ async def _read(context: Context, reading: Reading | None) -> None:
 
 
 async def _left(row: Awaitable[None], what: str) -> None:
-    """Leave the row, also of a call that is being broken off; a row that cannot be written undoes no deed."""
+    """Write the audit row, even for a call that is being cut off; a row that can't be written undoes no action."""
     with anyio.CancelScope(shield=True):
         try:
             await row
@@ -137,7 +138,7 @@ async def _left(row: Awaitable[None], what: str) -> None:
 
 
 def _client_of(context: Context) -> str | None:
-    """Return the program's name as it told it, now or when it introduced itself, else as the grant has it."""
+    """Return the program's name, as given now or in its introduction, otherwise as the grant has it."""
     from hearthpay.mcp.server import client_of
 
     request = _request_of(context)
@@ -146,7 +147,7 @@ def _client_of(context: Context) -> str | None:
 
 
 def _once(body: bytes, receive: Receive) -> Receive:
-    """Return the body, which was read before, as if it came now; then whatever else comes."""
+    """Return a receiver that first delivers the body, which was read before, then whatever follows."""
     waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replayed() -> Message:
@@ -156,7 +157,7 @@ def _once(body: bytes, receive: Receive) -> Receive:
 
 
 def _introduced(message: object, send: Send) -> Send:
-    """Let the answer to an introduction carry the client's name back to it; a status is a plain number."""
+    """Return a sender that adds the client's name to the response to an introduction; its status is a plain number."""
     name = _name_told(message)
     told = b"" if name is None else base64.urlsafe_b64encode(name.encode("utf-8")).rstrip(b"=")
 
@@ -193,7 +194,7 @@ def _named_in(session: str | None) -> str | None:
 
 
 class InnerCaller:
-    """Calls the API for an agent, while its request is being answered."""
+    """Calls the API for an agent while its request is being answered."""
 
     __slots__ = ("_admitted", "_request")
 
@@ -203,7 +204,7 @@ class InnerCaller:
 
     @property
     def terms(self) -> CallTerms:
-        """On which terms the agent was let in."""
+        """The agent's terms."""
         return self._admitted.terms
 
     async def call(self, call: ApiCall) -> ApiAnswer:
@@ -221,7 +222,7 @@ class InnerCaller:
         return ApiAnswer(answered.status, media_type, answered.body)
 
     async def count(self) -> Mapping[str, Any] | None:
-        """Count it against the requests of the day, as each call of the API is."""
+        """Count it against the requests of the day, like each call of the API."""
         try:
             await spend(self._request, self._admitted.actor)
         except Refusal as refusal:

@@ -17,7 +17,7 @@ KEY_VARIABLE: Final = "HEARTHPAY_API_KEY"
 ADDRESS_VARIABLE: Final = "HEARTHPAY_API_URL"
 OLD_KEY_VARIABLE: Final = "NANNYKEEPER_API_KEY"
 OLD_ADDRESS_VARIABLE: Final = "NANNYKEEPER_API_URL"
-"""What clients of this kind are configured with; read where ours are not set."""
+"""The variables that clients of this kind are configured with; read if ours aren't set."""
 
 USUAL_ADDRESS: Final = "http://127.0.0.1:8000"
 
@@ -28,16 +28,16 @@ _PERMANENT: Final = range(300, 400)
 
 @dataclass(frozen=True, slots=True)
 class ApiEndpoint:
-    """Where the API is, and the key to it; without a key each call says what to set."""
+    """Where the API is, and the key for it; without a key each call says what to set."""
 
     address: str
     key: str | None
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> ApiEndpoint:
-        """Read it from the environment.
+        """Return the endpoint from the environment.
 
-        An address under the old name goes with a key under the old name alone: our key is sent nowhere else.
+        An address under the old name is used only with a key under the old name: our key is sent nowhere else.
         """
         key = environment.get(KEY_VARIABLE, "").strip()
         old_key = environment.get(OLD_KEY_VARIABLE, "").strip()
@@ -49,7 +49,7 @@ class ApiEndpoint:
 
     @property
     def mistake(self) -> ApiAnswer | None:
-        """What is wrong with it, as the answer to a call; None where nothing is."""
+        """What is wrong with it, as the answer to a call; None if it is valid."""
         if self.key is None:
             return refusal(
                 "key_missing",
@@ -75,19 +75,19 @@ class HttpCaller:
     """Calls the API at an address with a key."""
 
     def __init__(self, connection: ApiEndpoint, client: str | None = None) -> None:
-        """`client` is the agent's program, told to the API in `User-Agent`."""
+        """Set the endpoint; `client` is the agent's program, sent to the API in `User-Agent`."""
         self._connection = connection
         self._client = client
         self._http: httpx2.AsyncClient | None = None
 
     @property
     def terms(self) -> CallTerms:
-        """Whoever has the key has set the terms: none."""
+        """No terms: the key already sets what the agent may do."""
         return CallTerms()
 
     async def call(self, call: ApiCall) -> ApiAnswer:
-        """Make the call. A run without an idempotency key gets one, so that it can be sent again when the answer is
-        lost: once by us, then by whoever is told the key.
+        """Make the call. A run without an idempotency key gets one, so that it can be sent again if the answer is
+        lost: once by us, then by the caller, who is given the key.
         """
         mistake = self._connection.mistake
         if mistake is not None:
@@ -112,7 +112,7 @@ class HttpCaller:
         return None
 
     async def close(self) -> None:
-        """Close what is open."""
+        """Close the open connections."""
         if self._http is not None:
             await self._http.aclose()
 

@@ -1,4 +1,4 @@
-"""A resource, from its address to what the model reads: what the API answers, or why it is refused."""
+"""Reads a resource, from its address to what the model reads: the API's answer, or why it is refused."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ NOT_FOUND: Final = "not_found"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What came of reading a resource; `code` is that of a refusal, or `ok`, and `message` says why.
+    """The result of reading a resource; `code` is that of a refusal, or `ok`, and `message` says why.
 
-    `item` is what the address names, None where it names nothing; `payroll_id` the payroll that was read.
+    `item` is what the address names, None if it names nothing; `payroll_id` is the payroll that was read.
     """
 
     item: ResourceTemplate | None
@@ -28,7 +28,7 @@ class Reading:
 
 
 async def answer_reading(caller: ApiCaller, address: str) -> Reading:
-    """Read what is at an address, as the agent's tool for it would; each reading counts as a call."""
+    """Return what is at an address, as the agent's tool for it would; each reading counts as a call."""
     found = resolve_resource(address)
     if found is None:
         return await _counted(caller, Reading(None, NOT_FOUND, "There is nothing at this address."))

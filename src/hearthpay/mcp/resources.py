@@ -19,7 +19,7 @@ PDF: Final = "application/pdf"
 class ResourceTemplate:
     """A kind of resource: the template of its address, and the call that reads one.
 
-    `tool` is the one whose right covers it: who may not call that may not read this.
+    `tool` is the one whose permission covers it: without the permission to call it, this can't be read.
     """
 
     name: str
@@ -113,25 +113,25 @@ RESOURCE_TEMPLATES: Final[tuple[ResourceTemplate, ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class ResolvedResource:
-    """What an address names: an item, and the parts of the address that say which one."""
+    """What an address names: an item, and the parts of the address that identify it."""
 
     item: ResourceTemplate
     named: Mapping[str, str]
 
     @property
     def call(self) -> ApiCall:
-        """The call that reads it."""
+        """The API call that reads the resource."""
         return self.item.call(self.named)
 
     @property
     def payroll_id(self) -> UUID | None:
-        """The payroll that it is about, if it is about one."""
+        """The payroll that it is about, if any."""
         payroll = self.named.get("payroll_id")
         return None if payroll is None else UUID(payroll)
 
 
 def resolve_resource(address: str) -> ResolvedResource | None:
-    """Return what is at an address; None where nothing can be."""
+    """Return what an address names; None if it can't name anything."""
     for item in RESOURCE_TEMPLATES:
         match = item.pattern.fullmatch(address)
         if match is not None:

@@ -1,7 +1,7 @@
 """The tools, resources and prompts on the SDK's low-level server, the same for stdio and for `/mcp`.
 
-The server keeps nothing between two requests: for each one it is told who calls. Importing the SDK takes most of a
-second, so whoever needs this module imports it when it is needed.
+The server keeps nothing between two requests: each one comes with its caller. Importing the SDK takes most of a
+second, so this module is imported only when it is needed.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from hearthpay.mcp.tools.toolbox import TOOLBOX
 Context = ServerRequestContext[Any, Any]
 CallerOf = Callable[[Context], ApiCaller]
 CallNoted = Callable[[Context, str, ToolAnswer | None], Awaitable[None]]
-"""Is told of each call of a tool and its answer, None where it was broken off."""
+"""Called for each tool call with its answer, None if it was cut off."""
 
 ReadingNoted = Callable[[Context, Reading | None], Awaitable[None]]
-"""Is told of each resource that was read, None where it was broken off."""
+"""Called for each resource that was read, None if it was cut off."""
 
 NAME: Final = "hearthpay"
 INSTRUCTIONS: Final = (
@@ -52,9 +52,9 @@ _CLIENTS_NAME: Final = 100
 def agents_server(
     caller_of: CallerOf, noted: CallNoted | None = None, read: ReadingNoted | None = None
 ) -> Server[Any]:
-    """Return the server; `caller_of` tells for each request who calls.
+    """Return the server; `caller_of` returns the caller of each request.
 
-    `noted` hears of each call of a tool, `read` of each resource that was read.
+    `noted` is called for each tool call, `read` for each resource that was read.
     """
 
     async def list_tools(context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -76,7 +76,7 @@ def agents_server(
     async def list_resources(
         _: Context, __: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        # What there is to read is named by templates: a row for each state would fill a model's context.
+        # Resources are named by templates: a row for each state would fill a model's context.
         return types.ListResourcesResult(resources=[])
 
     async def list_templates(
@@ -134,7 +134,7 @@ def agents_server(
             "resources/list": _PUBLIC_HOUR,
             "resources/templates/list": _PUBLIC_HOUR,
         },
-        # Else the SDK lists all tools, and serialises them, for each call of one.
+        # Otherwise the SDK lists and serializes all tools for each call of one.
         get_tool_input_schema=_SCHEMAS.get,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
@@ -147,7 +147,7 @@ def agents_server(
 
 
 def client_of(context: Context) -> str | None:
-    """Return name and version of the agent's program as it tells them, None where it does not."""
+    """Return the name and version that the agent's program gives, None if it gives none."""
     told = context.session.client_params
     if told is None:
         return None

@@ -1,7 +1,7 @@
-"""`hearthpay mcp`: the tools over standard input and output, for an agent on the same desk.
+"""`hearthpay mcp`: the tools over standard input and output, for an agent on the same machine.
 
-It needs the API's address and a key, and nothing else of an installation: no database, no data directory. What takes
-long to import is imported in `main`.
+It needs the API's address and a key, and nothing else of an installation: no database, no data directory. Slow
+imports are in `main`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ async def _serve() -> None:
 
 
 def _plain(name: str | None) -> str | None:
-    """Return a client's name as a header can carry it."""
+    """Return a client's name in a form that a header can carry."""
     if name is None:
         return None
     return "".join(

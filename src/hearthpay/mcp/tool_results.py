@@ -23,7 +23,7 @@ _OF_THE_ENTRY: Final = re.compile(r"^employees\[0\]\.")
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """What a tool answers: an object, and the same as text; `code` is that of a refusal, or `ok`."""
+    """A tool's answer: an object, and the same as text; `code` is that of a refusal, or `ok`."""
 
     structured: dict[str, Any]
     text: str
@@ -36,7 +36,7 @@ class ToolAnswer:
 
 
 async def answer_call(caller: ApiCaller, name: str, arguments: Arguments) -> ToolAnswer:
-    """Call a tool by its name; whatever goes wrong is an answer that says so, and counts as a call."""
+    """Call a tool by its name; any failure is returned as an answer, and counts as a call."""
     if name in BY_NAME:
         arguments = without_nulls(BY_NAME[name].input_schema(caller.terms), arguments)
     refused = _refused_here(caller.terms, name, arguments)
@@ -49,13 +49,13 @@ async def answer_call(caller: ApiCaller, name: str, arguments: Arguments) -> Too
     if "error" in body:
         return _refused_by_the_api(tool, arguments, body["error"])
     shaped = tool.shaped(body)
-    # What was not reshaped travels as the API spelled it, to the last digit.
+    # What wasn't reshaped is passed on as the API wrote it, to the last digit.
     text = answered.content.decode("utf-8") if shaped == body else json.dumps(shaped, ensure_ascii=False)
     return ToolAnswer(shaped, text)
 
 
 def _refused_here(terms: CallTerms, name: str, arguments: Arguments) -> ToolAnswer | None:
-    """Return what is wrong with a call before anything is asked of the API; None where nothing is."""
+    """Return what is wrong with a call before the API is called; None if it is valid."""
     tool = BY_NAME.get(name)
     if tool is None:
         return _refusal("unknown_tool", f"There is no tool of this name. There are: {', '.join(BY_NAME)}.")
@@ -104,7 +104,7 @@ def _refusal(code: str, message: str, **told: Any) -> ToolAnswer:
 
 
 def _own(tool: AgentTool, arguments: Arguments) -> dict[str, Any]:
-    """Return what the API's examples know nothing of."""
+    """Return the example values that the API's examples don't have."""
     keep = ("idempotency_key",) if "idempotency_key" in tool.properties else ()
     return {
         name: arguments[name]
@@ -114,7 +114,7 @@ def _own(tool: AgentTool, arguments: Arguments) -> dict[str, Any]:
 
 
 def _can_be_repeated(name: str, value: object) -> bool:
-    """Return whether nothing in the argument reads like a number that no answer repeats."""
+    """Return whether the argument contains nothing like a number that must not be repeated in an answer."""
     if isinstance(value, str):
         return not (key_holds_a_secret(value) if name == "idempotency_key" else holds_a_secret(value))
     if isinstance(value, Mapping):
@@ -127,7 +127,7 @@ def _can_be_repeated(name: str, value: object) -> bool:
 def _corrected(
     tool: AgentTool, arguments: Arguments, problems: list[dict[str, str]], required: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Return the arguments as they were sent, with an example's values where something was wrong or is missing."""
+    """Return the arguments as they were sent, with example values where something was wrong or is missing."""
     wrong = {problem["field"].partition(".")[0] for problem in problems}
     kept = {
         name: value

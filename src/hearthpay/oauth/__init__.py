@@ -1,1 +1,1 @@
-"""Agents that come with a token: who they say they are, what a person gave them, and the tokens they show for it."""
+"""Agents with a token: who they say they are, what a person granted them, and their tokens."""

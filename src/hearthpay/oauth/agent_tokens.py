@@ -1,7 +1,7 @@
-"""The secrets of agents: codes, access tokens and refresh tokens. The database keeps their SHA-256.
+"""The secrets of agents: codes, access tokens and refresh tokens. The database stores their SHA-256.
 
-Each kind begins with letters of its own, so that none is taken for another, nor for an API key, and what is found in
-a log or a repository can be told.
+Each kind has its own prefix, so that none is mistaken for another or for an API key, and one found in a log or a
+repository can be recognized.
 """
 
 import datetime
@@ -47,11 +47,11 @@ def new_secret(kind: SecretKind) -> AgentSecret:
 
 
 def read_secret(kind: SecretKind, text: str) -> AgentSecret | None:
-    """Return the secret of this kind that the text spells, or None where it can be none."""
+    """Return the secret of this kind that the text contains, or None if it can't be one."""
     token = parse_token(text.removeprefix(PREFIXES[kind])) if text.startswith(PREFIXES[kind]) else None
     return None if token is None else AgentSecret(kind, token)
 
 
 def looks_like_access(text: str) -> bool:
-    """Return whether the text claims to be an access token."""
+    """Return whether the text looks like an access token."""
     return text.startswith(PREFIXES["access"])

@@ -1,7 +1,7 @@
-"""An agent asks to be let in: its question is checked, kept for a while, opened by one person in one browser, answered.
+"""An agent's authorization request: checked, stored for a while, opened by one person in one browser, and answered.
 
 RFC 6749, section 4.1, as OAuth 2.1 narrows it: a code only, with a proof key of S256 (RFC 7636), for this service
-alone (RFC 8707), and the answer says who gives it (RFC 9207).
+only (RFC 8707), and the answer names its issuer (RFC 9207).
 """
 
 import datetime
@@ -36,24 +36,24 @@ from hearthpay.oauth.scopes import RUNNING, SCOPES, tools_of
 from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_token
 
 ASKS_FOR: Final = datetime.timedelta(minutes=30)
-"""How long a question waits for its answer."""
+"""How long a request waits for its answer."""
 OF_NETWORK: Final = 30
-"""Questions that may wait at once, asked from one network: anybody can ask them."""
+"""How many requests from one network may be pending at once: anybody can make them."""
 REQUESTS_PER_CLIENT: Final = 300
-"""The same of one program; the first of a network has room even so."""
+"""The same for one program; the first request of a network is accepted anyway."""
 GRANT_LIFETIMES: Final = (
     datetime.timedelta(days=1),
     datetime.timedelta(days=30),
     datetime.timedelta(days=90),
     datetime.timedelta(days=365),
 )
-"""For how long an agent can be let in."""
+"""How long an agent's access can last."""
 
 _CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _LONGEST_STATE: Final = 2000
 MOST_AGENTS: Final = 20
-"""Agents that act in one person's name at once, in one organization and mode."""
+"""How many agents may act in one person's name at once, in one organization and mode."""
 
 _TOO_MANY: Final = mark(
     "You've connected 20 apps here. Disconnect one first, under Settings, Connected apps."
@@ -83,7 +83,7 @@ _ANSWER: Final = text("SELECT answer_agent_request(:asked, :session, :now, :give
 
 @dataclass(frozen=True, slots=True)
 class AuthorizationRequest:
-    """What an agent asks for, found right."""
+    """What an agent requests, after validation."""
 
     client: Client
     redirect_uri: str
@@ -96,7 +96,7 @@ class AuthorizationRequest:
 
 @dataclass(frozen=True, slots=True)
 class PendingAuthorization:
-    """The question as the person who answers it sees it."""
+    """The request as the person who answers it sees it."""
 
     client_id: str
     redirect_uri: str
@@ -107,7 +107,7 @@ class PendingAuthorization:
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """What a person gives: one household, what the agent may do there, whether runs are held to a preview, how long."""
+    """What a person grants: one household, permissions there, whether runs must match a preview, and how long."""
 
     employer_id: UUID
     scopes: frozenset[str]
@@ -118,8 +118,8 @@ class Consent:
 def redirect_of(client: Client, asked: Mapping[str, str]) -> tuple[str, bool]:
     """Return where the answer goes, and whether the agent named it.
 
-    Raises OAuthError for an address that is not the agent's, or none that anything is sent to: nothing is sent there,
-    not even that.
+    Raises OAuthError for an address that isn't the agent's, or one that never gets an answer: nothing is sent there,
+    not even the error.
     """
     named = asked.get("redirect_uri")
     if named is None:
@@ -137,7 +137,7 @@ def redirect_of(client: Client, asked: Mapping[str, str]) -> tuple[str, bool]:
 def read_authorization_request(
     client: Client, asked: Mapping[str, str], resource: str
 ) -> AuthorizationRequest:
-    """Return the question that a program asks; `resource` is the address of the tools here. Raises OAuthError."""
+    """Return a program's validated request; `resource` is the address of the tools here. Raises OAuthError."""
     redirect_uri, given = redirect_of(client, asked)
     if asked.get("response_type") != "code":
         raise OAuthError("unsupported_response_type", "response_type must be 'code'.")
@@ -159,7 +159,7 @@ def read_authorization_request(
 
 
 def refuse_other_resource(named: str | None, resource: str) -> None:
-    """Refuse a token that is meant for another service (RFC 8707). Raises OAuthError `invalid_target`."""
+    """Refuse a token intended for another service (RFC 8707). Raises OAuthError `invalid_target`."""
     try:
         other = named is not None and _normal(named) != _normal(resource)
     except ValueError:
@@ -171,9 +171,9 @@ def refuse_other_resource(named: str | None, resource: str) -> None:
 async def store_authorization_request(
     session: AsyncSession, now: datetime.datetime, question: AuthorizationRequest, came_from: str
 ) -> PortalToken:
-    """Keep the question until somebody answers it, and return the secret by which it is opened.
+    """Store the request until somebody answers it, and return the secret that opens it.
 
-    Raises `rate_limited` where too many of this program, or from the network that it `came_from`, wait for an answer.
+    Raises `rate_limited` if too many of this program, or from the network that it `came_from`, are pending.
     """
     address = hashlib.sha256(came_from.encode()).digest()
     client_id = question.client.client_id
@@ -206,9 +206,9 @@ async def store_authorization_request(
 async def open_authorization_request(
     session: AsyncSession, now: datetime.datetime, presented: str, session_id: UUID
 ) -> PendingAuthorization:
-    """Return the question, which belongs to the session that opened it; the transaction is its person's.
+    """Return the request, which belongs to the session that opened it; the transaction is its person's.
 
-    Raises `gone` for one that was answered, has expired, was opened by somebody else, or never was.
+    Raises `gone` for one that was answered, has expired, was opened by somebody else, or never existed.
     """
     token = parse_token(presented)
     values = {"asked": None if token is None else token.hash, "session": session_id, "now": now}
@@ -227,10 +227,10 @@ async def approve(
     client: Client,
     consent: Consent,
 ) -> str:
-    """Give the agent what the person has chosen, and return the address that carries the code to it.
+    """Grant the agent what the person has chosen, and return the address that carries the code to it.
 
-    The actor is the person in the mode of the household. Raises `validation_error`, `scope_required` for who may not,
-    `not_found` for a household out of reach, and `gone` where the question is over.
+    The actor is the person in the mode of the household. Raises `validation_error`, `scope_required` without the
+    right, `not_found` for a household out of reach, and `gone` if the request has ended.
     """
     allow(actor, KEEP_AGENTS, consent.employer_id)
     if await session.scalar(_HOUSEHOLD, {"household": consent.employer_id}) is None:
@@ -294,13 +294,13 @@ async def deny(
     session_id: UUID,
     question: PendingAuthorization,
 ) -> str:
-    """Refuse the agent, and return the address that tells it. Raises `gone` where the question was answered."""
+    """Refuse the agent, and return the address that carries the refusal. Raises `gone` if the request was answered."""
     await _answer(session, now, presented, session_id, None, None)
     return with_answer(question.redirect_uri, {"error": "access_denied", "state": question.state})
 
 
 def with_answer(redirect_uri: str, answer: Mapping[str, str | None]) -> str:
-    """Return the agent's address with the answer added to whatever it has."""
+    """Return the agent's address with the answer added to its query."""
     parts = urlsplit(redirect_uri)
     added = urlencode({name: value for name, value in answer.items() if value is not None})
     return urlunsplit(parts._replace(query=f"{parts.query}&{added}" if parts.query else added))

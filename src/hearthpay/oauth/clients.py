@@ -1,7 +1,7 @@
-"""Programs that introduce themselves: dynamic client registration (RFC 7591), limited, and forgotten when not used.
+"""Programs that register themselves: dynamic client registration (RFC 7591), limited, and deleted if unused.
 
-All are public clients: a program that runs on people's machines keeps no secret, and the proof key of each code
-(RFC 7636) is what counts. Whatever else a program asks for at its registration is answered with what it gets instead
+All are public clients: a program that runs on people's machines keeps no secret, and the proof key of each code (RFC
+7636) is what counts. Anything else that a program requests at its registration is answered with what it gets instead
 (section 3.2.1).
 """
 
@@ -21,7 +21,7 @@ from hearthpay.oauth.refusals import OAuthError
 from hearthpay.wire.secrecy import holds_a_secret
 
 UNUSED_FOR: Final = datetime.timedelta(hours=24)
-"""How long a program that nobody has let in is remembered."""
+"""How long a program that nobody has authorized is remembered."""
 AN_HOUR: Final = 20
 IN_ALL: Final = 5_000
 
@@ -35,7 +35,7 @@ _INTRODUCE: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A program, as it calls itself."""
+    """A program, with the name it gives itself."""
 
     client_id: str
     name: str
@@ -45,7 +45,7 @@ class Client:
 async def register(
     session: AsyncSession, now: datetime.datetime, metadata: Mapping[str, Any], came_from: str
 ) -> Client:
-    """Remember a program and return it with its new id.
+    """Store a program and return it with its new id.
 
     Raises OAuthError: `invalid_redirect_uri`, `invalid_client_metadata`; `temporarily_unavailable` after too many.
     """
@@ -59,7 +59,7 @@ async def register(
 
 
 async def find_client(session: AsyncSession, now: datetime.datetime, client_id: str) -> Client | None:
-    """Return the program with this id, if it is remembered still."""
+    """Return the program with this id, if it is still stored."""
     found = await session.scalar(
         select(AgentClient).where(AgentClient.client_id == client_id, AgentClient.expires_at > now)
     )
@@ -67,7 +67,7 @@ async def find_client(session: AsyncSession, now: datetime.datetime, client_id: 
 
 
 def read_metadata(metadata: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
-    """Return name and addresses that a program tells of itself (RFC 7591, section 2). Raises OAuthError."""
+    """Return the name and addresses that a program gives (RFC 7591, section 2). Raises OAuthError."""
     uris = metadata.get("redirect_uris")
     if not isinstance(uris, Sequence) or isinstance(uris, str) or not 0 < len(uris) <= _MOST_ADDRESSES:
         raise OAuthError(
@@ -88,7 +88,7 @@ def read_metadata(metadata: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
 
 
 def plain_name(name: str | None) -> str:
-    """Return a program's name as it can be shown: one printable line, without what reads like a number of the vault."""
+    """Return a program's name for display: one printable line, without what looks like a number of the vault."""
     plain = "".join(each if each.isprintable() else " " for each in (name or ""))
     if holds_a_secret(plain):
         return _UNNAMED

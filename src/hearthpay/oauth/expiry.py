@@ -1,7 +1,8 @@
-"""What time does away with: programs that nobody let in, questions, and tokens long over. For the worker.
+"""Deletes what has expired: programs that nobody authorized, requests, and tokens that ended long ago. For the
+worker.
 
-A question that gave nobody anything goes as soon as it is over. One that was answered with a code stays for a while, as
-tokens do: who shows them again is recognized.
+A request that granted nothing is deleted as soon as it has ended. One that was answered with a code stays for a
+while, as tokens do, so that their reuse is recognized.
 """
 
 import datetime
@@ -27,7 +28,7 @@ _TOKENS: Final = text(
 
 
 async def forget_agents(session: AsyncSession, now: datetime.datetime, *, limit: int) -> tuple[int, int, int]:
-    """Delete what is over, at most so many of each; return how many programs, questions and tokens. Grants stay."""
+    """Delete what has ended, up to a limit of each; return how many programs, requests and tokens. Grants stay."""
     before = now - _KEPT
     return (
         len((await session.execute(_CLIENTS, {"now": now, "limit": limit})).all()),

@@ -1,4 +1,4 @@
-"""The agents that are connected to an organization: what each was given, what it did, and how it is sent away."""
+"""The agents connected to an organization: what each was granted, what it did, and how it is disconnected."""
 
 import datetime
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from hearthpay.oauth.models import AgentGrant
 
 @dataclass(frozen=True, slots=True)
 class GrantedAgent:
-    """An agent that was let in; `last_used_at` None: it has done nothing yet."""
+    """An agent that was authorized; `last_used_at` None: it has done nothing yet."""
 
     grant: AgentGrant
     last_used_at: datetime.datetime | None
@@ -36,7 +36,7 @@ class AgentAuditEntry:
 
 
 async def list_agents(session: AsyncSession, actor: Actor) -> Sequence[GrantedAgent]:
-    """Return the agents of the organization and mode that the actor looks at, the latest first, ended ones included."""
+    """Return the agents of the actor's organization and mode, the latest first, including ended ones."""
     allow(actor, READ_AGENTS)
     grants = (
         await session.scalars(
@@ -55,7 +55,7 @@ async def list_agents(session: AsyncSession, actor: Actor) -> Sequence[GrantedAg
 async def read_agent(
     session: AsyncSession, actor: Actor, grant_id: UUID, *, limit: int = 100
 ) -> tuple[AgentGrant, Sequence[AgentAuditEntry]]:
-    """Return an agent and what it did last. Raises `not_found`."""
+    """Return an agent and its latest actions. Raises `not_found`."""
     allow(actor, READ_AGENTS)
     grant = await _grant(session, actor, grant_id)
     audit_entries = await agent_audit_entries(session, grant.id, limit=limit)
@@ -63,7 +63,7 @@ async def read_agent(
 
 
 async def revoke_grant(session: AsyncSession, actor: Actor, clock: Clock, grant_id: UUID) -> None:
-    """Send an agent away: the next thing that it asks is refused. Raises `not_found`; once ended, does nothing."""
+    """Disconnect an agent: its next request is refused. Raises `not_found`; does nothing if it has ended."""
     allow(actor, END_AGENTS)
     grant = await _grant(session, actor, grant_id)
     ended = await session.scalar(

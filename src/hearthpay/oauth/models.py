@@ -10,7 +10,7 @@ from hearthpay.database.base import Base
 
 
 class AgentClient(Base):
-    """A program that has introduced itself: what it says of itself is public, and proves nothing."""
+    """A program that has registered itself: what it says about itself is public, and proves nothing."""
 
     __tablename__ = "agent_clients"
 
@@ -25,7 +25,7 @@ class AgentClient(Base):
 
 
 class AgentGrant(Base):
-    """What a person gave an agent: one household, some tools, for a while. Ended, it stays ended."""
+    """What a person granted an agent: one household, some tools, for a while. Once ended it stays ended."""
 
     __tablename__ = "agent_grants"
 
@@ -47,7 +47,7 @@ class AgentGrant(Base):
 
 
 class AgentRequest(Base):
-    """A question whether an agent may come in; written here, opened and answered by functions of the database."""
+    """A request for authorization; written here, opened and answered by functions of the database."""
 
     __tablename__ = "agent_requests"
 

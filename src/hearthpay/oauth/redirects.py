@@ -1,8 +1,8 @@
-"""Where an agent's answer may be sent: its own addresses, exactly, but for the port on the person's own machine.
+"""Where an agent's answer may be sent: its own addresses, exactly, except for the port on the person's own machine.
 
-RFC 8252 lets a program on the machine listen on whatever port is free (section 7.3); OAuth 2.1 compares everything
-else as text. What a browser would run instead of opening is no address. A host is spelled so that browsers read it as
-we do: what a person is told of an address must be where it leads.
+RFC 8252 lets a program on the machine listen on any free port (section 7.3); OAuth 2.1 compares everything else as
+text. Anything that a browser would run instead of opening is refused. A host is spelled so that browsers read it as
+we do: an address must lead where the page says.
 """
 
 import re
@@ -17,12 +17,12 @@ _NEVER: Final = frozenset(
     {"javascript", "data", "vbscript", "file", "filesystem", "blob", "about", "view-source", "intent"}
     | {"ftp", "ws", "wss", "mailto", "tel", "sms"}
 )
-"""What a browser runs or shows itself, passes on to whatever it names, or asks somebody to send."""
+"""Schemes that a browser runs or shows itself, passes to whatever they name, or uses to send something."""
 _HOST: Final = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|[0-9a-f:.]*:[0-9a-f:.]*")
 
 
 def refused_redirect(uri: str) -> str | None:
-    """Return why an answer is never sent to this address; None where it may be."""
+    """Return why an answer is never sent to this address; None if it may be."""
     parts = _split(uri)
     if parts is None or not parts.scheme or len(uri) > _LONGEST:
         return "is not an address"
@@ -42,21 +42,21 @@ def refused_redirect(uri: str) -> str | None:
 
 
 def is_registered(uri: str, registered: Iterable[str]) -> bool:
-    """Return whether the agent has told this address; on the machine itself, any port of it."""
+    """Return whether the agent has registered this address; on the local machine, with any port."""
     return any(uri == each or _same_but_port(uri, each) for each in registered)
 
 
 def place_of(uri: str) -> str:
-    """Return where the answer goes: the host, or of a program on the person's machine the scheme that opens it.
+    """Return where the answer goes: the host, or for a program on the person's machine the scheme that opens it.
 
-    What stands behind such a scheme is the program's own business, and may look like anybody's host.
+    The part after such a scheme is up to the program, and may look like anybody's host.
     """
     parts = urlsplit(uri)
     return parts.hostname or "" if parts.scheme in _WEB else f"{parts.scheme}:"
 
 
 def source_of(uri: str) -> str:
-    """Return how a content policy names the address."""
+    """Return the address as a content security policy names it."""
     parts = urlsplit(uri)
     if parts.scheme in _WEB:
         return f"{parts.scheme}://{parts.netloc}"

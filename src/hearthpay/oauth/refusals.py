@@ -1,4 +1,4 @@
-"""Refusals in the words of OAuth: what programs that ask for a token switch on."""
+"""Refusals in OAuth's terms, which programs that request a token rely on."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ _BAD_REQUEST: Final = 400
 
 
 class OAuthError(Exception):
-    """A request for a token, or to be let in, that is refused. `error` is the code of the RFC that has it."""
+    """A refused request for a token or an authorization. `error` is the code from the relevant RFC."""
 
     def __init__(self, error: str, description: str, *, status: int = _BAD_REQUEST) -> None:
         super().__init__(error, description)
@@ -16,5 +16,5 @@ class OAuthError(Exception):
 
     @property
     def body(self) -> dict[str, str]:
-        """What is answered (RFC 6749, section 5.2)."""
+        """The response body (RFC 6749, section 5.2)."""
         return {"error": self.error, "error_description": self.description}

@@ -1,6 +1,6 @@
-"""A grant has ended by what a program showed: it stands in the audit trail, and of a theft the person is told.
+"""Records a grant that was ended by a secret a program sent, and notifies the person if it means a theft.
 
-In the transaction that ended it. What was shown once and is shown again was stolen, from the program or by it.
+In the transaction that ended it. A secret used a second time was stolen, from the program or by it.
 """
 
 import datetime
@@ -25,7 +25,7 @@ from hearthpay.people.mails import person_mail
 from hearthpay.security.key_ring import KeyRingError
 
 STOLEN: Final = frozenset({"code_reused", "refresh_reused"})
-"""The reasons for which a grant ends by itself: of these its person is told."""
+"""The reasons for which a grant ends automatically; the person is notified of these."""
 
 _NEWS_LAST: Final = datetime.timedelta(days=7)
 
@@ -62,7 +62,7 @@ _log = structlog.get_logger("hearthpay.oauth")
 
 @dataclass(frozen=True, slots=True)
 class RequestOrigin:
-    """Where a revocation comes from: the context that writes to people, and the request's id."""
+    """Where a revocation comes from: the context that sends mail to people, and the request's id."""
 
     people_context: PeopleContext
     request_id: str
@@ -71,9 +71,9 @@ class RequestOrigin:
 async def record_revocation(
     session: AsyncSession, now: datetime.datetime, origin: RequestOrigin, *, shown: bytes, client_id: str
 ) -> None:
-    """Note that the grant of this secret has just ended, and tell its person where that means a theft.
+    """Record that the grant of this secret has just ended, and notify its person if that means a theft.
 
-    From here on the transaction is the tenant's whose grant it was.
+    From here on the transaction belongs to the grant's tenant.
     """
     row = await fetch_one(session, _FIND, {"shown": shown, "client": client_id})
     actor = Actor.token(
@@ -106,7 +106,7 @@ async def _warn(
     client_name: str,
     grant_id: UUID,
 ) -> None:
-    """Queue the warning; without keys to seal it there is none, and the grant has ended all the same."""
+    """Queue the warning; without keys to encrypt it there is none, and the grant has ended anyway."""
     person = await fetch_optional(session, _PERSON, {"person": person_id})
     if person is None or people_context.ring is None:
         return

@@ -1,6 +1,6 @@
-"""What programs ask of the authorization server without a person: who it is, to be known, for tokens, to give them up.
+"""What programs request from the authorization server without a person: metadata, registration, tokens, revocation.
 
-Answers are OAuth's own, not the API's envelope. The question to a person is a page (`web/agents`).
+Responses are OAuth's own, not the API's envelope. The request to a person is a page (`web/agents`).
 """
 
 from __future__ import annotations

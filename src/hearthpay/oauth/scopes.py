@@ -1,4 +1,4 @@
-"""What can be given to an agent: its tools in groups, as a person is asked about them, and as scopes of OAuth."""
+"""What can be granted to an agent: its tools in groups, as a person is asked about them, and as OAuth scopes."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from hearthpay.languages.catalogue import mark
 
 @dataclass(frozen=True, slots=True)
 class ScopeGroup:
-    """Tools that are given together. `scope` is their name in OAuth; `changes`: something comes of a call."""
+    """Tools that are granted together. `scope` is their name in OAuth; `changes`: a call has an effect."""
 
     scope: str
     label: str
@@ -49,18 +49,18 @@ RUNNING: Final = "payroll:run"
 
 
 def tools_of(scopes: Iterable[str]) -> tuple[str, ...]:
-    """Return the tools of these scopes; what can be read is always among them."""
+    """Return the tools of these scopes; the read-only ones are always included."""
     wanted = {READING, *scopes}
     return tuple(tool for offer in OFFERS if offer.scope in wanted for tool in offer.tools)
 
 
 def scopes_of(tools: Iterable[str]) -> tuple[str, ...]:
-    """Return the scopes whose tools are all among these."""
+    """Return the scopes whose tools are all included."""
     given = frozenset(tools)
     return tuple(offer.scope for offer in OFFERS if given.issuperset(offer.tools))
 
 
 def allows_changes(tools: Iterable[str]) -> bool:
-    """Return whether something can come of a call of these."""
+    """Return whether calls of these can have an effect."""
     given = frozenset(tools)
     return any(offer.changes and not given.isdisjoint(offer.tools) for offer in OFFERS)

@@ -1,4 +1,4 @@
-"""Codes and refresh tokens, changed for tokens: each once. What comes a second time was stolen, and ends the grant."""
+"""Codes and refresh tokens, exchanged for tokens: each once. One sent a second time was stolen, and ends the grant."""
 
 import base64
 import datetime
@@ -94,7 +94,7 @@ _NOT_GOOD_TOKEN: Final = (
 
 @dataclass(frozen=True, slots=True)
 class IssuedTokens:
-    """What an agent gets; `expires_in` in seconds, of the access token."""
+    """The tokens for an agent; `expires_in` is the access token's, in seconds."""
 
     access: AgentSecret
     refresh: AgentSecret
@@ -104,7 +104,7 @@ class IssuedTokens:
 
 @dataclass(frozen=True, slots=True)
 class AgentAccess:
-    """Who comes with an access token: the actor, what it may call, whether runs must be held to a preview."""
+    """The access that a token gives: the actor, what it may call, whether runs must match a preview."""
 
     actor: Actor
     tools: frozenset[str]
@@ -124,9 +124,9 @@ async def exchange_code(
     resource: str | None,
     origin: RequestOrigin,
 ) -> IssuedTokens | None:
-    """Return the tokens for a code; None where it is no good: what it has done to the grant stays done, and is noted.
+    """Return the tokens for a code; None if it is invalid: its effect on the grant remains, and is recorded.
 
-    Raises OAuthError where something is wrong that the right agent could mend: `invalid_grant`, `invalid_target`.
+    Raises OAuthError for an error that the right agent could fix: `invalid_grant`, `invalid_target`.
     """
     shown = read_secret("code", code)
     row = None if shown is None else await fetch_optional(session, _FIND_CODE, {"shown": shown.hash})
@@ -153,7 +153,7 @@ async def exchange_refresh(
 ) -> IssuedTokens | None:
     """Return new tokens for a refresh token, as `exchange_code` does for a code.
 
-    A narrower scope than the grant's is no wish that can be had: tokens are what the grant is.
+    Narrowing the scope is not supported: tokens have the scope of the grant.
     """
     shown = read_secret("refresh", refresh)
     row = None if shown is None else await fetch_optional(session, _FIND_REFRESH, {"shown": shown.hash})
@@ -168,7 +168,7 @@ async def exchange_refresh(
 async def revoke(
     session: AsyncSession, now: datetime.datetime, *, client_id: str, token: str, origin: RequestOrigin
 ) -> None:
-    """End the grant of a token, access or refresh, if it is this program's (RFC 7009); else do nothing."""
+    """End the grant of a token, access or refresh, if it is this program's (RFC 7009); otherwise do nothing."""
     shown = read_secret("access", token) or read_secret("refresh", token)
     if shown is None:
         return
@@ -180,10 +180,10 @@ async def revoke(
 async def find_access(
     session: AsyncSession, now: datetime.datetime, presented: str, request_id: str
 ) -> AgentAccess | None:
-    """Return who comes with this access token; None where it opens nothing any more.
+    """Return the access for this access token; None if it is no longer valid.
 
-    It reaches the grant's household. It may do no more than its person may at this moment, and no more than look where
-    nothing else was given.
+    It reaches the grant's household. It may do no more than its person currently may, and only read if nothing else
+    was granted.
     """
     shown = read_secret("access", presented)
     row = (

@@ -1,1 +1,1 @@
-"""Payrolls: previewed, run, sent on their day, read and undone."""
+"""Payrolls: previewed, run, sent on their day, read and voided."""

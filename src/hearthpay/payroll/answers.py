@@ -1,4 +1,4 @@
-"""Payrolls as the wire contract spells them: cents become dollars here, at the edge."""
+"""Payrolls in the format of the API: cents become dollars here, at the edge."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -75,7 +75,7 @@ def preview_data(preview: Preview) -> dict[str, Any]:
 
 
 def estimate_json(record: PayrollRecord) -> bytes:
-    """Return what a scheduled payroll is expected to be, as JSON to be kept: the answer, and its messages."""
+    """Return the expected result of a scheduled payroll as JSON for storage: the response, and its messages."""
     amounts = _amounts(record)
     amounts["employees"] = [
         {**answered, MESSAGES: [to_json(each) for each in paycheck.warnings]}
@@ -111,7 +111,7 @@ def run_data(payroll: StoredPayroll) -> dict[str, Any]:
 
 
 def detail_data(payroll: StoredPayroll, payment_status: PayrollPaymentStatus) -> dict[str, Any]:
-    """Return the ``data`` of one payroll: as run returned it, with its history and how it stands now."""
+    """Return the ``data`` of one payroll: as run returned it, with its history and its current status."""
     ran = run_data(payroll)
     data = {
         **ran,
@@ -126,7 +126,7 @@ def detail_data(payroll: StoredPayroll, payment_status: PayrollPaymentStatus) ->
         "created_at": payroll.created_at,
     }
     for employee in data["employees"]:
-        # Of an estimate the ids are text, and of what is not sent yet no deposit can wait.
+        # In an estimate the ids are text, and a payroll that isn't sent yet has no waiting deposit.
         deposit = payroll.available_actions.deposits.get(employee["employee_id"])
         if deposit is not None and deposit.remedies:
             employee["remedies"] = list(deposit.remedies)
@@ -140,7 +140,7 @@ def detail_data(payroll: StoredPayroll, payment_status: PayrollPaymentStatus) ->
 
 
 def _documents(payroll: StoredPayroll) -> list[dict[str, Any]]:
-    """Return how the pay stubs are asked for, of a payroll that was paid."""
+    """Return how to request the pay stubs of a paid payroll."""
     if payroll.status not in HAS_PAY_STUBS:
         return []
     return [
@@ -174,7 +174,7 @@ def _outcome(outcome: Outcome | None) -> dict[str, Any] | None:
 
 
 def summary_data(payroll: Payroll, employee_count: int) -> dict[str, Any]:
-    """Return a payroll as a list shows one."""
+    """Return a payroll in the format of a list."""
     return {
         "payroll_id": payroll.id,
         "employer_id": payroll.employer_id,
@@ -213,13 +213,15 @@ def _amounts(record: PayrollRecord) -> dict[str, Any]:
 
 
 def _provisional(paychecks: Iterable[PaycheckRow]) -> dict[str, list[str]]:
-    """Return the lines whose figures were not published, where there are any."""
+    """Return the lines with unpublished figures, if there are any."""
     lines = provisional_lines(paychecks)
     return {"provisional": list(lines)} if lines else {}
 
 
 def _as_expected(estimate: Any) -> Any:
-    """Return a part of what was expected with its numbers as an estimate has always spelled them: 912.5, not 912.50."""
+    """Return a part of the expected result with its numbers as estimates have always spelled them: 912.5, not
+    912.50.
+    """
     if isinstance(estimate, Decimal):
         return shortest(estimate)
     if isinstance(estimate, Mapping):
@@ -287,7 +289,7 @@ def _paycheck(paycheck: PaycheckRow, tax_year: int) -> dict[str, Any]:
 
 
 def _earnings(paycheck: PaycheckRow) -> dict[str, Any]:
-    """Return the parts of gross pay; what the order left out is a bare 0."""
+    """Return the parts of gross pay; what the order omitted is a bare 0."""
     parts: dict[str, Any] = paycheck.earnings._asdict()
     for name, part in parts.items():
         parts[name] = _hours(part) if name in _HOURS else from_cents(part)
@@ -313,13 +315,13 @@ def _salary(salary: SalaryShare) -> dict[str, Any]:
 
 
 def _hours(hours: Decimal) -> Decimal:
-    """Return hours with two decimals, with a third only where it says something."""
+    """Return hours with two decimals, with a third only if it isn't zero."""
     hundredths = hours.quantize(_HUNDREDTH)
     return hundredths if hundredths == hours else hours
 
 
 def _taxes(paycheck: PaycheckRow, payer: str, totals: tuple[str, ...]) -> dict[str, Decimal]:
-    """Return a payer's lines summed by category; what has no total of its own is ``other``."""
+    """Return a payer's lines summed by category; those without their own total are ``other``."""
     sums = dict.fromkeys((*totals, "other", "total"), 0)
     for line in paycheck.lines:
         if line.payer == payer:

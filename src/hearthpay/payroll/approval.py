@@ -1,6 +1,6 @@
-"""What a person must say once more before money leaves the household's account: the gates of direct deposit.
+"""What a person must confirm before money leaves the household's account: the checks for direct deposit.
 
-They stand at approval, for a payroll that runs now and for one that is scheduled alike.
+They apply at approval, for a payroll that runs now and for a scheduled one alike.
 """
 
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ from hearthpay.taxes.messages import DollarAmount, message
 from hearthpay.taxes.money import from_cents
 
 LARGE_TOTAL: Final = 500_000
-"""Cents: a payroll whose direct deposits come to more must be confirmed."""
+"""Cents: a payroll with direct deposits above this total must be confirmed."""
 
 LARGEST_DEBIT: Final = 9_999_999_999
-"""Cents: what the ten digits of a Nacha entry's amount hold, of a debit as of a deposit."""
+"""Cents: the largest ten-digit amount of a Nacha entry, whether a debit or a deposit."""
 
 _WHY: Final = {
     "confirm_large_payroll": "the direct deposits are unusually large",
@@ -42,7 +42,7 @@ def confirmations_needed(record: PayrollRecord, *, authorization_needed: bool) -
 
 
 def require_confirmations(record: PayrollRecord, needed: tuple[str, ...], confirmed: Confirmations) -> None:
-    """Raise `confirmation_required` for the flags that are needed and not given: all of them at once."""
+    """Raise `confirmation_required` for the flags that are needed and not given, all at once."""
     missing = [flag for flag in needed if flag not in confirmed.given]
     if not missing:
         return
@@ -68,7 +68,7 @@ def require_confirmations(record: PayrollRecord, needed: tuple[str, ...], confir
 
 
 def refuse_beyond_the_bank(record: PayrollRecord) -> None:
-    """Raise `validation_error` where a direct deposit, or the debit for all of them, does not fit a bank entry."""
+    """Raise `validation_error` if a direct deposit, or the debit for all of them, doesn't fit a bank entry."""
     if not record.through_the_bank:
         return
     most = DollarAmount(LARGEST_DEBIT)

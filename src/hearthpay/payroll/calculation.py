@@ -1,4 +1,4 @@
-"""Calculates a payroll: each employee's earnings and year to date through the tax engine into a paycheck."""
+"""Calculates a payroll: turns each employee's earnings and year to date into a paycheck through the tax engine."""
 
 import datetime
 from collections.abc import Mapping, Sequence
@@ -37,17 +37,17 @@ ZERO = Decimal("0.00")
 
 
 class Due(NamedTuple):
-    """From when the lines are due that wait for a threshold, for one employee, and the paychecks that stand."""
+    """When lines that depend on a threshold become due for one employee, and the paychecks that count."""
 
     liable: LiableFrom
     standing: Sequence[PaidWages]
 
 
 class Thresholds(Protocol):
-    """Tells which lines are due, given what a payroll is about to pay."""
+    """Determines which lines are due, given what a payroll is about to pay."""
 
     def due(self, payments: Mapping[UUID, "Payment"]) -> Mapping[UUID, Due]:
-        """Return it for each employee of the payroll."""
+        """Return the due dates for each employee of the payroll."""
         ...
 
     @property
@@ -57,7 +57,7 @@ class Thresholds(Protocol):
 
 
 class Payment(NamedTuple):
-    """Wages about to be paid: their day, the state of work, and the cents that are subject to each guarded line."""
+    """Wages about to be paid: the day, the work state, and the cents that are subject to each line with a threshold."""
 
     pay_date: datetime.date
     work_state: str
@@ -76,11 +76,11 @@ def calculate_payroll(
     """Calculate every paycheck of a payroll.
 
     ``sui_rates`` are the household's assigned unemployment rates by state; elsewhere the new-employer rate applies.
-    Without ``thresholds`` every line is due from the first dollar. With ``explain`` each paycheck tells of its lines
+    Without ``thresholds`` every line is due from the first dollar. With ``explain`` each paycheck explains its lines:
     which steps led to them, with which figures, from which source.
 
-    Preview, run and the firing of a scheduled payroll all come through here, so that a preview is what the run will
-    be. Raises `TaxInputError` with the field as the request spells it.
+    Preview, run and the firing of a scheduled payroll all use this function, so that a preview matches the run.
+    Raises `TaxInputError` with the field as the request spells it.
     """
     order = with_salaries(order, payees)
     dates = order.dates
@@ -139,7 +139,7 @@ def calculate_payroll(
 
 
 def refuse_unknown_law(record: PayrollRecord) -> None:
-    """Raise `tax_year_not_final` where a line of the payroll rests on figures that nobody knows yet."""
+    """Raise `tax_year_not_final` if a line of the payroll depends on figures that aren't known yet."""
     if not record.unknown:
         return
     lines = [each.code for each in record.unknown]
@@ -153,7 +153,7 @@ def refuse_unknown_law(record: PayrollRecord) -> None:
 
 
 def paid_wages(paycheck: PaycheckRow, pay_date: datetime.date) -> PaidWages:
-    """Return what a paycheck counts for once it stands."""
+    """Return the wages for which a paycheck will count."""
     lines = {
         line.code: (line.subject_wages, None if line.rate is None else scaled_rate(line.rate))
         for line in paycheck.lines
@@ -162,7 +162,7 @@ def paid_wages(paycheck: PaycheckRow, pay_date: datetime.date) -> PaidWages:
 
 
 def _due_after(due: Mapping[UUID, Due], others: OtherRecords, paid: PaidWages) -> Mapping[UUID, Due]:
-    """Return what is due of a person's other records in the same payroll once one of them has been paid."""
+    """Return what is due for a person's other records in the same payroll once one of them has been paid."""
     return {
         **due,
         **{
@@ -290,10 +290,10 @@ def set_aside_of(
     after_taxes_cents: int,
     balance_cents: int,
 ) -> SetAside:
-    """Return what one paycheck sets aside, why, and the balance with it; all in cents.
+    """Return what one paycheck sets aside, why, and the balance including it; all in cents.
 
-    Skipping it beats an amount wished for this paycheck, which beats the standing rule. Never more than what taxes
-    leave, nor than `LARGEST_SET_ASIDE`. Raises ValueError for a wish out of those bounds.
+    Skipping it takes priority over an amount for this paycheck, which takes priority over the standing rule. Never
+    more than is left after taxes, nor than `LARGEST_SET_ASIDE`. Raises ValueError for an amount out of these bounds.
     """
     if skip:
         return SetAside(0, "skipped", balance_cents)
@@ -310,11 +310,11 @@ def set_aside_of(
 
 
 def _assumed_thresholds(paycheck: PaycheckRow, state: str, pay_date: datetime.date) -> Message | None:
-    """Name the quarterly thresholds that are taken for crossed although this employee's wages do not show it yet.
+    """Return the quarterly thresholds assumed to be crossed although this employee's wages don't show it yet.
 
-    It is told once in a payroll.
+    It is reported once per payroll.
 
-    Wages of the year of as many times the threshold as quarters have begun have crossed it in one of them.
+    Year-to-date wages of the threshold times the number of quarters begun must have crossed it in one of them.
     """
     quarter = quarter_of(pay_date)
     open_ones = tuple(
@@ -362,7 +362,7 @@ def _warnings(
 
 
 def _hours_worked(employee: Payee, order: SettledOrder, entry: PayrollEntry) -> HoursWorked:
-    """Return an entry's hours at the rates at which they are paid, for labor law to look at."""
+    """Return an entry's hours with the rates at which they are paid, for the labor law checks."""
     hourly_rate, overtime_rate = rates_of(entry, employee)
     regular_hours = entry.regular_hours
     if entry.salary is not None and not regular_hours:
@@ -379,16 +379,16 @@ def _hours_worked(employee: Payee, order: SettledOrder, entry: PayrollEntry) -> 
         overtime_rate=overtime_rate,
         lives_in=employee.lives_in,
         localities=employee.localities,
-        # Those who are paid together are employed at once; of others the order does not know.
+        # Employees paid together are employed at the same time; the order doesn't know of others.
         employees=len(order.entries),
         salaried=entry.salary is not None,
     )
 
 
 def _odd_period(order: SettledOrder) -> Message | None:
-    """Tell that the period's length does not fit the frequency by which regular wages are taxed.
+    """Return the warning that the period's length doesn't match the frequency by which regular wages are taxed.
 
-    One that could not be asked for, approved before such were refused, is paid as it was approved.
+    A period that can't be requested any more, but was approved before such were refused, is paid as approved.
     """
     try:
         odd = check_period(order.dates.period_start, order.dates.period_end, order.pay_frequency)
@@ -399,7 +399,7 @@ def _odd_period(order: SettledOrder) -> Message | None:
 
 
 def _not_due(asked: PaycheckInput, state: str) -> Message:
-    """Name what is not charged because its threshold is not reached, with the wages from which it will be."""
+    """Return what isn't charged because its threshold isn't reached, with the wages from which it will be."""
     open_ones = tuple(
         message(
             "part_threshold_of_period",
@@ -414,7 +414,7 @@ def _not_due(asked: PaycheckInput, state: str) -> Message:
 
 
 def _corrected(paycheck: Paycheck) -> list[Message]:
-    """Tell what of the paycheck's taxes is for earlier wages of the year, and what is left to the next."""
+    """Return which of the paycheck's taxes are for earlier wages of the year, and what is left to the next one."""
     corrections = paycheck.corrections
     charged = [(each.code, each.amount_cents) for each in corrections if each.amount_cents > 0]
     returned = [(each.code, -each.amount_cents) for each in corrections if each.amount_cents < 0]

@@ -1,4 +1,4 @@
-"""What the services of payrolls are asked to do, in plain values: whichever face was asked has parsed them."""
+"""Commands of the payroll services, in plain values that the interfaces have parsed."""
 
 import datetime
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _NOTHING: Final = Decimal(0)
 
 @dataclass(frozen=True, slots=True)
 class SetAsideChoice:
-    """What an employee asks to have set aside from one paycheck: nothing, or an amount in dollars."""
+    """What an employee chooses to set aside from one paycheck: nothing, or an amount in dollars."""
 
     skip: bool = False
     amount: Decimal | None = None
@@ -29,7 +29,7 @@ class SetAsideChoice:
 
 @dataclass(frozen=True, slots=True)
 class RoundedHours:
-    """Hours that were rounded to thousandths, half to even: the field's name, what was asked for, what is paid."""
+    """Hours that were rounded to thousandths, half to even: the field's name, the requested hours, the paid hours."""
 
     field: str
     asked: Decimal
@@ -38,11 +38,11 @@ class RoundedHours:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmployeePay:
-    """One employee's pay of a period; amounts in dollars. Without a method, it is the employee's own that counts.
+    """One employee's pay for a period; amounts in dollars. Without a method, the employee's own applies.
 
-    Raises ValueError for what no face may let pass: an amount that is not whole cents, a part of a thousandth of an
-    hour, or less than nothing. A salaried employee gets the period's share, less ``unpaid_days``, unless ``pay_salary``
-    is False.
+    Raises ValueError for what no interface may accept: an amount that isn't whole cents, a part of a thousandth of an
+    hour, or a negative value. A salaried employee gets the period's share, less ``unpaid_days``, unless
+    ``pay_salary`` is False.
     """
 
     employee_id: UUID
@@ -55,7 +55,7 @@ class EmployeePay:
     payment_method: PaymentMethod | None = None
     voluntary_set_aside: SetAsideChoice | None = None
     rounded: tuple["RoundedHours", ...] = ()
-    """Hours that were asked for with more decimals than are paid; the paycheck's warnings tell of them."""
+    """Hours requested with more decimals than are paid; the paycheck's warnings report them."""
 
     def __post_init__(self) -> None:
         _require_places(2, bonus=self.bonus, other_earnings=self.other_earnings, unpaid_days=self.unpaid_days)
@@ -70,10 +70,10 @@ def _require_places(places: int, **values: Decimal) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """A payroll to be previewed or run, before its dates and ways of payment are settled.
+    """A payroll to be previewed or run, before its dates and payment methods are settled.
 
-    Without ``employer_id`` it is for the household that the actor remembers, and without ``pay_date`` for the day that
-    `pay_dates` finds. A refusal names its fields as they are called here.
+    Without ``employer_id`` it is for the household that the actor remembers, and without ``pay_date`` for the day
+    that `pay_dates` finds. A refusal uses the field names given here.
     """
 
     pay_period_start: datetime.date
@@ -84,10 +84,10 @@ class Order:
     pay_date: datetime.date | None = None
     notes: str | None = None
     default_payment_method: PaymentMethod | None = None
-    """The method of entries that name none, in place of the employee's own setting."""
+    """The method of entries without one, in place of the employee's own setting."""
 
     kind: PayrollKind = field(init=False, default="regular")
-    """What the payroll is for, as its notes ask."""
+    """The kind of payroll that its notes request."""
 
     def __post_init__(self) -> None:
         if not self.employees:
@@ -97,14 +97,14 @@ class Order:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confirmations:
-    """What a person has said once more before money leaves the household's account."""
+    """What a person has confirmed before money leaves the household's account."""
 
     confirm_large_payroll: bool = False
     confirm_ach_debit: bool = False
 
     @property
     def given(self) -> tuple[str, ...]:
-        """The names of those that were said."""
+        """The names of the confirmations given."""
         return tuple(each.name for each in fields(self) if getattr(self, each.name))
 
 
@@ -113,9 +113,9 @@ NOTHING_CONFIRMED: Final = Confirmations()
 
 @dataclass(frozen=True, slots=True)
 class Corrections:
-    """What of an order would have to be otherwise for it to be taken: the `example` of its refusal.
+    """What would have to change in an order for it to be accepted: the `example` of its refusal.
 
-    By the names of the fields of `Order` and `Confirmations`; each face shows it in its own words.
+    By the field names of `Order` and `Confirmations`; each interface shows it in its own words.
     """
 
     changes: Mapping[str, object]
@@ -125,7 +125,7 @@ class Corrections:
 class PayrollQuery:
     """Which payrolls to list, and which page of them; pay dates from ``since`` up to ``until``, both included.
 
-    By ``method``: those of which somebody's pay was asked for so.
+    By ``method``: those in which some pay was requested by it.
     """
 
     employer_id: UUID | None = None
@@ -140,7 +140,9 @@ class PayrollQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnterPriorWages:
-    """Count what another payroll paid in a year, up to a day; amounts in cents, what is left out is the lines' sum."""
+    """Count what another payroll paid in a year, up to a day; amounts in cents, omitted ones are the sum of the
+    lines.
+    """
 
     tax_year: int
     source: str

@@ -1,7 +1,7 @@
-"""Drafts of payrolls: what a member typed, kept until it is sent or dropped. A draft is never a payroll.
+"""Drafts of payrolls: what a member typed, stored until it is sent or discarded. A draft is never a payroll.
 
-Its id is that of the form, so the form may be sent as often as one likes: it is one draft, and sent once. Sending locks
-the draft, runs the payroll and notes it in one transaction; whoever sends it at the same time waits, and finds it sent.
+Its id is that of the form, so the form may be sent any number of times: it is one draft, and sent once. Sending locks
+the draft, runs the payroll and records it in one transaction; a simultaneous second send waits, and finds it sent.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _NOT_THERE: Final = "There is no such draft."
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What was typed. `payroll_id` is the payroll that it was sent as; `dropped`: nobody wants it any more."""
+    """What was typed. `payroll_id` is the payroll that it was sent as; `dropped`: it was discarded."""
 
     id: UUID
     order: Order
@@ -52,7 +52,7 @@ class Draft:
 
     @property
     def open(self) -> bool:
-        """Whether it may still be changed, sent or dropped."""
+        """Whether it may still be changed, sent or discarded."""
         return self.payroll_id is None and not self.dropped
 
 
@@ -103,9 +103,9 @@ class DraftReview:
 async def save_draft(
     session: AsyncSession, actor: Actor, clock: Clock, draft_id: UUID, order: Order
 ) -> Draft:
-    """Keep what was typed under the id of its form: a new draft, or what an open one says from now on.
+    """Store what was typed under the id of its form: as a new draft, or as the new contents of an open one.
 
-    A draft that was sent or dropped stays as it was and is returned. Raises `not_found` for an id of others,
+    A draft that was sent or discarded stays as it was and is returned. Raises `not_found` for another household's id,
     `employee_not_in_household`, and what `resolve_employer` raises.
     """
     allow(actor, RUN_PAYROLL)
@@ -133,7 +133,7 @@ async def save_draft(
 
 
 async def find_draft(session: AsyncSession, actor: Actor, draft_id: UUID) -> Draft:
-    """Return a draft, also one that was sent or dropped. Raises what `allow` raises, and `not_found`."""
+    """Return a draft, even one that was sent or discarded. Raises what `allow` raises, and `not_found`."""
     allow(actor, READ_PAYROLLS)
     return _in_reach(actor, await session.get(PayrollDraft, draft_id, populate_existing=True))
 
@@ -155,7 +155,7 @@ async def list_drafts(session: AsyncSession, actor: Actor, employer_id: UUID) ->
 
 
 async def drop_draft(session: AsyncSession, actor: Actor, clock: Clock, draft_id: UUID) -> Draft:
-    """Drop a draft; one that was sent or dropped stays as it is. Raises what `allow` raises, and `not_found`."""
+    """Discard a draft; one that was sent or discarded stays as it is. Raises what `allow` raises, and `not_found`."""
     allow(actor, RUN_PAYROLL)
     draft = await _locked(session, actor, draft_id)
     if draft.open:
@@ -294,7 +294,7 @@ def _pay(typed: dict[str, Any]) -> EmployeePay:
         employee_id=UUID(typed["employee_id"]),
         payment_method=typed["payment_method"],
         voluntary_set_aside=asked,
-        # A draft kept before there were salaries says neither.
+        # A draft from before there were salaries has neither.
         pay_salary=bool(typed.get("pay_salary", True)),
         regular_hours=number("regular_hours"),
         overtime_hours=number("overtime_hours"),

@@ -1,6 +1,6 @@
-"""Why a line of a paycheck is what it is: steps, figures and sources, as the API spells them.
+"""Why a line of a paycheck is what it is: steps, figures and sources, in the format of the API.
 
-Of a payroll that nobody has run, and of one that is on record.
+For a payroll that nobody has run, and for one on record.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ StepFigure = Annotated[object, WithJsonSchema({"type": ["number", "string"]})]
 
 
 class ExplanationRequest(PayrollRequest):
-    """A payroll as a preview takes it, and which line to explain."""
+    """A payroll as a preview takes it, and the line to explain."""
 
     line_code: Annotated[str, Text(longest=40)] | None = Field(
         default=None, description="As a preview names it, such as `US-SS-EE`; left out, every line."
@@ -35,7 +35,7 @@ class ExplanationRequest(PayrollRequest):
 
 @dataclass(frozen=True, slots=True)
 class CalculationStep:
-    """One step, and the figure that it uses or results in."""
+    """One step, and the figure that it uses or produces."""
 
     label: str
     value: StepFigure
@@ -43,7 +43,7 @@ class CalculationStep:
 
 @dataclass(frozen=True, slots=True)
 class LawSource:
-    """Where a figure is printed."""
+    """Where a figure is published."""
 
     title: str
     url: str
@@ -52,7 +52,7 @@ class LawSource:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedLine:
-    """A line of one employee's paycheck, and how it came about."""
+    """A line of one employee's paycheck, and how it was calculated."""
 
     employee_id: UUID
     code: str
@@ -65,14 +65,14 @@ class ExplainedLine:
     steps: list[CalculationStep]
     sources: list[LawSource]
     confidence: Confidence | None
-    """How sure the figures are; null where the line follows from what was charged before."""
+    """How certain the figures are; null if the line follows from what was charged before."""
 
     note: str
 
 
 @dataclass(frozen=True, slots=True)
 class Explanations:
-    """Of a payroll that nobody has run."""
+    """The explanations for a payroll that nobody has run."""
 
     employer_id: UUID
     explanations: list[ExplainedLine]
@@ -80,35 +80,35 @@ class Explanations:
 
 @dataclass(frozen=True, slots=True)
 class RecordedLine(ExplainedLine):
-    """A line of a payroll on record, and how it came about."""
+    """A line of a payroll on record, and how it was calculated."""
 
     reproduced: bool
-    """Whether calculating it again comes to the recorded figures. Where false, the certificate, a rate, earlier wages
-    or the rules were changed since: `steps` are the recorded figures, and `note` says so."""
+    """Whether calculating it again gives the recorded figures. If false, the certificate, a rate, earlier wages or
+    the rules have changed since: `steps` are the recorded figures, and `note` says so."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedRulebook:
-    """The rules that the payroll was calculated under, and those in force here now."""
+    """The rules that the payroll was calculated under, and those currently in force here."""
 
     version: str
     tax_year: int
     version_now: str | None
-    """Null where this installation no longer has rules for the year."""
+    """Null if this installation no longer has rules for the year."""
 
     changed: bool
-    """Whether the rules of the year were changed since."""
+    """Whether the year's rules have changed since."""
 
 
 @dataclass(frozen=True, slots=True)
 class PayrollExplanations:
-    """Of a payroll on record."""
+    """The explanations for a payroll on record."""
 
     employer_id: UUID
     payroll_id: UUID
     status: PayrollStatus
     is_estimated: bool
-    """It is scheduled and not sent yet: the lines are what it would come to now."""
+    """It is scheduled and not sent yet: the lines are what it would be now."""
 
     rulebook: RecordedRulebook
     explanations: list[RecordedLine]
@@ -128,9 +128,9 @@ class ExplanationQuery(RequestModel):
 def recorded_explanations_of(
     found: PayrollOnRecord, employee_id: UUID | None, line_code: str | None
 ) -> PayrollExplanations:
-    """Return how the lines of a payroll on record came about, of one employee and one line where these are named.
+    """Return how the lines of a payroll on record were calculated, for one employee and one line if given.
 
-    Raises `validation_error` for an employee whom it does not pay, and for a line that it does not have.
+    Raises `validation_error` for an employee whom it doesn't pay, and for a line that it doesn't have.
     """
     payroll = found.payroll
     of_employee = [each for each in found.lines if employee_id in (None, each.employee_id)]
@@ -161,7 +161,7 @@ def recorded_explanations_of(
 
 
 def explanations_of(record: PayrollRecord, line_code: str | None) -> Explanations:
-    """Return how the lines came about, or one of them. Raises `validation_error` where there is no such line."""
+    """Return how the lines were calculated, or one of them. Raises `validation_error` if there is no such line."""
     told = []
     for paycheck in record.paychecks:
         known = {each.code: each for each in paycheck.explanations}

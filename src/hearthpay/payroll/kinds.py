@@ -1,4 +1,4 @@
-"""What a payroll is for: pay, a record of what was paid before, or a refund of FICA."""
+"""What a payroll is for: pay, a record of past pay, or a refund of FICA."""
 
 from typing import Final, Literal
 
@@ -9,5 +9,5 @@ _BY_NOTES: Final[dict[str, PayrollKind]] = {"catch-up": "catch_up", "fica-refund
 
 
 def kind_from_notes(notes: str | None) -> PayrollKind:
-    """Return the kind that a request's ``notes`` ask for; white space around the word and its case do not matter."""
+    """Return the kind that a request's ``notes`` ask for; case and surrounding white space don't matter."""
     return "regular" if notes is None else _BY_NOTES.get(notes.strip().lower(), "regular")

@@ -1,7 +1,7 @@
-"""The payroll's states, which may follow which, and who may cause it; every move is guarded by the state it leaves.
+"""The payroll's states, the transitions between them, and who may cause them; each checks the current state.
 
-A move is one UPDATE that names the state it expects, with the history's row in the same statement. Of two who
-want to move a payroll at once, the second finds it gone and moves nothing.
+A transition is one UPDATE that names the state it expects, with the history's row in the same statement. If two try
+to change a payroll at once, the second finds its state changed and does nothing.
 """
 
 import datetime
@@ -22,12 +22,12 @@ PayrollStatus = Literal[
 STATUSES: Final[tuple[PayrollStatus, ...]] = get_args(PayrollStatus)
 
 HAS_PAY_STUBS: Final[frozenset[PayrollStatus]] = frozenset({"completed", "voided"})
-"""The states in which what was paid stands, or stood and was undone: its pay stubs may be issued."""
+"""The states in which what was paid counts, or counted and was reversed: its pay stubs may be issued."""
 
 PEOPLE: Final[frozenset[ActorKind]] = frozenset({"user", "key", "mcp", "operator"})
 """Who approves and voids; a key and an MCP connection act for a person."""
 WORKER: Final[frozenset[ActorKind]] = frozenset({"system"})
-"""The worker: time has come, or the bank has spoken."""
+"""The worker: a scheduled time has come, or the bank has answered."""
 
 TRANSITIONS: Final[dict[tuple[PayrollStatus | None, PayrollStatus], frozenset[ActorKind]]] = {
     (None, "draft"): PEOPLE,
@@ -53,13 +53,13 @@ TRANSITIONS: Final[dict[tuple[PayrollStatus | None, PayrollStatus], frozenset[Ac
     ("completed", "voided"): PEOPLE,
     ("failed", "voided"): PEOPLE,
 }
-"""From which state to which, and who may cause it; None is a payroll that does not exist yet.
+"""From which state to which, and who may cause it; None is a payroll that doesn't exist yet.
 
-From `pending_funding` a person may void it only while its debit waits and cannot leave, from `processing` only while
-none of its direct deposits has left, and from `failed` what was paid by check or cash. Where a deposit cannot leave, a
-person may pay it by check, which may complete the payroll, or have it refunded, which lets it fail for that employee.
-A payroll that can never be fired fails from `firing`. A direct deposit that its bank returns after the pay date
-takes a completed payroll to `failed`: completed means that nothing was returned.
+From `pending_funding` a person may void it only while its debit waits and can't be sent, from `processing` only while
+none of its direct deposits has been sent, and from `failed` what was paid by check or cash. If a deposit can't be
+sent, a person may pay it by check, which may complete the payroll, or have it refunded, which makes it fail for that
+employee. A payroll that can never be fired fails from `firing`. A direct deposit that its bank returns after the pay
+date changes a completed payroll to `failed`: completed means that nothing was returned.
 """
 
 
@@ -100,7 +100,7 @@ _HISTORY: Final = query(
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Who moves a payroll, when, and why where that is not plain."""
+    """Who changes a payroll's state, when, and why if that isn't obvious."""
 
     actor_kind: ActorKind
     at: datetime.datetime
@@ -119,7 +119,7 @@ class Transition:
 
 
 class ForbiddenTransitionError(Exception):
-    """Code asked for a move that the lifecycle does not have, or for an actor who may not cause it."""
+    """A transition that the lifecycle doesn't have, or an actor who may not cause it."""
 
 
 async def move(
@@ -129,9 +129,9 @@ async def move(
     enter: PayrollStatus | Sequence[PayrollStatus],
     cause: Cause,
 ) -> list[UUID]:
-    """Move those of the payrolls that are in the state `leave` to `enter`, or along several states to the last.
+    """Change those of the payrolls that are in the state `leave` to `enter`, or through several states to the last.
 
-    Return those that were moved. Raises ForbiddenTransitionError for a move that is none.
+    Return those that were changed. Raises ForbiddenTransitionError for an invalid transition.
     """
     entered: list[PayrollStatus] = [enter] if isinstance(enter, str) else list(enter)
     left: list[PayrollStatus] = [leave, *entered[:-1]]
@@ -158,14 +158,14 @@ async def move(
 
 
 async def begin(session: AsyncSession, payroll: UUID, status: PayrollStatus, cause: Cause) -> None:
-    """Open the history of a payroll just inserted; raises ForbiddenTransitionError for a state none begins in."""
+    """Start the history of a payroll just inserted; raises ForbiddenTransitionError for a state that isn't initial."""
     await begin_all(session, {payroll: status}, cause)
 
 
 async def begin_all(session: AsyncSession, payrolls: Mapping[UUID, PayrollStatus], cause: Cause) -> None:
-    """Open the histories of payrolls just inserted, each in its state, with one statement.
+    """Start the histories of payrolls just inserted, each in its state, with one statement.
 
-    Raises ForbiddenTransitionError for a state that none begins in by such a cause.
+    Raises ForbiddenTransitionError for a state that isn't initial for such a cause.
     """
     for status in set(payrolls.values()):
         _require(None, status, cause)

@@ -1,4 +1,4 @@
-"""The tables of payrolls and paychecks, as far as they are looked up by SQLAlchemy; amounts in cents."""
+"""The tables of payrolls and paychecks, as far as SQLAlchemy looks them up; amounts in cents."""
 
 import datetime
 from typing import Any
@@ -48,7 +48,7 @@ class Payroll(Base):
 
 
 class PayrollDraft(Base):
-    """What somebody typed of a payroll that is not run yet; it is none, and nothing is calculated of it."""
+    """What somebody typed for a payroll that isn't run yet; it isn't a payroll, and nothing is calculated from it."""
 
     __tablename__ = "payroll_drafts"
 
@@ -62,7 +62,7 @@ class PayrollDraft(Base):
     pay_frequency: Mapped[str]
     notes: Mapped[str | None]
     employees: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
-    """Each as it was typed: `employee_id`, hours and dollars as text, and how to pay."""
+    """Each employee as typed: `employee_id`, hours and dollars as text, and how to pay."""
 
     created_at: Mapped[datetime.datetime]
     updated_at: Mapped[datetime.datetime]
@@ -73,7 +73,7 @@ class PayrollDraft(Base):
 
 
 class FoundPaycheck(Base):
-    """One employee's paycheck of a payroll, as it is looked up; what it says is read by the ledger."""
+    """One employee's paycheck of a payroll, for lookups; the ledger reads its contents."""
 
     __tablename__ = "paychecks"
 
@@ -86,7 +86,7 @@ class FoundPaycheck(Base):
 
 
 class EntryRow(Base):
-    """Whose pay was asked for in a payroll; what was asked for is read by `orders`."""
+    """An employee whose pay was requested in a payroll; `orders` reads the request."""
 
     __tablename__ = "payroll_entries"
 

@@ -1,6 +1,6 @@
-"""An employee's own pay as she sees it: her paychecks of a year, and what they come to. Amounts are cents.
+"""An employee's own pay in the employee portal: the paychecks of a year and their totals. Amounts are cents.
 
-What was undone counts with what undid it, and comes to nothing.
+A voided paycheck and its reversal add up to zero.
 """
 
 import datetime
@@ -31,7 +31,7 @@ class _StubsRow(NamedTuple):
     undone: bool
 
 
-# A paycheck that was undone stands in the list, told as such, and adds nothing with the one that undoes it.
+# A voided paycheck stays on the list, marked as voided; with its reversal it adds nothing to the totals.
 _STUBS: Final = query(
     _StubsRow,
     "SELECT c.payroll_id, p.pay_date, p.period_start, p.period_end, c.gross_pay, c.net_pay, "
@@ -65,7 +65,7 @@ _YEAR: Final = query(
 
 @dataclass(frozen=True, slots=True)
 class OwnStub:
-    """One of her paychecks that has a pay stub; `undone`: it was voided later."""
+    """One of the employee's paychecks that has a pay stub; `undone`: it was voided later."""
 
     payroll_id: UUID
     pay_date: datetime.date
@@ -78,7 +78,7 @@ class OwnStub:
 
 @dataclass(frozen=True, slots=True)
 class OwnYear:
-    """What her paychecks of a year come to: hours, and cents."""
+    """The totals of the employee's paychecks of a year: hours, and cents."""
 
     year: int
     hours: Decimal
@@ -90,7 +90,7 @@ class OwnYear:
 
 @dataclass(frozen=True, slots=True)
 class OwnPay:
-    """A year of her pay, and the years in which she was paid, the latest first."""
+    """A year of the employee's pay, and the years in which they were paid, latest first."""
 
     years: Sequence[int]
     year: OwnYear
@@ -100,7 +100,7 @@ class OwnPay:
 async def own_pay(
     session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID, year: int | None = None
 ) -> OwnPay:
-    """Return a year of the employee's pay; left out, the latest in which she was paid, else the present one.
+    """Return a year of the employee's pay; by default the latest in which they were paid, otherwise the current one.
 
     Raises what `allow_own` raises, and `not_found`.
     """

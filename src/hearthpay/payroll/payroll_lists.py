@@ -1,4 +1,4 @@
-"""Lists of payrolls for people: who is paid in each, and what all of a list come to."""
+"""Lists of payrolls for people: who is paid in each, and the totals of the list."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,12 +32,12 @@ _PAID: Final = query(
 )
 _UNDONE: Final = ("voided", "failed")
 MOST_IN_A_FILE: Final = 10_000
-"""How many payrolls one file has at the most, the newest."""
+"""The most payrolls in one file; the newest are included."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaidIn:
-    """Who is paid in a payroll, in its order, and in which ways."""
+    """Who is paid in a payroll, in its order, and by which methods."""
 
     names: Sequence[str] = ()
     methods: Sequence[str] = ()
@@ -45,7 +45,7 @@ class PaidIn:
 
 @dataclass(frozen=True, slots=True)
 class ListTotals:
-    """How many payrolls a list has on all its pages, and what those that stand come to; amounts in cents."""
+    """The number of payrolls on all pages of a list, and the totals of those not voided; amounts in cents."""
 
     count: int
     gross_pay: int
@@ -55,7 +55,7 @@ class ListTotals:
 
 @dataclass(frozen=True, slots=True)
 class PayrollsPage:
-    """One page of payrolls, newest first; the totals are those of all pages."""
+    """One page of payrolls, newest first; the totals cover all pages."""
 
     payrolls: Sequence[Payroll]
     next_cursor: str | None
@@ -64,13 +64,13 @@ class PayrollsPage:
 
 
 async def who_is_paid(session: AsyncSession, payrolls: Collection[UUID]) -> Mapping[UUID, PaidIn]:
-    """Return who is paid in each of the payrolls, which the session sees."""
+    """Return who is paid in each of the payrolls, which must be visible to the session."""
     rows = await fetch_all(session, _PAID, {"payrolls": list(payrolls)})
     return {row.payroll_id: PaidIn(row.names, row.methods) for row in rows}
 
 
 async def look_through(session: AsyncSession, actor: Actor, requested: PayrollQuery) -> PayrollsPage:
-    """Return one page of payrolls, with who is paid in each and what those of all pages come to.
+    """Return one page of payrolls, with who is paid in each and the totals of all pages.
 
     Raises as `list_payrolls` does.
     """
@@ -90,9 +90,9 @@ async def look_through(session: AsyncSession, actor: Actor, requested: PayrollQu
 async def payrolls_for_a_file(
     session: AsyncSession, actor: Actor, requested: PayrollQuery
 ) -> tuple[Sequence[Payroll], Mapping[UUID, PaidIn]]:
-    """Return the payrolls that are wanted, of all pages and newest first, with who is paid in each.
+    """Return the requested payrolls of all pages, newest first, with who is paid in each.
 
-    They are at most `MOST_IN_A_FILE`. Raises as `list_payrolls` does.
+    Returns at most `MOST_IN_A_FILE`. Raises as `list_payrolls` does.
     """
     statement = await query_payrolls(session, actor, requested)
     found = (await session.scalars(statement.order_by(Payroll.id.desc()).limit(MOST_IN_A_FILE))).all()

@@ -1,4 +1,4 @@
-"""Endpoints that other services of this kind had and that are gone: who still calls them is told where to turn."""
+"""Endpoints that other services of this kind had and that were removed: callers get an error naming the replacement."""
 
 from typing import Annotated, Final
 

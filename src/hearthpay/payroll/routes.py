@@ -1,4 +1,4 @@
-"""The HTTP face of preview and run, and of the payrolls that were run."""
+"""HTTP routes for previewing and running payrolls, and for payrolls that were run."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

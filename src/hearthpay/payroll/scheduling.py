@@ -1,7 +1,7 @@
-"""Scheduling many payrolls at once, as the worker does for those who asked for it in advance.
+"""Schedules many payrolls at once, as the worker does for households that requested it in advance.
 
-The same orders, calculation and rows as a run's: only that there is one employee in each, and nobody to be refused.
-What stands in the way of one is told, and holds no other back.
+The orders, calculation and rows are those of a run, but each has one employee and no caller to refuse. A problem with
+one payroll is reported and doesn't stop the others.
 """
 
 import datetime
@@ -33,7 +33,7 @@ _TRY_AT_ONCE: Final = text(
 
 
 class Planned(NamedTuple):
-    """A payroll that is to be scheduled: whose, whom it pays, what and when."""
+    """A payroll to be scheduled: its household, employee, amounts and dates."""
 
     owner: Owner
     order: SettledOrder
@@ -41,7 +41,7 @@ class Planned(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NotPlanned:
-    """Why a payroll cannot be calculated, or must not be: a code of the service's refusals, and what is the matter."""
+    """Why a payroll can't or must not be calculated: one of the service's error codes, and a message."""
 
     code: str
     message: str
@@ -54,9 +54,9 @@ def dates_ahead(
     pay_date: datetime.date,
     now: datetime.datetime,
 ) -> PayDates:
-    """Return the dates of a payroll that waits: paid on ``pay_date``, or as soon as money sent from now on can arrive.
+    """Return the dates of a scheduled payroll: paid on ``pay_date``, or as soon as money sent from now on can arrive.
 
-    ``nominal`` is the day that was planned, on which banks may be closed.
+    ``nominal`` is the planned day, on which banks may be closed.
     """
     arrives = max(pay_date, calendar.earliest_pay_date(now))
     return PayDates(
@@ -72,9 +72,9 @@ def dates_ahead(
 async def calculate_planned(
     session: AsyncSession, planned: Sequence[Planned], payees: Mapping[UUID, Payee]
 ) -> list[PayrollRecord | NotPlanned]:
-    """Return what each payroll is expected to be, by the years as they stand; nothing is written.
+    """Return each payroll's expected amounts, based on the years to date; nothing is written.
 
-    A payroll with a line that nobody can know yet is `tax_year_not_final`: such a payroll must not be scheduled.
+    A payroll with a line that can't be known yet is `tax_year_not_final`: such a payroll must not be scheduled.
     """
     if not planned:
         return []
@@ -133,5 +133,5 @@ async def schedule_planned(
 
 
 async def try_at_once(session: AsyncSession, payrolls: Sequence[UUID], now: datetime.datetime) -> None:
-    """Let those of the payrolls be fired now that have been put off: what was in their way may be gone."""
+    """Make payrolls that were put off due for firing now: the problem may have been fixed."""
     await session.execute(_TRY_AT_ONCE, {"payrolls": list(payrolls), "now": now})

@@ -1,4 +1,4 @@
-"""What goes over the wire about previews and payrolls."""
+"""API schemas for previews and payrolls."""
 
 import datetime
 from dataclasses import dataclass, field
@@ -49,7 +49,7 @@ class SetAsideRequest(RequestModel):
     amount: Annotated[Decimal, Amount(maximum=Decimal(9_999))] | None = None
 
     def to_command(self) -> SetAsideChoice:
-        """Return the same in plain values."""
+        """Return the invitation in plain values."""
         return SetAsideChoice(self.skip, self.amount)
 
 
@@ -86,7 +86,7 @@ class PayrollEmployee(RequestModel):
     voluntary_set_aside: SetAsideRequest | None = None
 
     def to_command(self) -> EmployeePay:
-        """Return the same in plain values."""
+        """Return the invitation in plain values."""
         wish = self.voluntary_set_aside
         regular_hours, overtime_hours = (
             _thousandths(hours) for hours in (self.regular_hours, self.overtime_hours)
@@ -215,7 +215,7 @@ class PayrollsQuery(Page):
     to: Day | None = Field(default=None, description="Pay dates up to this day.")
 
     def to_command(self) -> PayrollQuery:
-        """Return the same in plain values."""
+        """Return the invitation in plain values."""
         return PayrollQuery(
             employer_id=self.employer_id,
             employee_id=self.employee_id,
@@ -251,7 +251,7 @@ class SalaryShareItem:
 
     prorated: bool
     working_days: int
-    """Those of a full period."""
+    """The working days of a full period."""
 
     paid_days: Days
     unpaid_days: Days

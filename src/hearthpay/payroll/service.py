@@ -1,4 +1,4 @@
-"""What may happen to payrolls: preview, run, read, list."""
+"""Payroll operations: preview, run, read, list."""
 
 import datetime
 from collections.abc import Mapping, Sequence
@@ -79,7 +79,7 @@ from hearthpay.wire.paging import page_of
 
 @dataclass(frozen=True, slots=True)
 class PreparedPayroll:
-    """A payroll checked and calculated; ``histories`` are the employees' years before it."""
+    """A checked and calculated payroll; ``histories`` are the employees' years before it."""
 
     employer: Employer
     order: SettledOrder
@@ -88,16 +88,16 @@ class PreparedPayroll:
     histories: Mapping[UUID, History]
     confirmations: tuple[str, ...]
     dated_ahead: bool
-    """Dated as direct deposit would be, although nothing goes through the bank."""
+    """Whether the payroll has the dates of a direct deposit, although nothing goes through the bank."""
 
     by_deposit: DepositTiming | None
-    """What direct deposit would make of a pay date that was given; only in a preview that names no method."""
+    """How a given pay date would work with direct deposit; only in a preview that names no method."""
 
     threshold_bases: Mapping[str, str]
-    """What the household chose of its thresholds; see `hearthpay.employers.threshold_basis`."""
+    """How the household chose to count its thresholds; see `hearthpay.employers.threshold_basis`."""
 
     by_thresholds: bool
-    """Whether the year is measured by thresholds, and is to be measured anew once the paychecks are posted."""
+    """Whether the year is measured by thresholds, and must be measured again once the paychecks are posted."""
 
 
 async def preview_payroll(
@@ -109,11 +109,11 @@ async def preview_payroll(
     direct_deposit_enabled: bool,
     explain: bool = False,
 ) -> Preview:
-    """Calculate a payroll as a run would, and check all that a run checks; nothing is created.
+    """Calculate a payroll as a run would, with all checks of a run; nothing is created.
 
-    Only the confirmations are not asked for yet: the preview tells which the run needs. Where neither a payment method
-    nor a pay date is named, the dates are those of direct deposit, which needs them the earliest; a pay date that is
-    named is the run's. With ``explain`` each paycheck tells how its lines came about. Raises what `run_payroll` raises.
+    Confirmations aren't required yet: the preview returns those that the run needs. If neither a payment method nor a
+    pay date is given, the dates are those of direct deposit, which needs them the earliest; a given pay date is used
+    as the run would. With ``explain``, each paycheck explains its lines. Raises what `run_payroll` raises.
     """
     allow(actor, READ_PAYROLLS)
     prepared = await prepare_payroll(
@@ -139,7 +139,7 @@ async def preview_payroll(
 async def explain_payroll(
     session: AsyncSession, actor: Actor, clock: Clock, order: Order, *, direct_deposit_enabled: bool
 ) -> PayrollRecord:
-    """Calculate a payroll as `preview_payroll` does, and tell how each line came about. Raises what that raises."""
+    """Calculate a payroll as `preview_payroll` does, and explain each line. Raises what that raises."""
     allow(actor, READ_PAYROLLS)
     return (
         await prepare_payroll(
@@ -274,7 +274,7 @@ async def record_payroll(
 
 
 def _as_dated(prepared: PreparedPayroll) -> SettledOrder:
-    """Return the order by the way of payment that it was dated for, which is the one that a run may take."""
+    """Return the order with the payment method that its dates are for, which is the one a run may use."""
     order = prepared.order
     if not prepared.dated_ahead:
         return order
@@ -284,7 +284,7 @@ def _as_dated(prepared: PreparedPayroll) -> SettledOrder:
 
 
 async def _accounts_of(session: AsyncSession, order: SettledOrder) -> list[UUID]:
-    """Return the bank accounts that a payroll's money leaves and reaches; none where it is paid on paper."""
+    """Return the bank accounts that a payroll debits and credits; none if it is paid by check or cash."""
     if not order.direct_deposit:
         return []
     household = await current_household_account(session, order.employer_id)
@@ -333,7 +333,7 @@ async def prepare_payroll(
     way = way_of(asked, methods)
     unnamed = all(entry.payment_method is None for entry in asked.employees)
     open_way = preview and unnamed and way == "on_paper" and not refunds
-    # A period that begins after the earliest direct deposit has no such date: then it is the run's.
+    # A period that begins after the earliest direct deposit has no such date: then the run's date is used.
     dated_ahead = (
         open_way and asked.pay_date is None and asked.pay_period_start <= calendar.earliest_pay_date(now)
     )
@@ -405,10 +405,10 @@ async def prepare_payroll(
 def _field_problems(
     order: SettledOrder, overlaps: Sequence[Overlap]
 ) -> tuple[SettledOrder, dict[UUID, list[Message]]]:
-    """Tell by employee what else is paid for the period; raise `payroll_overlap` where hours would be paid twice.
+    """Return, by employee, what else is paid for the period; raise `payroll_overlap` if hours would be paid twice.
 
-    A bonus or other earnings without hours may stand beside another payroll. They are supplemental wages then, paid
-    apart from the regular ones (IRS Publication 15, section 7); the order says so.
+    A bonus or other earnings without hours may be paid in addition to another payroll. They are then supplemental
+    wages, paid apart from the regular ones (IRS Publication 15, section 7); the order says so.
     """
     told: dict[UUID, list[Message]] = {}
     entries = {entry.employee_id: entry for entry in order.entries}
@@ -489,7 +489,9 @@ def _with_warnings(record: PayrollRecord, told: Mapping[UUID, Sequence[Message]]
 
 
 async def get_payroll(session: AsyncSession, actor: Actor, clock: Clock, payroll_id: UUID) -> StoredPayroll:
-    """Return a payroll, with what can be done about it; raises what `allow` raises, and `not_found` out of reach."""
+    """Return a payroll with its available actions; raises what `allow` raises, and `not_found` if the actor can't
+    access it.
+    """
     allow(actor, READ_PAYROLLS)
     payroll = await read_payroll(session, payroll_id)
     if payroll is None or not actor.reaches(payroll.employer_id):
@@ -502,8 +504,8 @@ async def list_payrolls(
 ) -> tuple[list[tuple[Payroll, int]], str | None]:
     """Return one page of payrolls with their employee counts, newest first, and the next page's cursor.
 
-    Without ``employer_id`` they are those of the household that the key remembers, or of all its households where it
-    remembers none. Raises `household_forbidden` and `key_mode_mismatch` for a household out of reach.
+    Without ``employer_id`` they are those of the household that the key remembers, or of all its households if it
+    remembers none. Raises `household_forbidden` and `key_mode_mismatch` for a household that the actor can't access.
     """
     statement = await query_payrolls(session, actor, requested)
     payrolls, next_cursor = await page_of(session, statement, Payroll.id, requested)
@@ -517,9 +519,9 @@ async def list_payrolls(
 
 
 async def query_payrolls(session: AsyncSession, actor: Actor, requested: PayrollQuery) -> Select[Payroll]:
-    """Return the statement that selects the payrolls that are wanted, of all pages. Raises as `list_payrolls` does."""
+    """Return the statement that selects the requested payrolls, of all pages. Raises as `list_payrolls` does."""
     allow(actor, READ_PAYROLLS)
-    # What the policies ask anyhow, said in words that the indexes begin with.
+    # The policies check this anyway; stating it here lets the planner use the indexes that begin with it.
     statement = select(Payroll).where(
         Payroll.organization_id == actor.organization_id, Payroll.sandbox.is_(actor.sandbox)
     )

@@ -1,9 +1,9 @@
-"""Why the lines of a payroll that is on record are what they are.
+"""Explains the lines of a recorded payroll.
 
-What a paycheck charged is on record to the cent, how it came about is not. So the payroll is calculated again from
-what was asked for, with the year as it stood before, and a line is explained by that calculation where it comes to
-the recorded figures. Where it does not, because a certificate, a rate or the rules have changed since, the recorded
-figures are shown as they are.
+What a paycheck charged is recorded to the cent; how it was calculated isn't. So the payroll is calculated again from
+its order, with the year as it was before it, and a line is explained by that calculation if the result equals the
+recorded figures. If it doesn't, because a certificate, a rate or the rules have changed since, the recorded figures
+are shown as they are.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -44,34 +44,34 @@ _NOT_REPRODUCED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class LineOnRecord:
-    """A recorded line, and how it came about."""
+    """A recorded line, and how it was calculated."""
 
     employee_id: UUID
     line: LineRow
     explanation: LineExplanation | None
 
     reproduced: bool
-    """Whether the calculation of today comes to the recorded figures."""
+    """Whether today's calculation equals the recorded figures."""
 
 
 @dataclass(frozen=True, slots=True)
 class PayrollOnRecord:
-    """A payroll with the reasons of its lines."""
+    """A payroll with explanations of its lines."""
 
     payroll: StoredPayroll
     lines: tuple[LineOnRecord, ...]
     is_estimated: bool
-    """It is not sent yet: the lines are what it would come to now."""
+    """Whether the payroll hasn't been sent yet: the lines show what it would be now."""
 
     rulebook_now: str | None
-    """The version of the year's rules now; None where there are none any more."""
+    """The current version of the year's rules; None if there are none any more."""
 
 
 async def explain_stored_payroll(session: AsyncSession, actor: Actor, payroll_id: UUID) -> PayrollOnRecord:
-    """Return why the lines of a payroll are what they are.
+    """Return the explanations of a payroll's lines.
 
-    A scheduled payroll is calculated as it would be if it were sent now. Raises what `allow` raises, `not_found` out of
-    reach, and `invalid_state` for a payroll that never was calculated for good.
+    A scheduled payroll is calculated as if it were sent now. Raises what `allow` raises, `not_found` if the actor
+    can't access it, and `invalid_state` for a payroll whose final amounts were never calculated.
     """
     allow(actor, READ_PAYROLLS)
     payroll = await read_payroll(session, payroll_id)
@@ -102,9 +102,9 @@ def _version_now(tax_year: int) -> str | None:
 
 
 async def _calculated_again(session: AsyncSession, payroll: StoredPayroll) -> PayrollRecord | None:
-    """Return the payroll calculated from what was asked for; None for one that gives taxes back.
+    """Return the payroll calculated from its order; None for one that refunds taxes.
 
-    Raises `TaxInputError` where today's facts cannot be calculated with.
+    Raises `TaxInputError` if today's facts can't be used in the calculation.
     """
     if payroll.kind == "fica_refund":
         return None
@@ -136,7 +136,7 @@ async def _calculated_again(session: AsyncSession, payroll: StoredPayroll) -> Pa
 def history_before(
     payee: UUID, now: History | None, before: Sequence[PostedInYear], tax_year: int
 ) -> History:
-    """Return what the person's year added up to ``before`` a payroll, whichever of the person's records was paid."""
+    """Return the totals of the person's year ``before`` a payroll, whichever of the person's records was paid."""
     records = {payee} if now is None or now.others is None else {payee, *now.others.ids}
     history = History(prior=None if now is None else now.prior)
     own = [each for each in before if each.paycheck.employee_id in records]
@@ -151,7 +151,7 @@ def history_before(
 def standing_wages(
     posted: Iterable[PostedInYear], persons: Mapping[UUID, UUID]
 ) -> dict[UUID, list[PaidWages]]:
-    """Return the wages of these paychecks that none of them undoes, by person."""
+    """Return, by person, the wages of these paychecks, except those that one of them reverses."""
     posted = list(posted)
     undone = {each.reverses for each in posted}
     standing: dict[UUID, list[PaidWages]] = {}
@@ -163,7 +163,7 @@ def standing_wages(
 
 
 def _lines_of(tax_year: int, paycheck: PaycheckRow, again: PayrollRecord | None) -> Iterable[LineOnRecord]:
-    """Yield the lines of a recorded paycheck with their reasons."""
+    """Yield the lines of a recorded paycheck with their explanations."""
     same = [each for each in (again.paychecks if again else ()) if each.employee_id == paycheck.employee_id]
     lines = {line.code: line for each in same for line in each.lines}
     known = {each.code: each for other in same for each in other.explanations}

@@ -1,4 +1,4 @@
-"""Voiding a payroll: one that has not been sent yet, one paid by check or cash, or one whose money is held."""
+"""Voids a payroll that hasn't been sent yet, was paid by check or cash, or whose money is held."""
 
 from typing import Final, cast
 from uuid import UUID
@@ -43,16 +43,17 @@ _STANDING: Final = text(
 async def void_payroll(
     session: AsyncSession, actor: Actor, clock: Clock, payroll_id: UUID, reason: str | None = None
 ) -> StoredPayroll:
-    """Void a payroll as far as it can be: what has not been sent, was paid by check or cash, or has not left.
+    """Void a payroll as far as possible: what hasn't been sent, was paid by check or cash, or hasn't left.
 
-    A scheduled one is simply not sent, and so is one whose debit waits and cannot leave. Of one paid by check or cash
-    every line is reversed. One whose money is collected but of which no direct deposit has left, so that the household
-    may pay by check in time, is reversed as well, and what was collected goes back. Of a failed one what was paid by
-    check or cash is reversed; it is voided where nothing of it stands then. Raises `not_found`, and `invalid_state`
-    for any other, also where the worker was faster.
+    A scheduled payroll just isn't sent, nor is one whose debit waits and can't be sent. If it was paid by check or
+    cash, every line is reversed. If its money is collected but no direct deposit has left, it is reversed too, so
+    that the household can pay by check in time, and what was collected is refunded. Of a failed one, what was paid by
+    check or cash is reversed; it is voided if nothing of it remains. Raises `not_found`, and `invalid_state` for any
+    other, also if the worker was faster.
     """
     allow(actor, RUN_PAYROLL)
-    # Locked first: whoever fires it at this moment is waited for, and then it is no longer scheduled.
+    # Locked first: if the payroll is being fired at this moment, wait for that; then it is no longer
+    # scheduled.
     payroll = await session.scalar(select(Payroll).where(Payroll.id == payroll_id).with_for_update())
     if payroll is None or not actor.reaches(payroll.employer_id):
         raise Refusal("not_found", "Payroll not found.")
@@ -97,10 +98,10 @@ async def void_payroll(
 async def void_unsent(
     session: AsyncSession, actor: Actor, clock: Clock, payroll_id: UUID, reason: str
 ) -> PayrollStatus | None:
-    """Void a payroll as long as nothing of it has been sent; return the state it was found in, None where it is gone.
+    """Void a payroll if nothing of it has been sent; return the status it had, or None if it no longer exists.
 
-    It is voided only where that is `scheduled`: whoever fires it at this moment is waited for. For a service that may
-    do so by a permission of its own, which it has asked for.
+    It is voided only if the status is `scheduled`: if it is being fired at this moment, wait for that. For a service
+    that may do so by a permission of its own, which it has checked.
     """
     status = await session.scalar(select(Payroll.status).where(Payroll.id == payroll_id).with_for_update())
     if status != "scheduled":

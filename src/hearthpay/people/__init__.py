@@ -1,1 +1,1 @@
-"""People: who signs in and with what, from where, and what he is in which organization."""
+"""People: who signs in, how and from where, and their role in each organization."""

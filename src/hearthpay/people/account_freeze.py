@@ -1,7 +1,8 @@
-"""What the link of a warning does to an account: it takes back what it told of, ends all sessions, and freezes.
+"""What the link in a warning does to an account: it reverses the change, ends all sessions, and freezes the account.
 
-It is done by whoever holds the mail, without signing in, and can begin nothing: no session, no way in. The password is
-void afterwards, whoever chose it; the way back is a link to the address of the account, as it is then.
+Anyone with access to the mail can use it without signing in, but it can't start anything: no session, no new sign-in
+method. The password is void afterward, no matter who chose it; the way back is a link sent to the account's address
+at that time.
 """
 
 import datetime
@@ -40,7 +41,7 @@ _DONE: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class AccountStopped:
-    """What came of it: how many sessions ended, whether what was told of was taken back, until when it is frozen."""
+    """The outcome: how many sessions ended, whether the change was reversed, and until when the account is frozen."""
 
     sessions: int
     taken_back: bool
@@ -50,10 +51,10 @@ class AccountStopped:
 async def stop_account(
     people_context: PeopleContext, stop: StopAccount, token: str, visit: Visit
 ) -> AccountStopped:
-    """Take back what happened to the account as far as that can be, end its sessions, and freeze it for a day.
+    """Reverse the change to the account as far as possible, end its sessions, and freeze it for a day.
 
-    The organizations of which the person is owner or admin are frozen too, and their owners told. `token` is the
-    link's, which works once. Raises `gone` for one that was used.
+    The organizations of which the person is owner or admin are frozen too, and their owners notified. `token` is the
+    link's, which works once. Raises `gone` for a used one.
     """
     now = people_context.clock.now()
     used = hashlib.sha256(token.encode()).hexdigest()
@@ -131,7 +132,7 @@ async def _end(
 
 
 async def _restore(session: AsyncSession, person_id: UUID, credential_id: UUID | None) -> bool:
-    """Let a second factor or a passkey that was removed count again; a factor only in the place of none."""
+    """Restore a removed second factor or passkey; a factor only if there is no other."""
     try:
         async with session.begin_nested():
             restored = await session.scalar(
@@ -181,7 +182,9 @@ async def _void_password(session: AsyncSession, now: datetime.datetime, person_i
 async def _send(
     people_context: PeopleContext, session: AsyncSession, now: datetime.datetime, person: PersonRecord
 ) -> None:
-    """Write that the account was secured, with a link for a new password to its own address, and none to others."""
+    """Send the mail that the account was secured: with a link for a new password to its own address, without one to
+    others.
+    """
     if not people_context.writes_mail:
         return
     token = await leave_token(session, now, "reset", email=person.email, person_id=person.id)

@@ -1,4 +1,4 @@
-"""What the services of people work with: the database, the time, the key ring, who is slowed down, and the settings."""
+"""What the services for people work with: database, clock, key ring, throttling, and settings."""
 
 from __future__ import annotations
 
@@ -24,16 +24,17 @@ from hearthpay.security.key_ring import KeyRing
 
 @dataclass(frozen=True, slots=True)
 class PeopleContext:
-    """What the services of people share: database, clock, keys, throttling and mail.
+    """What the services for people share: database, clock, keys, throttling and mail.
 
     `sends_mail`: there is a mail server. `sign_up_open`: strangers may create accounts.
 
-    `keeps_mail`: where there is no mail server, the worker puts mail into the operator's folder.
+    `keeps_mail`: if there is no mail server, the worker puts mail into the operator's folder.
 
-    Links in mails begin with `links_begin`, the configured address of the service, whatever a request calls it;
-    `operator` is where whoever runs this installation is reached.
+    Links in mails begin with `links_begin`, the configured address of the service, whatever address a request uses;
+    `operator` is the contact of this installation's operator.
 
-    What must not tell whether somebody has an account takes `no_sooner_than` seconds, however it ends.
+    Requests that must not reveal whether someone has an account take at least `no_sooner_than` seconds, whatever the
+    outcome.
     """
 
     database: Database
@@ -50,12 +51,12 @@ class PeopleContext:
 
     @property
     def writes_mail(self) -> bool:
-        """Whether mail is written at all: for the mail server, or where there is none for the operator's folder."""
+        """Whether mail is written at all: for the mail server or, if there is none, for the operator's folder."""
         return self.sends_mail or self.keeps_mail
 
     @property
     def takes_sign_ups(self) -> bool:
-        """Whether a stranger can make an account: without mail nobody's address can be proved."""
+        """Whether a stranger can create an account: without mail no address can be verified."""
         return self.sign_up_open and self.sends_mail
 
     async def queue_mail(
@@ -69,9 +70,9 @@ class PeopleContext:
         sort: MailSort = LINKS,
         about: str = "",
     ) -> None:
-        """Put the mail into the outbox, to leave as soon as the transaction has committed and its sort lets it.
+        """Put the mail into the outbox, to be sent once the transaction has committed and its sort allows it.
 
-        What the sort counts, and of what `about` the last is told, `queue_person_mail` says.
+        For what the sort counts, and the use of `about`, see `queue_person_mail`.
         """
         mail_id = await queue_person_mail(session, self.keys(), now, kind, mail, expires_at, sort, about)
         if not self.sends_mail:
@@ -80,18 +81,18 @@ class PeopleContext:
             self.postman.send_once_committed(session, mail_id)
 
     def keys(self) -> KeyRing:
-        """Return the key ring. Raises `service_unavailable` where there is none."""
+        """Return the key ring. Raises `service_unavailable` if there is none."""
         if self.ring is None:
             raise Refusal("service_unavailable", "This service has no encryption keys yet.")
         return self.ring
 
     def stop_link(self, stop: Stop) -> str | None:
-        """Return the link that stops what a warning tells of; None without keys."""
+        """Return the link that stops the change a warning reports; None without keys."""
         return None if self.ring is None else stop_link(self.ring, self.clock.now(), self.links_begin, stop)
 
     @asynccontextmanager
     async def in_constant_time(self) -> AsyncIterator[None]:
-        """Let the block end, well or badly, only after the time that both ways have."""
+        """Make the block, whether it succeeds or fails, take at least `no_sooner_than` seconds."""
         loop = asyncio.get_running_loop()
         until = loop.time() + self.no_sooner_than
         try:

@@ -1,6 +1,6 @@
-"""A person's own account: a new password, a second factor, another name, language or address, and lost passwords.
+"""A person's own account: changes of password, second factor, name, language or address, and lost passwords.
 
-Each change is told by mail, and ends what could have been somebody else's: other sessions, links that were sent.
+Each change is reported by mail, and ends what someone else could have: other sessions, links that were sent.
 """
 
 import datetime
@@ -40,10 +40,10 @@ from hearthpay.people.stop_links import PersonChange, StopAccount
 from hearthpay.people.tokens import LASTS, end_own_tokens, leave_token, look_at_token, use_token
 
 ACCOUNT_BY_NOW: Final = mark("An account with this email already exists.")
-"""Of two who use an address in the same moment, the database takes one; this is what the other is told."""
+"""If two people use an address at the same moment, the database accepts one; this is the message to the other."""
 
 YOUNG_FOR: Final = datetime.timedelta(days=7)
-"""How long a second factor keeps nobody out who has the mail of the account."""
+"""How long a new second factor doesn't lock out a person with access to the account's mail."""
 
 _PASSWORD = mark("the password")
 _SECOND_FACTOR_ON = mark("two-step verification was turned on")
@@ -52,9 +52,9 @@ _NEW_CODES = mark("new recovery codes were made")
 
 
 async def ask_for_reset(people_context: PeopleContext, email: str, links_begin: str, visit: Visit) -> None:
-    """Send a link for a new password, if there is such an account; nothing tells whether there is.
+    """Send a link for a new password, if the account exists; the response doesn't reveal whether it does.
 
-    Raises `validation_error` for what is no address, and `rate_limited`.
+    Raises `validation_error` for an invalid address, and `rate_limited`.
     """
     address = read_address(email)
     people_context.throttle.mail_asked_for(visit.address)
@@ -80,7 +80,7 @@ async def ask_for_reset(people_context: PeopleContext, email: str, links_begin: 
 
 
 async def look_at_reset(people_context: PeopleContext, presented: str) -> None:
-    """Raises `not_found` or `gone` for a link that opens nothing."""
+    """Raises `not_found` or `gone` for a link that doesn't work."""
     async with people_context.database.transaction(None) as session:
         await look_at_token(session, people_context.clock.now(), "reset", presented)
 
@@ -88,11 +88,11 @@ async def look_at_reset(people_context: PeopleContext, presented: str) -> None:
 async def reset_password(
     people_context: PeopleContext, presented: str, password: str, visit: Visit
 ) -> SignInResult:
-    """Set a new password by a link, end every session and begin one; the second factor is still asked for.
+    """Set a new password by a link, end every session and begin one; the second factor is still required.
 
-    One that was set up within YOUNG_FOR is not: who stole the account must not keep its person out by it.
+    A second factor set up within YOUNG_FOR isn't: someone who stole the account must not lock its owner out with it.
 
-    Raises `gone` for a link that works no more, and `validation_error` for a password that is too easily guessed.
+    Raises `gone` for a link that no longer works, and `validation_error` for a password that is too easily guessed.
     """
     now = people_context.clock.now()
     async with people_context.database.transaction(None) as session:
@@ -138,7 +138,7 @@ async def change_password(people_context: PeopleContext, who: SignedIn, password
 
 
 async def set_up_second_factor(people_context: PeopleContext, who: SignedIn) -> SecondFactorSetup:
-    """Make a secret for an app; it counts once a password of it is entered."""
+    """Create a secret for an authenticator app; it takes effect once a code from it is entered."""
     async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         await _in_turn(session, who.person_id)
@@ -151,7 +151,7 @@ async def set_up_second_factor(people_context: PeopleContext, who: SignedIn) -> 
 async def confirm_second_factor(
     people_context: PeopleContext, who: SignedIn, code: str, visit: Visit
 ) -> Sequence[str]:
-    """Let the second factor count from now on; return its recovery codes. Raises `validation_error`."""
+    """Activate the second factor; return its recovery codes. Raises `validation_error`."""
     async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         await refuse_frozen_person(session, people_context.clock.now(), who.person_id)
@@ -166,7 +166,7 @@ async def confirm_second_factor(
 
 
 async def new_recovery_codes(people_context: PeopleContext, who: SignedIn, visit: Visit) -> Sequence[str]:
-    """Replace the recovery codes. Raises `invalid_state` where there is no second factor."""
+    """Replace the recovery codes. Raises `invalid_state` if there is no second factor."""
     async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         if await second_factor_of(session, who.person_id) is None:
@@ -196,7 +196,7 @@ async def do_without_second_factor(people_context: PeopleContext, who: SignedIn,
 async def change_profile(
     people_context: PeopleContext, who: SignedIn, name: str, language: str, visit: Visit
 ) -> None:
-    """Change what the person is called and reads. Raises `validation_error`."""
+    """Change the person's name and language. Raises `validation_error`."""
     values = {"name": read_name(name), "language": read_language(language)}
     async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
@@ -211,7 +211,8 @@ async def change_profile(
 async def ask_for_new_email(
     people_context: PeopleContext, who: SignedIn, email: str, links_begin: str, visit: Visit
 ) -> None:
-    """Send a link to the new address, which counts once it is opened. The answer tells nothing about other accounts.
+    """Send a link to the new address, which takes effect once the link is opened. The response reveals nothing about
+    other accounts.
 
     Raises `validation_error`, and `rate_limited`.
     """
@@ -237,7 +238,9 @@ async def ask_for_new_email(
 async def confirm_new_email(
     people_context: PeopleContext, who: SignedIn, presented: str, visit: Visit
 ) -> None:
-    """Use the address that the link was sent to, and tell the old one. Raises `gone`, also for another's link."""
+    """Use the address that the link was sent to, and notify the old one. Raises `gone`, also for another person's
+    link.
+    """
     now = people_context.clock.now()
     async with people_context.database.transaction(None) as session:
         facts = await look_at_token(session, now, "new_email", presented)
@@ -267,12 +270,12 @@ async def confirm_new_email(
 
 
 async def first_password(session: AsyncSession, clock: Clock, person_id: UUID, hashed: str) -> None:
-    """Keep the first password of a person just made, whose transaction it is."""
+    """Store the first password of a person who was just created, in the person's transaction."""
     await _replace_password(session, clock.now(), person_id, hashed)
 
 
 async def _in_turn(session: AsyncSession, person_id: UUID) -> None:
-    """Let changes of how somebody signs in follow each other: a form that is sent twice at once changes it twice."""
+    """Serialize changes of a person's sign-in methods: a form sent twice at once makes the change twice."""
     own = select(PersonRecord.id).where(PersonRecord.id == person_id)
     await session.execute(own.with_for_update(key_share=True))
 

@@ -1,4 +1,4 @@
-"""Where routes and pages find the context of people's services."""
+"""FastAPI dependencies that provide the context of people's services."""
 
 from fastapi import FastAPI
 from starlette.requests import Request

@@ -1,7 +1,8 @@
-"""Known devices: browsers in which somebody signed in before, told by a cookie that they keep and cannot make.
+"""Known devices: browsers in which someone signed in before, recognized by a cookie that they can't forge.
 
-The cookie is sealed with the key ring: which device it is, and who signed in there when. Wrong passwords that strangers
-send slow down nobody who comes from such a browser, which is counted by itself; and a browser that has none is new.
+The cookie is sealed with the key ring: it says which device it is, and who signed in there when. Wrong passwords sent
+by strangers don't slow down anyone who uses such a browser, which is counted separately; a browser without the cookie
+is new.
 """
 
 from __future__ import annotations
@@ -19,26 +20,26 @@ from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.sealed_text import open_text, seal_text
 
 KEPT_FOR: Final = datetime.timedelta(days=400)
-"""As long as browsers keep a cookie (RFC 6265bis)."""
+"""The longest that browsers keep a cookie (RFC 6265bis)."""
 
 _MOST_PEOPLE: Final = 8
-"""People whom one browser is known for; of more, those who came last."""
+"""The most people remembered for one browser; beyond that, the most recent are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A browser: a number that means nothing, and when each person last signed in there."""
+    """A browser: a number without meaning, and when each person last signed in there."""
 
     id: UUID
     people: tuple[tuple[UUID, datetime.datetime], ...] = ()
 
     def knows(self, person_id: UUID, since: datetime.datetime | None) -> bool:
-        """Return whether the person signed in here, and not before `since`, when she had all browsers forgotten."""
+        """Return whether the person signed in here, and not before `since`, when they had all browsers forgotten."""
         return any(known == person_id and (since is None or at >= since) for known, at in self.people)
 
 
 def read_device(ring: KeyRing | None, now: datetime.datetime, cookie: str | None) -> Device | None:
-    """Return the device that the cookie tells; None for none of ours, and for one that is too old."""
+    """Return the device in the cookie, without sign-ins that are too old; None if the cookie isn't one of ours."""
     content = None if ring is None or not cookie else open_text(ring, device_place(), cookie)
     if content is None:
         return None

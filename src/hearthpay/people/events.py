@@ -1,7 +1,7 @@
-"""The audit trail of accounts: one row for each thing that happens to a person's account, in its transaction.
+"""The audit trail of accounts: one row for each event of a person's account, in its transaction.
 
-What people do in an organization stands in the organization's audit log; this is what they do to themselves, which is
-no organization's business.
+What people do in an organization is in the organization's audit log; this is what they do to their own account, which
+no organization may see.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ GIVING: Final[Mapping[str, str]] = {
     "passkey.add": "passkey",
     "second_factor.add": "totp",
 }
-"""The actions that give a way in, and of which kind: their events say which one, and the digest of what it is."""
+"""The actions that add a sign-in method, and its kind: their events record which one, and its digest."""
 
 
 class _GivenRow(NamedTuple):
@@ -32,7 +32,7 @@ class _GivenRow(NamedTuple):
     digest: str
 
 
-# Of two that were added at once, the one of which no event tells yet.
+# If two were added at once, the one that no event records yet.
 _GIVEN: Final = query(
     _GivenRow,
     "SELECT c.id, encode(sha256(convert_to(coalesce(c.password_hash, ''), 'UTF8') || coalesce(c.passkey_id, '') "
@@ -45,8 +45,8 @@ _GIVEN: Final = query(
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """From where a request comes, as far as it is kept: network address, what the browser calls itself, and the
-    request's id; and, kept nowhere, the cookie by which a browser is known again.
+    """Where a request comes from, as far as it is stored: network address, the browser's name, and the request's id;
+    and, never stored, the cookie that identifies a known browser.
     """
 
     address: str | None = None
@@ -62,9 +62,9 @@ async def note_event(
     action: str,
     details: Mapping[str, Any] | None = None,
 ) -> None:
-    """Record `action` (`subject.verb`) of the person whose transaction it is; `details` hold no secret.
+    """Record `action` (`subject.verb`) for the person whose transaction it is; `details` contain no secret.
 
-    What gives a way in is recorded with it: by that the doctor knows a password that was put there by no event.
+    An added sign-in method is recorded with it: this lets the doctor detect a password that no event added.
     """
     given: dict[str, Any] = {}
     if action in GIVING:
@@ -85,7 +85,7 @@ async def note_event(
 
 
 async def recent_events(session: AsyncSession, person_id: UUID, limit: int = 50) -> Sequence[PersonEvent]:
-    """Return what happened to the account, the newest first; the transaction becomes the person's."""
+    """Return the account's events, newest first; the transaction becomes the person's."""
     await become_person(session, person_id)
     newest = select(PersonEvent).where(PersonEvent.person_id == person_id).order_by(PersonEvent.id.desc())
     return (await session.scalars(newest.limit(limit))).all()

@@ -1,4 +1,4 @@
-"""What time does away with: one-time tokens and sessions that have been over for a while. For the worker."""
+"""Deletes one-time tokens and sessions that ended a while ago. For the worker."""
 
 import datetime
 from typing import Final
@@ -25,7 +25,7 @@ _FORGET_SESSIONS: Final = text(
 
 
 async def forget_addresses(session: AsyncSession, now: datetime.datetime, *, limit: int) -> int:
-    """Delete former addresses that are told no more, at most so many of each kind; return how many."""
+    """Delete former addresses that are no longer notified, up to a limit of each kind; return how many."""
     done = 0
     for statement in (_FORGET_ADDRESSES, _FORGET_PERSON_ADDRESSES):
         done += len((await session.execute(statement, {"now": now, "limit": limit})).all())
@@ -33,10 +33,10 @@ async def forget_addresses(session: AsyncSession, now: datetime.datetime, *, lim
 
 
 async def forget_tokens(session: AsyncSession, before: datetime.datetime, *, limit: int) -> int:
-    """Delete links and challenges that expired before then, at most so many; return how many."""
+    """Delete links and challenges that expired before the given time, up to a limit; return how many."""
     return len((await session.execute(_FORGET_TOKENS, {"before": before, "limit": limit})).all())
 
 
 async def forget_sessions(session: AsyncSession, before: datetime.datetime, *, limit: int) -> int:
-    """Delete sessions that were over before then, at most so many; return how many. The account's events stay."""
+    """Delete sessions that ended before the given time, up to a limit; return how many. The account's events stay."""
     return len((await session.execute(_FORGET_SESSIONS, {"before": before, "limit": limit})).all())

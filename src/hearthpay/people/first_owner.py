@@ -1,7 +1,7 @@
-"""The first owner of an installation, who makes an account by the one-time link that the operator is shown.
+"""The first owner of an installation, who creates an account by the one-time link shown to the operator.
 
-Which organization the link leads to is decided when it is used: what was created at the command line after the link
-was printed counts as well.
+Which organization the link leads to is decided when it is used: organizations created at the command line after the
+link was printed count too.
 """
 
 from collections.abc import Sequence
@@ -50,16 +50,16 @@ _SEVERAL: Final = mark("several organizations have this name; ask your administr
 
 
 class _Organization(NamedTuple):
-    """An organization that has no people yet."""
+    """An organization without people."""
 
     id: UUID
     name: str
 
 
 async def offer_first_owner(session: AsyncSession, clock: Clock) -> PortalToken | None:
-    """Return a one-time token for the first owner of an installation without people; None where there are some.
+    """Return a one-time token for the first owner of an installation without people; None if there are any.
 
-    The session is the operator's. A link that was offered before no longer works.
+    The session is the operator's. A previously offered link no longer works.
     """
     if await session.scalar(select(func.count()).select_from(PersonRecord)):
         return None
@@ -72,9 +72,9 @@ async def offer_first_owner(session: AsyncSession, clock: Clock) -> PortalToken 
 
 
 async def organization_to_join(people_context: PeopleContext, presented: str) -> str | None:
-    """Return the name of the one organization that has no people, which the link's holder will own.
+    """Return the name of the one organization without people, which the link's holder will own.
 
-    None where the holder names an organization instead. Raises `not_found` and `gone` for a link that does not work.
+    None if the holder names an organization instead. Raises `not_found` and `gone` for a link that doesn't work.
     """
     now = people_context.clock.now()
     async with people_context.database.transaction(None) as session:
@@ -86,10 +86,10 @@ async def organization_to_join(people_context: PeopleContext, presented: str) ->
 async def become_first_owner(
     people_context: PeopleContext, presented: str, email: str, new: NewPerson, organization: str, visit: Visit
 ) -> SignInResult:
-    """Make the first owner's account, by the link that the operator was shown; begin a session.
+    """Create the first owner's account, by the link shown to the operator; begin a session.
 
-    The person joins the one organization that has no people, or the one of them that `organization` names; else a new
-    organization gets that name. Raises `gone` for a link that no longer works, and `validation_error`.
+    The person joins the one organization without people, or the one of them that `organization` names; otherwise a
+    new organization gets that name. Raises `gone` for a link that no longer works, and `validation_error`.
     """
     async with people_context.database.transaction(None) as session:
         await look_at_token(session, people_context.clock.now(), "first_owner", presented)
@@ -112,7 +112,7 @@ async def become_first_owner(
 
 
 def _chosen(without_people: Sequence[_Organization], typed: str) -> UUID | None:
-    """Return which organization is joined; None where a new one is made. Raises `validation_error`."""
+    """Return the organization to join; None if a new one is created. Raises `validation_error`."""
     of_that_name = [each for each in without_people if each.name.casefold() == typed.casefold()]
     if len(of_that_name) > 1:
         raise invalid("organization", _SEVERAL)
@@ -128,7 +128,7 @@ def _chosen(without_people: Sequence[_Organization], typed: str) -> UUID | None:
 async def _without_people(
     session: AsyncSession, people_context: PeopleContext, presented: str
 ) -> list[_Organization]:
-    """Return the organizations that never had a member, once no other transaction is creating one."""
+    """Return the organizations that never had a member, waiting for any transaction that is creating one."""
     token = parse_token(presented)
     values = {"token_hash": None if token is None else token.hash, "now": people_context.clock.now()}
     return [_Organization(*row) for row in await fetch_all(session, _WITHOUT_PEOPLE, values)]

@@ -1,7 +1,7 @@
-"""Former addresses: for a week after a change warnings go to the old address too, of whomever it was.
+"""Former addresses: for a week after a change, warnings also go to the old address.
 
-Whoever changes where warnings go must not be the only one who is warned. What was taken back counts no more: neither
-the address that is in force again, nor those that came after it, which may be a thief's.
+The person who changes where warnings go must not be the only one warned. Reversed changes no longer count: neither
+the address that is restored, nor those that came after it, which may be a thief's.
 """
 
 import datetime
@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
 TOLD_FOR: Final = datetime.timedelta(days=7)
-"""How long a former address is told, and may take the change back."""
+"""How long a former address is notified, and may reverse the change."""
 
 _NOTE: Final = text(
     "INSERT INTO former_addresses (id, organization_id, employer_id, sandbox, employee_id, address, changed_at, "
@@ -40,7 +40,7 @@ _OF_PERSON: Final = text(
     "SELECT DISTINCT address FROM former_person_addresses WHERE person_id = :person AND told_until > :now "
     "AND taken_back_at IS NULL"
 )
-# The earliest change from this address that still can be: what came after it goes with it.
+# The earliest change from this address that can still be reversed: later changes are reversed with it.
 _TAKE_BACK: Final = text(
     "WITH first AS (SELECT id FROM former_addresses WHERE employer_id = :employer "
     "AND employee_id IS NOT DISTINCT FROM CAST(:employee AS uuid) AND lower(address) = lower(:address) "
@@ -67,7 +67,7 @@ async def note_former_address(
     employee_id: UUID | None,
     address: str,
 ) -> None:
-    """Note that this was a household's address, or an employee's of it, until now."""
+    """Record that this was the address of a household, or of one of its employees, until now."""
     await session.execute(
         _NOTE,
         {
@@ -86,7 +86,7 @@ async def note_former_address(
 async def note_former_person_address(
     session: AsyncSession, now: datetime.datetime, person_id: UUID, address: str
 ) -> None:
-    """Note that this was the address of the person's account until now; the transaction is the person's."""
+    """Record that this was the address of the person's account until now; the transaction is the person's."""
     values = {"id": uuid7(), "person": person_id, "address": address, "now": now, "until": now + TOLD_FOR}
     await session.execute(_NOTE_PERSON, values)
 
@@ -102,7 +102,7 @@ async def address_was_changed(
 async def former_addresses_of_employee(
     session: AsyncSession, now: datetime.datetime, employer_id: UUID, employee_id: UUID
 ) -> Collection[str]:
-    """Return where an employee is still warned, in small letters."""
+    """Return the former addresses, in lower case, at which an employee is still warned."""
     values = {"employer": employer_id, "employee": employee_id, "now": now}
     return tuple(await session.scalars(_OF_EMPLOYEE, values))
 
@@ -110,21 +110,21 @@ async def former_addresses_of_employee(
 async def former_addresses_of_household(
     session: AsyncSession, now: datetime.datetime, employer_id: UUID
 ) -> Collection[str]:
-    """Return where a household is still warned, in small letters."""
+    """Return the former addresses, in lower case, at which a household is still warned."""
     return tuple(await session.scalars(_OF_HOUSEHOLD, {"employer": employer_id, "now": now}))
 
 
 async def former_addresses_of_person(
     session: AsyncSession, now: datetime.datetime, person_id: UUID
 ) -> Collection[str]:
-    """Return where the person whose transaction it is is still warned."""
+    """Return the former addresses at which the person whose transaction it is is still warned."""
     return tuple(await session.scalars(_OF_PERSON, {"person": person_id, "now": now}))
 
 
 async def end_former_addresses(
     session: AsyncSession, now: datetime.datetime, employer_id: UUID, employee_id: UUID | None, address: str
 ) -> bool:
-    """Note that a change from this address is taken back, with all that came after it; False where none can be."""
+    """Mark a change from this address as reversed, with all later ones; return False if none can be."""
     values = {"employer": employer_id, "employee": employee_id, "address": address, "now": now}
     return bool((await session.execute(_TAKE_BACK, values)).all())
 
@@ -132,6 +132,6 @@ async def end_former_addresses(
 async def end_former_person_addresses(
     session: AsyncSession, now: datetime.datetime, person_id: UUID, address: str
 ) -> bool:
-    """The same of the account of the person whose transaction it is."""
+    """Do the same for the account of the person whose transaction it is."""
     values = {"person": person_id, "address": address, "now": now}
     return bool((await session.execute(_TAKE_BACK_PERSON, values)).all())

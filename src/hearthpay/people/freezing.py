@@ -1,4 +1,6 @@
-"""An account that stands still: after "this was not me" no way in is added to it for a day, and its address stays."""
+"""Frozen accounts: after "this was not me", no sign-in method can be added for a day, and the address can't be
+changed.
+"""
 
 import datetime
 from typing import Final
@@ -17,7 +19,7 @@ _UNTIL: Final = text("SELECT frozen_until FROM people WHERE id = :person AND fro
 async def freeze_person(session: AsyncSession, now: datetime.datetime, person_id: UUID) -> datetime.datetime:
     """Freeze the account of the person whose transaction it is, and return until when.
 
-    Browsers in which she signed in before are strangers to it from now on.
+    Browsers in which they signed in before no longer count as known.
     """
     until = now + FROZEN_FOR
     await session.execute(
@@ -41,7 +43,7 @@ async def refuse_frozen_person(session: AsyncSession, now: datetime.datetime, pe
 
 
 async def devices_since(session: AsyncSession, person_id: UUID) -> datetime.datetime | None:
-    """Return since when browsers count as known, of the person whose transaction it is; None: since ever."""
+    """Return since when browsers count as known for the person whose transaction it is; None means without limit."""
     found: datetime.datetime | None = await session.scalar(
         select(PersonRecord.devices_since).where(PersonRecord.id == person_id)
     )

@@ -1,7 +1,7 @@
-"""Turns at hashing passwords: a few threads, and of those who wait each client in turn, one after the other.
+"""A queue for hashing passwords: a few threads, with waiting clients served in turn.
 
-A hash takes tens of milliseconds on purpose. However many passwords one network sends at once, somebody who comes from
-another waits for those under way and for one of each client before her, not for all of them.
+A hash takes tens of milliseconds on purpose. However many passwords one network sends at once, a client from another
+network waits only for those in progress and for one of each client ahead of it, not for all of them.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _Result = TypeVar("_Result")
 
 
 class HashingQueue:
-    """Who hashes now, and who waits, by client."""
+    """The running hashes, and the waiting ones by client."""
 
     def __init__(self) -> None:
         self._under_way = 0
-        self._pending_paragraphs: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
+        self._queues: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
 
     async def run(self, client: str, work: Callable[[], _Result]) -> _Result:
-        """Do the work in a thread once it is the client's turn, and return what comes of it."""
+        """Do the work in a thread once it is the client's turn, and return its result."""
         if self._under_way < THREADS:
             self._under_way += 1
         else:
@@ -38,7 +38,7 @@ class HashingQueue:
 
     async def _wait(self, client: str) -> None:
         mine: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._pending_paragraphs.setdefault(client, deque()).append(mine)
+        self._queues.setdefault(client, deque()).append(mine)
         try:
             await mine
         except asyncio.CancelledError:
@@ -47,14 +47,14 @@ class HashingQueue:
             raise
 
     def _hand_over(self) -> None:
-        """Give the turn to the first who waits of the client that comes next; it goes to the end of the row then."""
-        while self._pending_paragraphs:
-            client, row = self._pending_paragraphs.popitem(last=False)
+        """Give the turn to the first waiting hash of the next client, which then moves to the end of the queue."""
+        while self._queues:
+            client, row = self._queues.popitem(last=False)
             while row:
                 next_one = row.popleft()
                 if not next_one.done():
                     if row:
-                        self._pending_paragraphs[client] = row
+                        self._queues[client] = row
                     next_one.set_result(None)
                     return
         self._under_way -= 1
@@ -64,5 +64,5 @@ _TURNS: Final[WeakKeyDictionary[asyncio.AbstractEventLoop, HashingQueue]] = Weak
 
 
 def hashing_queue() -> HashingQueue:
-    """Return the turns of the running event loop."""
+    """Return the hashing queue of the running event loop."""
     return _TURNS.setdefault(asyncio.get_running_loop(), HashingQueue())

@@ -1,4 +1,4 @@
-"""How the installation goes, for the people who run it."""
+"""The installation's health, for its operators."""
 
 from __future__ import annotations
 
@@ -23,14 +23,18 @@ _HEALTH: Final = query(_HealthRow, "SELECT name, figure, moment FROM installatio
 
 
 class Vital(NamedTuple):
-    """One number, in cents where it is money, and since or at when it is so; None where that has no moment."""
+    """One number, in cents if it is money, and the moment it applies to or has applied since; None if there is no
+    moment.
+    """
 
     figure: int
     moment: datetime.datetime | None
 
 
 async def vitals(people_context: PeopleContext, who: SignedIn) -> Mapping[str, Vital]:
-    """Return how it all goes, over all organizations. Raises `not_found` for who is no operator."""
+    """Return the installation's figures, over all organizations. Raises `not_found` for a person who isn't an
+    operator.
+    """
     async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         rows = await fetch_all(session, _HEALTH, {"at": people_context.clock.now()})

@@ -1,4 +1,4 @@
-"""What people say of themselves: addresses and names, read into the one form in which they are kept."""
+"""Normalizes the addresses and names that people enter to the one form in which they are stored."""
 
 from typing import Final, Literal
 
@@ -16,10 +16,10 @@ _LONGEST_ADDRESS: Final = 254
 
 
 def read_address(text: str) -> str:
-    """Return the address, in small letters and ASCII. Raises `validation_error` for what is none.
+    """Return the address, in lower case and ASCII. Raises `validation_error` for an invalid one.
 
-    Letters of other scripts that look like ours make no second address: a host that has them is kept, and shown, as
-    the Internet names it (`xn--…`), and what stands before the @ is ASCII.
+    Letters of other scripts that look like Latin ones don't make a second address: a host that has them is stored and
+    shown in its Internet form (`xn--…`), and the part before the @ is ASCII.
     """
     try:
         found = validate_email(
@@ -34,13 +34,13 @@ def read_address(text: str) -> str:
 
 
 def masked(address: str) -> str:
-    """Return the address as whoever may not read it is shown it: the first letter, and the host."""
+    """Return the address as shown to people who may not read it: the first letter, and the host."""
     before, _, host = address.rpartition("@")
     return f"{before[:1]}…@{host}"
 
 
 def read_name(text: str, field: str = "name") -> str:
-    """Return a name without the blanks around it. Raises `validation_error` for an unfit one."""
+    """Return a name without surrounding spaces. Raises `validation_error` for an invalid one."""
     name = " ".join(text.split())
     if not 1 <= len(name) <= _LONGEST_NAME or any(is_control(each) for each in name):
         raise invalid(field, f"Use 1 to {_LONGEST_NAME} characters.")
@@ -50,7 +50,7 @@ def read_name(text: str, field: str = "name") -> str:
 
 
 def read_language(text: str) -> Language:
-    """Return the language. Raises `validation_error` for one that there is not."""
+    """Return the language. Raises `validation_error` for an unsupported one."""
     for language in LANGUAGES:
         if text == language:
             return language

@@ -1,4 +1,4 @@
-"""What people are written: links that prove an address, and news of their account. In their language, text and HTML."""
+"""Mails to people: links that verify an address, and news of their account. In their language, text and HTML."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -33,7 +33,7 @@ PersonMailKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class _Wording:
-    """Subject, what it is about, what the link is called, and what to do where it was not asked for."""
+    """The subject, the body, the link's text, and what to do if the mail wasn't requested."""
 
     subject: str
     body: str
@@ -59,7 +59,7 @@ _NOT_MY_ACCOUNT: Final = mark(
 )
 _OPERATOR: Final = mark("Contact your administrator at {operator}.")
 _PLAIN_GAPS: Final = frozenset({"when", "what", "old", "new", "start"})
-"""What we say ourselves; every other gap takes what somebody chose."""
+"""Gaps that we fill ourselves; every other gap takes text that someone chose."""
 
 _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
     "sign_up": _Wording(
@@ -230,8 +230,8 @@ def person_mail(
     operator: str | None = None,
     **gaps: str,
 ) -> Mail:
-    """Return the mail; names in `gaps` stand in it as `name_in_mail` has them. With `operator` it ends with whom to
-    ask."""
+    """Return the mail; names in `gaps` appear as `name_in_mail` formats them. With `operator` it ends with whom to
+    contact."""
     say = say_in(language)
     wording = _WORDINGS[kind]
     safe = {gap: value if gap in _PLAIN_GAPS else name_in_mail(value) for gap, value in gaps.items()}

@@ -1,6 +1,6 @@
 """The members of an organization: invited, accepting, given another role, leaving, removed. The last owner stays.
 
-That an organization with people keeps an owner holds in the database as well, whoever writes.
+The database, too, ensures that an organization with people keeps an owner, for every writer.
 """
 
 import datetime
@@ -39,18 +39,18 @@ from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_
 
 INVITED_FOR: Final = datetime.timedelta(days=7)
 MOST_INVITATIONS: Final = 50
-"""Invitations of an organization that wait."""
+"""The most pending invitations of an organization."""
 
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
 _RANK: Final = {role: rank for rank, role in enumerate(ROLES)}
 OWNER_WAITS: Final = datetime.timedelta(hours=24)
-"""How long an owner stays after another one asked to remove him or make him less."""
+"""How long an owner stays after another owner asked to remove or demote them."""
 ASKED_FOR: Final = datetime.timedelta(days=7)
-"""How long that can be done afterwards."""
+"""How long the removal or demotion can be made after that."""
 
 RemovalStep = Literal["done", "asked"]
-"""Whether a change of members was made, or was asked for."""
+"""Whether a change of members was made, or only requested."""
 
 _IN_TURN: Final = text(
     "SELECT pg_advisory_xact_lock(hashtextextended('hearthpay members ' || :organization_id, 0))"
@@ -91,7 +91,7 @@ _OVER: Final = mark("This invitation was used, withdrawn, or has expired.")
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Somebody in an organization."""
+    """A member of an organization."""
 
     membership_id: UUID
     person_id: UUID
@@ -100,7 +100,7 @@ class Member:
     role: Role
     joined_at: datetime.datetime
     leaving_asked_at: datetime.datetime | None = None
-    """Of an owner: when another one asked to remove him or make him less."""
+    """For an owner: when another owner asked to remove or demote them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class OpenMemberInvitation:
 
 @dataclass(frozen=True, slots=True)
 class SentInvitation:
-    """An invitation just made; the token is in the link, and nowhere else."""
+    """An invitation just created; the token is in the link, and nowhere else."""
 
     id: UUID
     email: str
@@ -124,7 +124,7 @@ class SentInvitation:
 
 
 async def list_members(session: AsyncSession, actor: Actor) -> Sequence[Member]:
-    """Return who is in the actor's organization, by name."""
+    """Return the members of the actor's organization, by name."""
     allow(actor, READ_MEMBERS)
     rows = await session.execute(
         select(Membership, PersonRecord)
@@ -149,7 +149,7 @@ async def list_members(session: AsyncSession, actor: Actor) -> Sequence[Member]:
 async def list_member_invitations(
     session: AsyncSession, actor: Actor, clock: Clock
 ) -> Sequence[MemberInvitation]:
-    """Return the invitations that wait to be accepted, oldest first."""
+    """Return the pending invitations, oldest first."""
     allow(actor, READ_MEMBERS)
     waiting = select(MemberInvitation).where(
         MemberInvitation.organization_id == actor.organization_id,
@@ -162,10 +162,10 @@ async def list_member_invitations(
 async def invite_member(
     session: AsyncSession, actor: Actor, clock: Clock, email: str, role: str
 ) -> SentInvitation:
-    """Invite whoever has this address; an invitation of the same address that waits is replaced.
+    """Invite the person with this address; a pending invitation of the same address is replaced.
 
-    Raises `validation_error` for what is no address or role, or for somebody who is a member, and `invalid_state`
-    where too many wait.
+    Raises `validation_error` for an invalid address or role, or for an existing member, and `invalid_state` if too
+    many are pending.
     """
     allow(actor, KEEP_MEMBERS)
     address, wanted = read_address(email), _role(role)
@@ -214,7 +214,7 @@ async def invite_member(
 async def withdraw_member_invitation(
     session: AsyncSession, actor: Actor, clock: Clock, invitation_id: UUID
 ) -> None:
-    """Take back an invitation that waits. Raises `not_found` for one that does not."""
+    """Withdraw a pending invitation. Raises `not_found` if it isn't pending."""
     allow(actor, WITHDRAW_INVITATIONS)
     withdrawn = await session.scalar(
         update(MemberInvitation)
@@ -234,10 +234,10 @@ async def withdraw_member_invitation(
 async def change_role(
     session: AsyncSession, actor: Actor, clock: Clock, membership_id: UUID, role: str
 ) -> RemovalStep:
-    """Give a member another role; to make an owner less is first asked for, as to remove him.
+    """Give a member another role; demoting an owner must first be requested, like removing one.
 
-    Raises `not_found`, `validation_error`, and `invalid_state` for the last owner, for an owner before his day is over,
-    and while the organization is frozen.
+    Raises `not_found`, `validation_error`, and `invalid_state` for the last owner, for an owner before their day has
+    passed, and while the organization is frozen.
     """
     allow(actor, KEEP_MEMBERS)
     wanted = _role(role)
@@ -267,11 +267,11 @@ async def remove_member(
     *,
     keep_keys: Collection[UUID] = (),
 ) -> RemovalStep:
-    """End somebody's membership, at once, whatever he let agents do, and the keys that he made but for `keep_keys`.
+    """End a membership at once, with the member's agents and the keys they created except `keep_keys`.
 
-    To remove an owner is first asked for: it is done once a day has passed and it is asked for again, or at once where
-    another owner asks for it too. Raises `not_found`, and `invalid_state` for the last owner, and for an owner before
-    his day is over.
+    Removing an owner must first be requested: it is done once a day has passed and it is requested again, or at once
+    if another owner requests it too. Raises `not_found`, and `invalid_state` for the last owner, and for an owner
+    before their day has passed.
     """
     allow(actor, KEEP_MEMBERS)
     await _in_turn(session, actor.organization_id)
@@ -285,7 +285,7 @@ async def remove_member(
 
 
 async def keep_member(session: AsyncSession, actor: Actor, person_id: UUID) -> bool:
-    """Let an owner stay whom another one asked to remove or to make less; return whether that was so.
+    """Keep an owner whom another owner asked to remove or demote; return whether there was such a request.
 
     Raises what `allow` raises.
     """
@@ -309,7 +309,7 @@ async def keep_member(session: AsyncSession, actor: Actor, person_id: UUID) -> b
 
 
 async def leave(session: AsyncSession, actor: Actor, clock: Clock) -> None:
-    """End one's own membership, and whatever one let agents do.
+    """End one's own membership, and the agents one connected.
 
     Raises `not_found`, and `invalid_state` for the last owner.
     """
@@ -326,7 +326,7 @@ async def leave(session: AsyncSession, actor: Actor, clock: Clock) -> None:
 async def open_invitation(
     session: AsyncSession, now: datetime.datetime, presented: str
 ) -> OpenMemberInvitation:
-    """Return the invitation of a link while it can be accepted. Raises `not_found` and `gone`."""
+    """Return the invitation of a link that can still be accepted. Raises `not_found` and `gone`."""
     token = parse_token(presented)
     row = None if token is None else await fetch_optional(session, _FIND, {"token_hash": token.hash})
     if row is None:
@@ -345,7 +345,9 @@ async def accept(
     person_id: UUID,
     visit: Visit,
 ) -> None:
-    """Make the person whose transaction it is a member; it becomes the organization's too. Raises `gone`."""
+    """Make the person whose transaction it is a member; it becomes the organization's transaction too. Raises
+    `gone`.
+    """
     await note_event(session, person_id, visit, "member.join", {"role": invitation.role})
     await become(session, Tenant(invitation.organization_id, False))
     await _in_turn(session, invitation.organization_id)
@@ -377,7 +379,8 @@ async def accept(
         )
     )
     await session.flush()
-    # Whatever she let agents do when she was here before has ended, were it let in at the moment at which she went.
+    # Ends agents connected during an earlier membership, including any connected at the very moment the
+    # person left.
     joined = _Change("user", person_id, visit.request_id)
     await _end_agents(session, joined, Tenant(invitation.organization_id, False), now, person_id)
     await audit.record(
@@ -401,7 +404,7 @@ def _in_force(organization_id: UUID) -> Select[Membership]:
 
 
 async def _in_turn(session: AsyncSession, organization_id: UUID) -> None:
-    """Changes of an organization's members follow each other: of two owners who go at once, one stays."""
+    """Serialize changes of an organization's members: if two owners leave at once, one stays."""
     await session.execute(_IN_TURN, {"organization_id": str(organization_id)})
 
 
@@ -415,9 +418,9 @@ async def _member(session: AsyncSession, organization_id: UUID, membership_id: U
 
 
 async def _may_go(session: AsyncSession, actor: Actor, now: datetime.datetime, member: Membership) -> bool:
-    """Return whether a member may be removed or made less now; where he is an owner, it is asked for first.
+    """Return whether a member may be removed or demoted now; for an owner it must first be requested.
 
-    Raises `invalid_state` where the same owner asks again before the day is over.
+    Raises `invalid_state` if the same owner asks again before the day has passed.
     """
     if member.role != "owner" or actor.kind == "operator" or actor.id == member.person_id:
         return True
@@ -455,7 +458,7 @@ async def _end(session: AsyncSession, actor: Actor, clock: Clock, member: Member
 
 
 class _Change(NamedTuple):
-    """Who does something, as the audit trail names him."""
+    """The actor of a change, as the audit trail identifies them."""
 
     actor_kind: ActorKind
     actor_id: UUID | None
@@ -465,9 +468,11 @@ class _Change(NamedTuple):
 async def _end_agents(
     session: AsyncSession, deed: _Change, tenant: Tenant, now: datetime.datetime, person_id: UUID
 ) -> None:
-    """End what the person let agents do in the tenant's organization: who comes back later lets them in anew.
+    """End the agents that the person connected in the tenant's organization: after returning, they must connect them
+    again.
 
-    Of the other mode too, as whose tenant that is then noted; afterwards the transaction is the tenant's again.
+    Agents of the other mode are ended too, each recorded under its own tenant; afterward the transaction is the
+    tenant's again.
     """
     ended = await fetch_all(session, _END_AGENTS, {"person": person_id, "now": now})
     for each in ended:

@@ -1,4 +1,4 @@
-"""The tables of people, of what they sign in with, of their sessions, and of their part in organizations."""
+"""The tables of people, their credentials, their sessions, and their memberships in organizations."""
 
 import datetime
 from typing import Any, Literal
@@ -14,7 +14,7 @@ CredentialKind = Literal["password", "passkey", "totp", "recovery_code"]
 
 
 class PersonRecord(Base):
-    """Somebody who can sign in; the address has been proved by a link that was opened."""
+    """A person who can sign in; their address was verified by opening a link."""
 
     __tablename__ = "people"
 
@@ -31,7 +31,7 @@ class PersonRecord(Base):
 
 
 class PersonCredential(Base):
-    """What a person proves himself with: a password, a passkey, one-time passwords, or a code for when those are lost.
+    """A person's credential: a password, a passkey, one-time passwords, or a code for when those are lost.
 
     It is in force until `ended_at`. `secret` is encrypted; of passwords and codes only hashes are kept.
     """
@@ -58,7 +58,7 @@ class PersonCredential(Base):
 
 
 class Membership(Base):
-    """What a person is in an organization, until `ended_at`."""
+    """A person's role in an organization, until `ended_at`."""
 
     __tablename__ = "memberships"
 
@@ -73,7 +73,7 @@ class Membership(Base):
 
 
 class MemberInvitation(Base):
-    """A link sent to an address, by which its reader becomes a member. The hash of its token is read by nobody."""
+    """A link sent to an address, by which its reader becomes a member. Nobody can read the hash of its token."""
 
     __tablename__ = "member_invitations"
 
@@ -90,7 +90,9 @@ class MemberInvitation(Base):
 
 
 class PersonSession(Base):
-    """A browser in which somebody has signed in; `stage` second_factor opens nothing but the question for it."""
+    """A browser in which someone has signed in; with `stage` second_factor it gives access only to the second-factor
+    prompt.
+    """
 
     __tablename__ = "person_sessions"
 
@@ -111,7 +113,7 @@ class PersonSession(Base):
 
 
 class OneTimeToken(Base):
-    """A link or a challenge that works once; what it is for stands in `kind`. The service may not read it back."""
+    """A link or a challenge that works once; `kind` is its purpose. The service may not read it back."""
 
     __tablename__ = "one_time_tokens"
 

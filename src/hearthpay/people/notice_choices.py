@@ -1,4 +1,4 @@
-"""Which notices a person does without, and whether mail reaches him."""
+"""Which notices a person has turned off, and whether mail reaches them."""
 
 import datetime
 from collections.abc import Collection
@@ -15,14 +15,14 @@ from hearthpay.people.sessions import SignedIn
 
 @dataclass(frozen=True, slots=True)
 class NoticeChoices:
-    """The topics that a person wants mail about, and when his address refused the last mail, if it did."""
+    """The topics that a person wants mail about, and when their address refused the last mail, if it did."""
 
     wanted: frozenset[str]
     bounced_at: datetime.datetime | None
 
 
 async def notice_choices(people_context: PeopleContext, who: SignedIn) -> NoticeChoices:
-    """Return what the person has chosen."""
+    """Return the person's choices."""
     async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         person = await session.get_one(PersonRecord, who.person_id)
@@ -33,7 +33,7 @@ async def notice_choices(people_context: PeopleContext, who: SignedIn) -> Notice
 async def choose_notices(
     people_context: PeopleContext, who: SignedIn, wanted: Collection[Topic], visit: Visit
 ) -> None:
-    """Send the person no mail about any other topic than these from now on."""
+    """From now on, send the person mail about these topics only."""
     muted: list[str] = [topic for topic in TOPICS if topic not in wanted]
     async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)

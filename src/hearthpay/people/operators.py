@@ -1,8 +1,9 @@
-"""What the operator may do for people, at the command line and over the owner's connection; each leaves its row.
+"""What the operator may do for people, at the command line over the owner's connection; each action writes an audit
+row.
 
-A person is an operator on the pages where the command line, or the first owner's link, made one of him: he sees what
-concerns the installation as a whole. It is no role in an organization, and no owner of one comes by it. The service's
-database role cannot grant it.
+A person is an operator on the pages if the command line, or the first owner's link, made them one: they see what
+concerns the installation as a whole. It isn't a role in an organization, and being an owner doesn't confer it. The
+service's database role can't grant it.
 """
 
 import datetime
@@ -31,7 +32,7 @@ from hearthpay.people.tokens import leave_token
 from hearthpay.security.portal_tokens import PortalToken, parse_token
 
 NOT_SENT_FOR: Final = datetime.timedelta(days=30)
-"""How far back mail that was not sent is shown."""
+"""How far back unsent mail is shown."""
 MOST_SHOWN: Final = 200
 
 
@@ -75,7 +76,7 @@ _AT_THE_COMMAND_LINE: Final = Visit(None, None, None)
 
 @dataclass(frozen=True, slots=True)
 class PersonSummary:
-    """A person as the operator's list shows her."""
+    """A person in the operator's list."""
 
     id: UUID
     email: str
@@ -86,7 +87,7 @@ class PersonSummary:
 
 
 async def list_people(session: AsyncSession) -> Sequence[PersonSummary]:
-    """Return everybody who can sign in, by address, with where they are members and when they were seen last."""
+    """Return everyone who can sign in, by address, with their memberships and when they were last seen."""
     belongs = (
         select(func.count())
         .where(Membership.person_id == PersonRecord.id, Membership.ended_at.is_(None))
@@ -113,7 +114,7 @@ async def list_people(session: AsyncSession) -> Sequence[PersonSummary]:
 async def invite_by_operator(
     session: AsyncSession, clock: Clock, organization_id: UUID, email: str, role: str
 ) -> SentInvitation:
-    """Invite somebody into an organization; the operator hands the link over. Raises `validation_error`."""
+    """Invite someone into an organization; the operator hands over the link. Raises `validation_error`."""
     operator = Actor.operator(organization_id, sandbox=False, request_id="")
     return await invite_member(session, operator, clock, email, role)
 
@@ -135,14 +136,14 @@ async def end_sessions_by_operator(session: AsyncSession, clock: Clock, email: s
 
 
 async def remove_second_factor_by_operator(session: AsyncSession, clock: Clock, email: str) -> None:
-    """Let the person in by her password alone, who has lost her second factor. Raises `not_found`."""
+    """Remove the second factor of a person who lost it, so that the password is enough. Raises `not_found`."""
     person = await _person(session, email)
     await remove_second_factor(session, clock.now(), person.id)
     await note_event(session, person.id, _AT_THE_COMMAND_LINE, "second_factor.remove_by_operator")
 
 
 async def make_operator(session: AsyncSession, clock: Clock, email: str) -> None:
-    """Let the person see what concerns the installation as a whole. Raises `not_found`."""
+    """Make the person an operator, who sees what concerns the installation as a whole. Raises `not_found`."""
     person = await _person(session, email)
     person.operator_since = person.operator_since or clock.now()
     await session.flush()
@@ -150,7 +151,7 @@ async def make_operator(session: AsyncSession, clock: Clock, email: str) -> None
 
 
 async def unmake_operator(session: AsyncSession, email: str) -> None:
-    """Take that from the person again; it holds with the next request. Raises `not_found`."""
+    """Remove the person as an operator; effective with the next request. Raises `not_found`."""
     person = await _person(session, email)
     person.operator_since = None
     await session.flush()
@@ -160,21 +161,21 @@ async def unmake_operator(session: AsyncSession, email: str) -> None:
 async def operate_first(
     session: AsyncSession, now: datetime.datetime, person_id: UUID, presented: str, visit: Visit
 ) -> None:
-    """Make an operator of who has just used the first owner's link, unless there is one; the transaction is his."""
+    """Make the person who used the first owner's link an operator, unless there is one; the transaction is theirs."""
     token = parse_token(presented)
     if token is not None and await session.scalar(_FIRST, {"token_hash": token.hash, "now": now}):
         await note_event(session, person_id, visit, "operator.make")
 
 
 def require_operator(who: SignedIn) -> None:
-    """Raise `not_found` for who is no operator: he is not told that there is such a page."""
+    """Raise `not_found` for a person who isn't an operator, so that the page's existence isn't revealed."""
     if not who.operates:
         raise Refusal("not_found", "Page not found. Check the address.")
 
 
 @dataclass(frozen=True, slots=True)
 class UnsentMail:
-    """A mail that was refused, given up, or put into the folder; to whom, it does not say."""
+    """A mail that was refused, given up, or put into the folder; without the recipient."""
 
     id: UUID
     organization: str | None
@@ -187,7 +188,7 @@ class UnsentMail:
 
 @dataclass(frozen=True, slots=True)
 class UncollectedWages:
-    """Wages that left before their debit came back: what is owed of them in all, and paid since, in cents."""
+    """Wages sent before their debit was returned: the total owed, and what was paid since, in cents."""
 
     payroll_id: UUID
     organization_id: UUID
@@ -205,7 +206,7 @@ class UncollectedWages:
 
 
 async def wages_not_collected(people_context: PeopleContext, who: SignedIn) -> Sequence[UncollectedWages]:
-    """Return the wages that households owe, of every organization, the oldest first. Raises `not_found`."""
+    """Return the wages that households owe, of every organization, oldest first. Raises `not_found`."""
     require_operator(who)
     async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
@@ -213,7 +214,7 @@ async def wages_not_collected(people_context: PeopleContext, who: SignedIn) -> S
 
 
 async def mails_not_sent(people_context: PeopleContext, who: SignedIn) -> Sequence[UnsentMail]:
-    """Return what was not sent within NOT_SENT_FOR, newest first, of every organization. Raises `not_found`."""
+    """Return the mail that wasn't sent within NOT_SENT_FOR, newest first, of every organization. Raises `not_found`."""
     require_operator(who)
     async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)

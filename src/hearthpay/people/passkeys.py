@@ -1,6 +1,6 @@
-"""Passkeys (WebAuthn): made, used to sign in, and taken away. The browser is given a challenge that works once.
+"""Passkeys (WebAuthn): created, used to sign in, and removed. The browser is given a challenge that works once.
 
-A passkey asks its owner for a finger, a face or a number (user verification), so it is both factors by itself. The
+A passkey asks its owner for a fingerprint, a face or a PIN (user verification), so it is both factors on its own. The
 challenge is a one-time token, bound to the cookie of the browser that asked for it.
 """
 
@@ -46,7 +46,7 @@ from hearthpay.people.stop_links import StopAccount
 from hearthpay.people.tokens import leave_token, use_token
 
 MOST: Final = 20
-"""Passkeys of one person."""
+"""The most passkeys per person."""
 
 
 class _FindRow(NamedTuple):
@@ -62,18 +62,18 @@ _NOT_GOOD: Final = mark("This passkey could not be used here.")
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where the browser believes to be: passkeys are made for one host."""
+    """The site that the browser is on: passkeys are made for one host."""
 
     origin: str
 
     @property
     def host(self) -> str:
-        """The host, which passkeys are bound to."""
+        """The host to which passkeys are bound."""
         return urlsplit(self.origin).hostname or ""
 
 
 async def registration_options(people_context: PeopleContext, who: SignedIn, site: Site, cookie: str) -> str:
-    """Return what the browser needs to make a passkey, as JSON. Raises `plan_limit_reached` for one too many."""
+    """Return what the browser needs to create a passkey, as JSON. Raises `invalid_state` for one too many."""
     async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         there = await _in_force(session, who.person_id)
@@ -108,7 +108,7 @@ async def add_passkey(
     name: str,
     visit: Visit,
 ) -> None:
-    """Keep the passkey that the browser has made. Raises `invalid_state` for whatever is not a right answer."""
+    """Store the passkey that the browser has created. Raises `invalid_state` for any invalid response."""
     now = people_context.clock.now()
     named = read_name(name or "Passkey")[:60]
     async with people_context.database.transaction(None) as session:
@@ -152,7 +152,7 @@ async def add_passkey(
 
 
 async def sign_in_options(people_context: PeopleContext, site: Site, cookie: str) -> str:
-    """Return what the browser needs to ask for a passkey, as JSON: whose, it finds out itself."""
+    """Return what the browser needs to ask for a passkey, as JSON; the browser finds out whose it is."""
     async with people_context.database.transaction(None) as session:
         challenge = await leave_token(
             session, people_context.clock.now(), "challenge", bound_to=_holder(cookie)
@@ -182,7 +182,7 @@ async def sign_in_with_passkey(
 async def prove_again_with_passkey(
     people_context: PeopleContext, who: SignedIn, site: Site, cookie: str, answer: str, visit: Visit
 ) -> None:
-    """Let the session count as fresh. Raises `authentication_required`, also for another person's passkey."""
+    """Mark the session as fresh. Raises `authentication_required`, also for another person's passkey."""
     async with people_context.database.transaction(None) as session:
         if await _verified(session, people_context, site, cookie, answer) != who.person_id:
             raise Refusal("authentication_required", _NOT_GOOD)
@@ -191,7 +191,7 @@ async def prove_again_with_passkey(
 
 
 async def list_passkeys(people_context: PeopleContext, who: SignedIn) -> Sequence[PersonCredential]:
-    """Return the passkeys in force of the person, oldest first."""
+    """Return the person's active passkeys, oldest first."""
     async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         return await _in_force(session, who.person_id)
@@ -200,7 +200,7 @@ async def list_passkeys(people_context: PeopleContext, who: SignedIn) -> Sequenc
 async def remove_passkey(
     people_context: PeopleContext, who: SignedIn, passkey_id: UUID, visit: Visit
 ) -> None:
-    """Take a passkey out of force. Raises `not_found`, and `invalid_state` where nothing else opens the account."""
+    """Remove a passkey. Raises `not_found`, and `invalid_state` if there is no other way to sign in."""
     now = people_context.clock.now()
     async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
@@ -246,7 +246,7 @@ async def _in_force(session: AsyncSession, person_id: UUID) -> Sequence[PersonCr
 async def _verified(
     session: AsyncSession, people_context: PeopleContext, site: Site, cookie: str, answer: str
 ) -> UUID:
-    """Return whose passkey has answered our challenge; the transaction is that person's then."""
+    """Return the person whose passkey answered our challenge; the transaction is then theirs."""
     challenge = await _challenge_of(session, people_context, answer, cookie)
     passkey_id = _bytes_of(_parsed(answer).get("rawId"))
     row = await fetch_optional(session, _FIND, {"passkey_id": passkey_id})
@@ -277,7 +277,7 @@ async def _verified(
 async def _challenge_of(
     session: AsyncSession, people_context: PeopleContext, answer: str, cookie: str
 ) -> bytes:
-    """Return the challenge that the browser answers, once it is known to be ours, and used up by that."""
+    """Return the challenge that the browser answers, after checking that it is ours and using it up."""
     response = _parsed(answer).get("response")
     client_data = response.get("clientDataJSON") if isinstance(response, dict) else None
     challenge = _bytes_of(_parsed(_bytes_of(client_data)).get("challenge"))

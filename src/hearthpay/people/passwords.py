@@ -1,8 +1,7 @@
-"""Passwords: which are taken, how they are kept, and how long it takes to check one, whoever it belongs to.
+"""Passwords: which are accepted, how they are stored, and how long a check takes, for any account or none.
 
-They are hashed with argon2id in a few threads of their own, client by client, so that many who sign in at once wait
-for each other and nobody else does. Where there is no account, a hash of nobody is checked, so that the time tells
-nothing.
+They are hashed with argon2id in a few dedicated threads, client by client, so that many sign-ins at once only delay
+each other. If there is no account, a dummy hash is checked, so that the time reveals nothing.
 """
 
 import itertools
@@ -28,13 +27,13 @@ _NOBODYS: Final = _HASHER.hash("nobody's password")
 _DECORATION: Final = re.compile(r"^[^a-z]+|[^a-z]+$")
 _OWN_WORDS: Final = frozenset({"hearthpay", "payroll"})
 _ENOUGH_OF_ITS_OWN: Final = 6
-"""Characters that must be left of a password when a word that anybody could guess is taken out of it."""
+"""Characters that must remain in a password when a word that anyone could guess is removed."""
 
 
 def check_new_password(password: str, *, about: tuple[str, ...] = ()) -> str:
     """Return the password as it is hashed (NFKC), or raise `validation_error` for one that is too easily guessed.
 
-    `about` are words that whoever guesses knows: name and address. Nothing is asked of anybody: the list of common
+    `about` are words that a guesser knows: name and address. No outside service is asked: the list of common
     passwords is ours (`common_passwords.txt`).
     """
     text = unicodedata.normalize("NFKC", password)
@@ -55,14 +54,14 @@ def check_new_password(password: str, *, about: tuple[str, ...] = ()) -> str:
 
 
 async def hash_password(password: str, client: str = "") -> str:
-    """Return the argon2id hash of a password that was checked; of those who wait, each `client` has its turn."""
+    """Return the argon2id hash of a checked password; waiting hashes take turns by `client`."""
     return await hashing_queue().run(client, partial(_HASHER.hash, password))
 
 
 async def is_password(password: str, kept: str | None, client: str = "") -> bool:
-    """Return whether the password is the one that was kept; of None after the same time, and never.
+    """Return whether the password matches the stored hash; for None always False, after the same time.
 
-    Of those who wait, each `client` has its turn.
+    Waiting hashes take turns by `client`.
     """
     text = unicodedata.normalize("NFKC", password)[: LONGEST + 1]
     right = await hashing_queue().run(client, partial(_verify, kept or _NOBODYS, text))
@@ -83,6 +82,6 @@ def _common() -> frozenset[str]:
 
 
 def _is_a_row(text: str) -> bool:
-    """Return whether each character follows the one before, up or down: 0123456789, abcdefghij."""
+    """Return whether each character follows the previous one, up or down: 0123456789, abcdefghij."""
     steps = {ord(b) - ord(a) for a, b in itertools.pairwise(text)}
     return len(steps) == 1 and steps <= {1, -1}

@@ -1,9 +1,9 @@
-"""Who reads what a household, or an employee, is told: at which address, in which language, and whether he wants it.
+"""Recipients of a household's or employee's notices: at which address, in which language, and whether they want them.
 
-A household is told at the address that it is reached by, and so are the owners and admins of its organization, whose
-addresses are proved; viewers look, and are told nothing. Whoever has both is told once. Each reads in the language of
-his account; the household's own address, where nobody signs in with it, in English. An employee reads in the language
-of her record.
+A household is notified at its contact address, and so are the owners and admins of its organization, whose addresses
+are verified; viewers get no notices. Someone with both gets each notice once. Each reads in the language of their
+account; the household's own address, if nobody signs in with it, in English. An employee reads in the language of
+their record.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -21,7 +21,7 @@ from hearthpay.mail.mailer import Mail
 from hearthpay.mail.notices import Notice
 
 Topic = Literal["payday", "duties", "documents"]
-"""What a person may do without: all else is about money that is in danger, or about who gets at the account."""
+"""What a person may turn off: everything else is about money in danger, or about access to the account."""
 TOPICS: Final[tuple[Topic, ...]] = get_args(Topic)
 
 
@@ -33,7 +33,8 @@ class _PlaceRow(NamedTuple):
     muted: list[str]
 
 
-# Who signs in with the household's own address is the person that reads it, whatever he is in the organization.
+# The person who signs in with the household's own address is its reader, whatever their role in the
+# organization.
 _HOUSEHOLDS: Final = query(
     _PlaceRow,
     "SELECT e.id AS place, p.email AS address, p.id AS person_id, p.language, p.muted_notices AS muted "
@@ -53,7 +54,7 @@ class _FormerRow(NamedTuple):
     language: str
 
 
-# The worker deletes them once they are told no more.
+# The worker deletes them once they are no longer notified.
 _FORMER: Final = query(
     _FormerRow,
     "SELECT f.employer_id AS place, lower(f.address) AS address, 'en' AS language FROM former_addresses f "
@@ -81,7 +82,7 @@ class _OperatorsRow(NamedTuple):
     person_id: UUID
 
 
-# By the index of operators; who has the address of the settings is written to once.
+# Uses the index of operators; an operator with the address of the settings gets one mail.
 _OPERATORS: Final = query(
     _OperatorsRow,
     "SELECT email AS address, language, id AS person_id FROM people WHERE operator_since IS NOT NULL ORDER BY id",
@@ -90,31 +91,33 @@ _OPERATORS: Final = query(
 
 @dataclass(frozen=True, slots=True)
 class NoticeReader:
-    """Somebody who is told: where, in which language, who it is where he signs in, and what he does without."""
+    """A recipient: address, language, the person if they sign in, and what they have turned off."""
 
     address: str
     language: str = "en"
     person_id: UUID | None = None
     muted: frozenset[str] = frozenset()
     former: bool = False
-    """Whether it is an address that was changed within a week: told what may have to be stopped, and no news."""
+    """Whether the address was changed within the last week: it gets warnings that may need to be stopped, but no
+    news.
+    """
 
     @property
     def say(self) -> Say:
-        """Say it in the reader's language."""
+        """The translation function for the reader's language."""
         return say_in(self.language)
 
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """Who reads what one household is told, and its employees, those that have an address."""
+    """The recipients of one household's notices, and those of its employees who have an address."""
 
     household: tuple[NoticeReader, ...]
     employees: Mapping[UUID, NoticeReader]
 
 
 async def readers_of(session: AsyncSession, household: UUID, employees: Collection[UUID]) -> Readers:
-    """Return who reads what the household is told, and these of its employees; the session is the worker's."""
+    """Return the recipients of the household's notices, and of these employees'; the session is the worker's."""
     found = await readers_of_households(session, [household])
     return Readers(found.get(household, ()), await readers_of_employees(session, employees))
 
@@ -122,7 +125,7 @@ async def readers_of(session: AsyncSession, household: UUID, employees: Collecti
 async def readers_of_households(
     session: AsyncSession, households: Collection[UUID]
 ) -> Mapping[UUID, tuple[NoticeReader, ...]]:
-    """Return who reads what each of the households is told; the session is the worker's."""
+    """Return the recipients of each household's notices; the session is the worker's."""
     found = dict(await _read(session, households, of_employees=False))
     if not households:
         return found
@@ -142,7 +145,7 @@ async def readers_of_employees(
 
 
 async def readers_of_installation(session: AsyncSession, operator: str | None) -> tuple[NoticeReader, ...]:
-    """Return who reads what operators are told: these people, and the `operator` of the settings; the session is
+    """Return the recipients of operators' notices: the operators, and the `operator` of the settings; the session is
     the worker's."""
     people = [
         NoticeReader(row.address, row.language, row.person_id) for row in await fetch_all(session, _OPERATORS)
@@ -178,9 +181,9 @@ def addressed(
     write: Callable[[NoticeReader], Mail],
     topic: Topic | None = None,
 ) -> list[Notice]:
-    """Return the notice for each reader, with a key of his own; without one, the notice that nobody can be told.
+    """Return the notice for each reader, with a key of their own; without readers, the notice without a recipient.
 
-    Who does without the `topic` is not written to; that he was not stands in the outbox.
+    Readers who turned off the `topic` get no mail; the outbox records that.
     """
     found = [
         replace(

@@ -1,7 +1,8 @@
 """The second factor: one-time passwords of an app (RFC 6238), and recovery codes for when that is lost.
 
-A password of the app is taken once: its step of time is noted, and none at or before it is taken again. A code is
-struck off when it is used. Neither says anything about the password that comes before it.
+A password of the app is accepted once: its time step is recorded, and none at or before it is accepted again. A
+recovery code is deleted from the list when it is used. Neither reveals anything about the password that comes before
+it.
 """
 
 import base64
@@ -27,7 +28,7 @@ from hearthpay.security.content_seal import SealedContent, open_content, seal_co
 from hearthpay.security.key_ring import KeyRing
 
 CODES: Final = 10
-"""How many recovery codes there are at first."""
+"""How many recovery codes are issued."""
 
 _STEP: Final = 30
 _STEPS_OFF: Final = (0, -1, 1)
@@ -37,18 +38,18 @@ _ISSUER: Final = "Hearthpay"
 
 @dataclass(frozen=True, slots=True)
 class SecondFactorSetup:
-    """A second factor that waits for its first password: the secret, to be typed or read by a camera."""
+    """A second factor awaiting its first password: the secret, to be typed or scanned."""
 
     secret: str
     picture: str
-    """An SVG, as a data URI."""
+    """The secret as an SVG image, as a data URI."""
 
     def __repr__(self) -> str:
         return "SecondFactorSetup(…)"
 
 
 async def second_factor_of(session: AsyncSession, person_id: UUID) -> PersonCredential | None:
-    """Return the second factor in force of the person whose transaction it is."""
+    """Return the active second factor of the person whose transaction it is."""
     confirmed = _in_force(person_id, "totp").where(PersonCredential.confirmed_at.is_not(None))
     found: PersonCredential | None = await session.scalar(confirmed)
     return found
@@ -57,9 +58,10 @@ async def second_factor_of(session: AsyncSession, person_id: UUID) -> PersonCred
 async def begin_enrollment(
     session: AsyncSession, ring: KeyRing, now: datetime.datetime, person_id: UUID, email: str
 ) -> SecondFactorSetup:
-    """Make a new secret, which counts once a password of it is entered; an unconfirmed one before it is dropped.
+    """Create a new secret, which takes effect once a password of it is entered; an earlier unconfirmed one is
+    dropped.
 
-    Raises `invalid_state` where a second factor is in force.
+    Raises `invalid_state` if a second factor is active.
     """
     if await second_factor_of(session, person_id) is not None:
         raise Refusal("invalid_state", "Two-step verification is already on. Turn it off first.")
@@ -94,7 +96,7 @@ async def begin_enrollment(
 async def setup_in_progress(
     session: AsyncSession, ring: KeyRing, person_id: UUID, email: str
 ) -> SecondFactorSetup | None:
-    """Return the secret that waits for its first password, so that a page with a mistake can show it again."""
+    """Return the secret awaiting its first password, so that a page with an error can show it again."""
     found = await session.scalar(_in_force(person_id, "totp").where(PersonCredential.confirmed_at.is_(None)))
     return None if found is None else _shown(_secret(ring, found), email)
 
@@ -102,9 +104,9 @@ async def setup_in_progress(
 async def confirm_enrollment(
     session: AsyncSession, ring: KeyRing, now: datetime.datetime, person_id: UUID, password: str
 ) -> Sequence[str]:
-    """Let the new second factor count, once it has made this password; return the recovery codes, shown this once.
+    """Activate the new second factor if this password is valid; return the recovery codes, shown only this once.
 
-    Raises `validation_error` for a wrong password, `invalid_state` where nothing waits for one.
+    Raises `validation_error` for a wrong password, `invalid_state` if no setup is in progress.
     """
     waiting = await session.scalar(
         _in_force(person_id, "totp").where(PersonCredential.confirmed_at.is_(None)).with_for_update()
@@ -121,7 +123,7 @@ async def confirm_enrollment(
 
 
 async def renew_codes(session: AsyncSession, now: datetime.datetime, person_id: UUID) -> Sequence[str]:
-    """Replace the recovery codes of the person; return the new ones, shown this once."""
+    """Replace the person's recovery codes; return the new ones, shown only this once."""
     await _end(session, now, person_id, "recovery_code")
     codes = [_new_code() for _ in range(CODES)]
     session.add_all(
@@ -135,20 +137,20 @@ async def renew_codes(session: AsyncSession, now: datetime.datetime, person_id: 
 
 
 async def remove_second_factor(session: AsyncSession, now: datetime.datetime, person_id: UUID) -> None:
-    """Do without second factor and recovery codes from now on."""
+    """Remove the second factor and the recovery codes."""
     await _end(session, now, person_id, "totp")
     await _end(session, now, person_id, "recovery_code")
 
 
 async def codes_left(session: AsyncSession, person_id: UUID) -> int:
-    """Return how many recovery codes have not been used."""
+    """Return how many recovery codes are unused."""
     return len((await session.scalars(_in_force(person_id, "recovery_code"))).all())
 
 
 async def take_code(
     session: AsyncSession, ring: KeyRing, now: datetime.datetime, person_id: UUID, entered: str
 ) -> str | None:
-    """Take a password of the app, or a recovery code, once; return which it was, None for neither."""
+    """Accept a password of the app, or a recovery code, once; return which it was, None for neither."""
     factor = await session.scalar(
         _in_force(person_id, "totp").where(PersonCredential.confirmed_at.is_not(None)).with_for_update()
     )
@@ -203,7 +205,9 @@ def _secret(ring: KeyRing, factor: PersonCredential) -> str:
 
 
 def _step_of(secret: str, entered: str, now: datetime.datetime, last: int | None) -> int | None:
-    """Return the step of time that made the password, a step off either way at most; None for none after `last`."""
+    """Return the time step that produced the password, at most one step off either way; None if there is none after
+    `last`.
+    """
     digits = re.sub(r"\s", "", entered)
     if re.fullmatch(r"[0-9]{6}", digits) is None:
         return None

@@ -1,7 +1,7 @@
-"""Sessions: a browser in which somebody is signed in. The cookie holds a random token, the database its hash.
+"""Sessions: a browser in which someone is signed in. The cookie holds a random token, the database its hash.
 
-A session ends when it is ended, after thirty days, or when it was not used for seven. What somebody may do follows
-from what he is at that moment: his memberships are read with every request.
+A session ends when it is signed out, after thirty days, or when it hasn't been used for seven. Permissions depend on
+the person's current memberships, which are read with every request.
 """
 
 import datetime
@@ -28,9 +28,9 @@ from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_
 LASTS: Final = datetime.timedelta(days=30)
 IDLE: Final = datetime.timedelta(days=7)
 PENDING_LASTS: Final = datetime.timedelta(minutes=10)
-"""How long somebody who gave his password has to give the second factor."""
+"""How long someone who entered their password has to enter the second factor."""
 FRESH: Final = datetime.timedelta(minutes=10)
-"""How long after proving who one is, one need not do so again before something delicate."""
+"""How long after confirming their identity a person needn't do so again before a sensitive change."""
 
 _SEEN_EVERY: Final = datetime.timedelta(minutes=5)
 
@@ -65,7 +65,7 @@ _EMPLOYED: Final = text("SELECT EXISTS (SELECT FROM own_employees())")
 
 @dataclass(frozen=True, slots=True)
 class OrganizationMembership:
-    """What a person is in one organization, and on which terms that organization is here."""
+    """A person's role in one organization, and the organization's terms here."""
 
     membership_id: UUID
     organization_id: UUID
@@ -76,7 +76,7 @@ class OrganizationMembership:
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """Somebody who is signed in, as of this request. `here`: the organization that he is looking at, if any."""
+    """A signed-in person, as of this request. `here`: the organization they are viewing, if any."""
 
     session_id: UUID
     person_id: UUID
@@ -88,18 +88,18 @@ class SignedIn:
     here: OrganizationMembership | None
     sandbox: bool
     operates: bool = False
-    """Whether he may see what concerns the installation as a whole."""
+    """Whether they may see what concerns the installation as a whole."""
     employed: bool = False
-    """Whether a household's record of an employee is hers."""
+    """Whether an employee record of a household is theirs."""
 
     def is_fresh(self, now: datetime.datetime) -> bool:
-        """Return whether he proved who he is a moment ago."""
+        """Return whether they confirmed their identity recently."""
         return now - self.authenticated_at < FRESH
 
     def actor(self, request_id: str, *, of_both_modes: bool = False) -> Actor:
-        """Return the actor that he is; `of_both_modes` for what concerns the organization as a whole.
+        """Return the person's actor; `of_both_modes` for what concerns the organization as a whole.
 
-        Raises `not_found` where he is in no organization.
+        Raises `not_found` if they are in no organization.
         """
         if self.here is None:
             raise Refusal("not_found", "You are in no organization.")
@@ -114,7 +114,7 @@ class SignedIn:
 
 
 class BegunSession(NamedTuple):
-    """A session just begun, and the token that opens it."""
+    """A session just begun, and its token."""
 
     session_id: UUID
     token: PortalToken
@@ -129,7 +129,7 @@ async def begin_session(
     *,
     needs_second_factor: bool = False,
 ) -> BegunSession:
-    """Begin a session of the transaction's person; with `needs_second_factor` it opens that step alone."""
+    """Begin a session of the transaction's person; with `needs_second_factor` it allows only that step."""
     token = generate_token()
     session_id = uuid7()
     session.add(
@@ -154,7 +154,7 @@ async def begin_session(
 
 
 async def find_session(people_context: PeopleContext, presented: str | None) -> SignedIn | None:
-    """Return who is signed in with this token; None where it opens nothing, or its second factor is still pending."""
+    """Return who is signed in with this token; None if it is invalid, or its second factor is still pending."""
     token = None if presented is None else parse_token(presented)
     if token is None:
         return None
@@ -192,14 +192,14 @@ async def find_session(people_context: PeopleContext, presented: str | None) -> 
 async def pending_session(
     session: AsyncSession, now: datetime.datetime, presented: str | None
 ) -> PersonSession | None:
-    """Return the session that waits for its second factor; the transaction is its person's then."""
+    """Return the session that awaits its second factor; the transaction is then its person's."""
     token = None if presented is None else parse_token(presented)
     found = None if token is None else await _open(session, token, now)
     return found if found is not None and found.stage == "second_factor" else None
 
 
 async def memberships_of(session: AsyncSession) -> tuple[OrganizationMembership, ...]:
-    """Return where the person of this transaction is a member."""
+    """Return the memberships of this transaction's person."""
     return tuple(
         OrganizationMembership(
             row.membership_id,
@@ -215,9 +215,10 @@ async def memberships_of(session: AsyncSession) -> tuple[OrganizationMembership,
 async def choose(
     people_context: PeopleContext, who: SignedIn, organization_id: UUID, *, sandbox: bool
 ) -> None:
-    """Look at this organization from now on, at its real households or at the sandbox's.
+    """Switch to this organization, to its real households or to the sandbox's.
 
-    Raises `not_found` for one that he is not in, `subscription_required` for a sandbox that its plan does not have.
+    Raises `not_found` if the person isn't a member, `subscription_required` for a sandbox that its plan doesn't
+    include.
     """
     there = next((each for each in who.memberships if each.organization_id == organization_id), None)
     if there is None:
@@ -234,7 +235,7 @@ async def choose(
 
 
 async def list_sessions(people_context: PeopleContext, who: SignedIn) -> Sequence[PersonSession]:
-    """Return the sessions in force of the person, the one used last first."""
+    """Return the person's active sessions, the most recently used first."""
     now = people_context.clock.now()
     async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
@@ -249,7 +250,7 @@ async def list_sessions(people_context: PeopleContext, who: SignedIn) -> Sequenc
 
 
 async def end_session(people_context: PeopleContext, who: SignedIn, session_id: UUID, visit: Visit) -> None:
-    """End one session of the person. Raises `not_found` for an id that is none of hers."""
+    """End one session of the person. Raises `not_found` for an id that isn't one of theirs."""
     now = people_context.clock.now()
     async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
@@ -267,7 +268,7 @@ async def end_session(people_context: PeopleContext, who: SignedIn, session_id: 
 
 
 async def end_other_sessions(people_context: PeopleContext, who: SignedIn, visit: Visit) -> int:
-    """End all sessions of the person but this one; return how many."""
+    """End all of the person's sessions except this one; return how many."""
     async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         ended = await end_all(session, people_context.clock.now(), who.person_id, but=who.session_id)
@@ -276,7 +277,7 @@ async def end_other_sessions(people_context: PeopleContext, who: SignedIn, visit
 
 
 async def replace_session(people_context: PeopleContext, former: SignedIn, visit: Visit) -> None:
-    """End the session that a browser held before it was given another, whosever it is; also if it has ended."""
+    """End the session that a browser had before it was given another, for any person; also if it has already ended."""
     async with people_context.database.transaction(None) as session:
         await become_person(session, former.person_id)
         ended = await session.scalar(
@@ -306,7 +307,7 @@ async def end_all(
 
 
 async def _open(session: AsyncSession, token: PortalToken, now: datetime.datetime) -> PersonSession | None:
-    """Return the session of a token while it lasts; the transaction is its person's then."""
+    """Return the session of a token if it is still valid; the transaction is then its person's."""
     row = await fetch_optional(session, _FIND, {"token_hash": token.hash})
     if row is None:
         return None

@@ -1,7 +1,7 @@
-"""Signing in: by password and second factor, or by passkey; and proving again who one is before something delicate.
+"""Signing in by password and second factor, or by passkey; and confirming one's identity before a sensitive change.
 
-Whatever is wrong, the answer is the same, and takes as long: nobody learns here who has an account. Passwords are
-checked outside of any transaction, as that takes a while.
+Whatever is wrong, the response is the same and takes as long, so it never reveals who has an account. Passwords are
+checked outside of any transaction, since that takes a while.
 """
 
 import datetime
@@ -40,27 +40,27 @@ _FIND_PERSON: Final = text("SELECT find_person(:address)")
 
 @dataclass(frozen=True, slots=True)
 class SignInResult:
-    """A session just begun; with `needs_second_factor` that is asked for next."""
+    """A session just begun; with `needs_second_factor`, that is the next step."""
 
     token: PortalToken
     needs_second_factor: bool
     device_cookie: str | None = field(default=None, repr=False)
-    """What the browser keeps, to be known again."""
+    """The cookie by which the browser is recognized later."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Account:
-    """What is compared with what was typed; of an address without an account, nothing."""
+    """What an entry is compared with; empty for an address without an account."""
 
     person_id: UUID | None
     password_hash: str | None
 
 
 async def sign_in(people_context: PeopleContext, email: str, password: str, visit: Visit) -> SignInResult:
-    """Begin a session of whoever has this address and password; one that is pending where there is a second factor.
+    """Begin a session of the person with this address and password; a pending one if there is a second factor.
 
-    A browser that is known for the account is counted by itself. Raises `authentication_required`, always in the same
-    words, and `rate_limited`.
+    A browser that is known for the account is counted separately. Raises `authentication_required`, always in the
+    same words, and `rate_limited`.
     """
     address = _address(email)
     device = read_device(people_context.ring, people_context.clock.now(), visit.device_cookie)
@@ -101,7 +101,7 @@ async def _sign_in(
 
 
 def _client(visit: Visit, known: Device | None) -> str:
-    """Return who waits for the turn to have a password checked: a known browser by itself, others by their address."""
+    """Return the client in the hashing queue: a known browser on its own, others by their network address."""
     return visit.address or "" if known is None else str(known.id)
 
 
@@ -131,7 +131,7 @@ async def complete_sign_in(
     *,
     needs_second_factor: bool = False,
 ) -> SignInResult:
-    """Begin a session of the person whose transaction it is, and tell her if she was never seen in this browser."""
+    """Begin a session of the person whose transaction it is, and notify them if this browser is new for them."""
     device = read_device(people_context.ring, now, visit.device_cookie)
     known = device is not None and device.knows(person_id, await devices_since(session, person_id))
     new_place = not needs_second_factor and not known and await _was_here(session, person_id)
@@ -193,10 +193,10 @@ async def give_second_factor(
 async def prove_again(
     people_context: PeopleContext, who: SignedIn, password: str, code: str, visit: Visit
 ) -> None:
-    """Let the session count as fresh: the password, and a code of the second factor where one is set.
+    """Mark the session as fresh: requires the password, and a code of the second factor if one is set.
 
-    Without a password the code alone does. What is wrong is counted by the session. Raises `validation_error` naming
-    the field that is wrong, and `rate_limited`.
+    Without a password the code is enough. Failures are counted per session. Raises `validation_error` naming the
+    field that is wrong, and `rate_limited`.
     """
     people_context.throttle.admit_known("session", who.session_id)
     async with people_context.database.transaction(None) as session:
@@ -221,28 +221,28 @@ async def prove_again(
 
 
 async def make_fresh(session: AsyncSession, now: datetime.datetime, session_id: UUID) -> None:
-    """Note that the person of this session has proved who she is."""
+    """Record that the person of this session has confirmed their identity."""
     await session.execute(
         update(PersonSession).where(PersonSession.id == session_id).values(authenticated_at=now)
     )
 
 
 async def person_at(session: AsyncSession, address: str) -> UUID | None:
-    """Return whose address it is; the transaction may become that person's then."""
+    """Return the person with this address; the transaction may then become that person's."""
     found: UUID | None = await session.scalar(_FIND_PERSON, {"address": address})
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class Proofs:
-    """What a person can be asked for to prove again who she is: a password, a code of the second factor."""
+    """What a person can be asked for to confirm their identity: a password, a code of the second factor."""
 
     password: bool
     code: bool
 
 
 async def proofs_of(people_context: PeopleContext, who: SignedIn) -> Proofs:
-    """Return what the person is asked for: the password where there is one, a code where a second factor is set."""
+    """Return what the person is asked for: the password if there is one, a code if a second factor is set."""
     async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         password = await _password_hash(session, who.person_id) is not None
@@ -260,9 +260,10 @@ async def send_sign_in_notice(
     to: str | None = None,
     stop: StopAccount | None = None,
 ) -> None:
-    """Write to the person whose account changed, in the transaction of the change, where mail is written.
+    """Notify the person whose account changed, in the transaction of the change, if mail is written.
 
-    For a week after a change of her address the old one is written to as well. The mail has a link that `stop`s it.
+    For a week after a change of their address, the old one is notified too. The mail has a link that `stop`s the
+    change.
     """
     if not people_context.writes_mail:
         return
@@ -289,7 +290,7 @@ async def send_sign_in_notice(
 
 
 def _address(email: str) -> str:
-    """Return the address as it is kept; what is none cannot have an account, and is refused like one without."""
+    """Return the address as it is stored; an invalid one can't have an account, and is refused like one without."""
     try:
         return read_address(email)
     except Refusal:

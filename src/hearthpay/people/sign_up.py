@@ -1,7 +1,7 @@
-"""How people come to be: by signing up, or invited by a member.
+"""How people are created: by signing up, or invited by a member.
 
-Whoever proves an address by a link has proved it for good. Signing up tells nobody whether an address has an account:
-its owner is told by mail.
+An address verified by a link stays verified. Signing up doesn't reveal whether an address has an account: its owner
+is notified by mail.
 """
 
 import datetime
@@ -37,7 +37,7 @@ _FOUND: Final = text("SELECT found_organization(:organization, :membership, :nam
 
 @dataclass(frozen=True, slots=True)
 class NewPerson:
-    """Who makes an account, as typed."""
+    """A person creating an account, as entered."""
 
     name: str
     password: str
@@ -46,7 +46,7 @@ class NewPerson:
 
 @dataclass(frozen=True, slots=True)
 class CheckedPerson:
-    """The same, once it was found fit."""
+    """The same person, checked."""
 
     name: str
     password_hash: str
@@ -56,9 +56,9 @@ class CheckedPerson:
 async def ask_to_sign_up(
     people_context: PeopleContext, email: str, language: str, links_begin: str, visit: Visit
 ) -> None:
-    """Send a link to the address: to make an account, or where there is one, to sign in.
+    """Send a link to the address: to create an account or, if there is one, to sign in.
 
-    Raises `not_found` where strangers may make none, `validation_error` and `rate_limited`.
+    Raises `not_found` if strangers may not create accounts, `validation_error` and `rate_limited`.
     """
     if not people_context.takes_sign_ups:
         raise Refusal("not_found", "Accounts are made by invitation here.")
@@ -76,7 +76,7 @@ async def ask_to_sign_up(
 
 
 async def look_at_sign_up(people_context: PeopleContext, presented: str) -> str:
-    """Return the address that a link to sign up was sent to. Raises `not_found` and `gone`."""
+    """Return the address that a sign-up link was sent to. Raises `not_found` and `gone`."""
     async with people_context.database.transaction(None) as session:
         facts = await look_at_token(session, people_context.clock.now(), "sign_up", presented)
         if facts.email is None or await person_at(session, facts.email) is not None:
@@ -87,9 +87,9 @@ async def look_at_sign_up(people_context: PeopleContext, presented: str) -> str:
 async def finish_sign_up(
     people_context: PeopleContext, presented: str, new: NewPerson, organization: str, visit: Visit
 ) -> SignInResult:
-    """Make the account and its organization, of which the person is the owner; begin a session.
+    """Create the account and its organization, of which the person is the owner; begin a session.
 
-    Raises `gone` for a link that works no more, and `validation_error`.
+    Raises `gone` for a link that no longer works, and `validation_error`.
     """
     address = await look_at_sign_up(people_context, presented)
     named = read_name(organization, "organization")
@@ -105,7 +105,7 @@ async def finish_sign_up(
 async def look_at_invitation(
     people_context: PeopleContext, presented: str
 ) -> tuple[OpenMemberInvitation, bool]:
-    """Return an invitation that is open, and whether its address has an account. Raises `not_found` and `gone`."""
+    """Return an open invitation, and whether its address has an account. Raises `not_found` and `gone`."""
     async with people_context.database.transaction(None) as session:
         invitation = await open_invitation(session, people_context.clock.now(), presented)
         return invitation, await person_at(session, invitation.email) is not None
@@ -114,7 +114,7 @@ async def look_at_invitation(
 async def join_as_new_person(
     people_context: PeopleContext, presented: str, new: NewPerson, visit: Visit
 ) -> SignInResult:
-    """Make an account for the address that was invited, and accept. Raises `gone` and `validation_error`."""
+    """Create an account for the invited address, and accept. Raises `gone` and `validation_error`."""
     invitation, has_account = await look_at_invitation(people_context, presented)
     if has_account:
         raise Refusal("invalid_state", "There is an account with this address: sign in to accept.")
@@ -128,9 +128,9 @@ async def join_as_new_person(
 
 
 async def join_signed_in(people_context: PeopleContext, who: SignedIn, presented: str, visit: Visit) -> UUID:
-    """Accept an invitation that was sent to the person's own address; return the organization.
+    """Accept an invitation sent to the person's own address; return the organization.
 
-    Raises `gone` for one that is over or was sent to somebody else.
+    Raises `gone` for one that has ended or was sent to someone else.
     """
     now = people_context.clock.now()
     async with people_context.database.transaction(None) as session:
@@ -145,9 +145,9 @@ async def join_signed_in(people_context: PeopleContext, who: SignedIn, presented
 async def begin_own_organization(
     people_context: PeopleContext, who: SignedIn, name: str, visit: Visit
 ) -> UUID:
-    """Make an organization of which the person is the owner, whatever else he is; return it.
+    """Create an organization of which the person is the owner, whatever their other roles; return it.
 
-    Raises `validation_error` for an unfit name, `not_found` where strangers make none here and he is in none, and
+    Raises `validation_error` for an invalid name, `not_found` if strangers can't create accounts here, and
     `invalid_state` for the sixth.
     """
     if not people_context.sign_up_open:
@@ -163,9 +163,9 @@ async def begin_own_organization(
 async def found_organization(
     session: AsyncSession, now: datetime.datetime, person_id: UUID, name: str, visit: Visit
 ) -> UUID:
-    """Make an organization of the person whose transaction it is; the transaction is the organization's then.
+    """Create an organization of the person whose transaction it is; the transaction is then the organization's.
 
-    Raises `plan_limit_reached` for the sixth.
+    Raises `invalid_state` for the sixth.
     """
     organization_id = uuid7()
     values = {"organization": organization_id, "membership": uuid7(), "name": name, "now": now}
@@ -180,7 +180,7 @@ async def found_organization(
 async def join_as_owner(
     session: AsyncSession, now: datetime.datetime, person_id: UUID, organization_id: UUID, visit: Visit
 ) -> None:
-    """Make the person an owner of an organization without people; the transaction is the organization's then."""
+    """Make the person an owner of an organization without people; the transaction is then the organization's."""
     await become(session, Tenant(organization_id, False))
     session.add(
         Membership(
@@ -192,7 +192,7 @@ async def join_as_owner(
 
 
 async def check_new_person(new: NewPerson, address: str) -> CheckedPerson:
-    """Return who makes an account, fit to be kept. Raises `validation_error`."""
+    """Return the checked person who creates an account. Raises `validation_error`."""
     name, language = read_name(new.name), read_language(new.language)
     password = check_new_password(new.password, about=(name, address))
     return CheckedPerson(name, await hash_password(password), language)
@@ -201,7 +201,7 @@ async def check_new_person(new: NewPerson, address: str) -> CheckedPerson:
 async def make_person(
     session: AsyncSession, clock: Clock, address: str, new: CheckedPerson, visit: Visit
 ) -> UUID:
-    """Make the person; the transaction is hers then."""
+    """Create the person; the transaction is then theirs."""
     person_id = uuid7()
     now = clock.now()
     await become_person(session, person_id)

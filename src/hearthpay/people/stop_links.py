@@ -1,7 +1,7 @@
-"""Stop links: what a warning carries, so that its reader can stop what it tells of without signing in.
+"""Stop links: links in warnings by which the reader can stop the reported change without signing in.
 
 A link names what it stops and until when it works, sealed with the key ring: the database keeps nothing of it. It can
-only take back, end and freeze. It works once by what it does: what was taken back is not there to be taken back again.
+only reverse, end and freeze. It works once because of what it does: a reversed change can't be reversed again.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ PersonChange = Literal[
     "passkey_removed",
     "address",
 ]
-"""What can have happened to a person's account."""
+"""The changes that can happen to a person's account."""
 
 
 @dataclass(frozen=True, slots=True)
 class StopAccount:
-    """Stops what happened to a person's account: `subject` is the session or the credential that it is about, and
-    `address` the one that the account had before.
+    """Stops a change of a person's account: `subject` is the session or the credential it concerns, and `address` the
+    one that the account had before.
     """
 
     person_id: UUID
@@ -48,7 +48,7 @@ class StopAccount:
 
 @dataclass(frozen=True, slots=True)
 class StopRecord:
-    """Stops an employee's new bank account while it waits."""
+    """Stops an employee's new bank account while it is pending."""
 
     organization_id: UUID
     employer_id: UUID
@@ -58,7 +58,7 @@ class StopRecord:
 
 @dataclass(frozen=True, slots=True)
 class StopActs:
-    """Stops delicate acts of an organization: those of the audit log with these ids."""
+    """Stops sensitive actions of an organization: those of the audit log with these ids."""
 
     organization_id: UUID
     acts: tuple[UUID, ...]
@@ -70,14 +70,14 @@ _NAMES: Final = {kind: name for name, kind in _KINDS.items()}
 
 
 def stop_link(ring: KeyRing, now: datetime.datetime, links_begin: str, stop: Stop) -> str:
-    """Return the link, for WORKS_FOR from now; `links_begin` is the service's address."""
+    """Return the link, valid for WORKS_FOR from now; `links_begin` is the service's address."""
     facts = {name: getattr(stop, name) for name in stop.__slots__}
     content = orjson.dumps({"kind": _NAMES[type(stop)], "until": now + WORKS_FOR, "facts": facts})
     return f"{links_begin}{STOP_PATH}/{seal_text(ring.newest, stop_link_place(), content)}"
 
 
 def read_stop(ring: KeyRing, now: datetime.datetime, token: str) -> Stop:
-    """Return what the link stops. Raises `not_found` for what is no link of ours, `gone` for one that is over."""
+    """Return what the link stops. Raises `not_found` for a link that isn't ours, `gone` for one that has expired."""
     content = open_text(ring, stop_link_place(), token)
     if content is None:
         raise Refusal("not_found", "Link not found.")

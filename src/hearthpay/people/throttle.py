@@ -1,9 +1,9 @@
-"""Slows down whoever guesses: failures are counted by account and by network address, and forgiven with time.
+"""Slows down guessing: failures are counted by account and by network address, and forgiven with time.
 
-A browser in which she signed in before, and a session that she has, are counted by themselves: a stranger who fails on
-her address keeps her out of neither. In this process's memory, bounded. Whether there is an account of that address is
-not looked at, so being told to wait says nothing about it. A passkey is never guessed and is not held up by failures of
-its account.
+A browser in which the person signed in before, and an existing session, are counted separately: a stranger who fails
+on the person's address locks them out of neither. Kept in this process's memory, with a limit. Whether the address
+has an account isn't checked, so a request to wait reveals nothing about it. A passkey can't be guessed and isn't
+delayed by failures of its account.
 """
 
 import datetime
@@ -23,7 +23,7 @@ _REMEMBERED: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How many failures in a row are taken, and how long it takes to forgive one."""
+    """How many failures in a row are allowed, and how long it takes to forgive one."""
 
     burst: int
     forgiven_after: datetime.timedelta
@@ -32,40 +32,41 @@ class Patience:
 OF_ACCOUNT: Final = Patience(8, datetime.timedelta(minutes=2))
 OF_ADDRESS: Final = Patience(40, datetime.timedelta(seconds=20))
 MAILS_OF_ADDRESS: Final = Patience(10, datetime.timedelta(minutes=3))
-"""Links asked for by mail, right or wrong: each may reach a stranger."""
+"""Links requested by mail, right or wrong: each may reach a stranger."""
 ACCOUNTS_OF_MAILBOX: Final = Patience(5, datetime.timedelta(minutes=30))
-"""Links to one mailbox that make an account there, whoever asks. Those for a new password have no such end: a stranger
-must not use it up."""
+"""Links to one mailbox that create an account there, no matter who requests them. Links for a new password have no
+such limit: a stranger must not use it up."""
 
 
 @dataclass(slots=True)
 class _Tally:
-    """Failures that are not forgiven yet, as of a moment."""
+    """Failures that aren't forgiven yet, as of a moment."""
 
     failures: float
     at: datetime.datetime
 
 
 class SignInThrottle:
-    """The failures of the last while."""
+    """The recent failures."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._tallies: OrderedDict[bytes, _Tally] = OrderedDict()
 
     def admit(self, address: str | None, account: str | None = None) -> None:
-        """Let an attempt pass, or raise `rate_limited` with the seconds to wait.
+        """Allow an attempt, or raise `rate_limited` with the seconds to wait.
 
-        It counts as a failure until `succeeded` takes that back: of many attempts at once no more pass than one by one.
+        It counts as a failure until `succeeded` reverses that, so parallel attempts get no more tries than sequential
+        ones.
         """
         self._admit(_names(address, account))
 
     def admit_known(self, kind: Literal["device", "session"], number: UUID) -> None:
-        """The same for a browser that is known, or a session: counted by itself, whatever strangers do meanwhile."""
+        """Do the same for a known browser or a session: counted separately, whatever strangers do."""
         self._admit([(_key(kind, str(number)), OF_ACCOUNT)])
 
     def known_succeeded(self, kind: Literal["device", "session"], number: UUID) -> None:
-        """Forget the failures of a browser or a session: its person is here."""
+        """Forget the failures of a browser or a session: its person has signed in."""
         self._tallies.pop(_key(kind, str(number)), None)
 
     def _admit(self, names: list[tuple[bytes, Patience]]) -> None:
@@ -81,7 +82,9 @@ class SignInThrottle:
             self._count(name, patience)
 
     def succeeded(self, address: str | None, account: str | None = None) -> None:
-        """Take the attempt back from the address, and forget the failures of the account, whose owner is here."""
+        """Remove the attempt from the address's count, and forget the failures of the account, whose owner has signed
+        in.
+        """
         tally = self._tallies.get(_key("address", _network(address)))
         if tally is not None:
             tally.failures = max(0.0, tally.failures - 1)
@@ -89,13 +92,14 @@ class SignInThrottle:
             self._tallies.pop(_key("account", account), None)
 
     def mail_asked_for(self, address: str | None) -> None:
-        """Count a link that was asked for, or raise `rate_limited`."""
+        """Count a requested link, or raise `rate_limited`."""
         self._count_links([_links_of(address)])
 
     def account_asked_for(self, address: str | None, mailbox: str) -> None:
-        """Count a link to `mailbox` that would make an account, or raise `rate_limited`, from wherever it is asked for.
+        """Count a link to `mailbox` that would create an account, wherever it is requested from, or raise
+        `rate_limited`.
 
-        It counts alike whether there is an account already.
+        It counts the same if there is already an account.
         """
         self._count_links([_links_of(address), (_key("mailbox", mailbox), ACCOUNTS_OF_MAILBOX)])
 
@@ -146,7 +150,7 @@ def _key(kind: str, name: str) -> bytes:
 
 
 def _network(address: str | None) -> str:
-    """Return the address, of IPv6 the network of one customer: the rest he may choose as he likes."""
+    """Return the address, or for IPv6 one customer's network: the customer chooses the rest freely."""
     try:
         found = ipaddress.ip_address((address or "").partition("%")[0])
     except ValueError:

@@ -1,6 +1,7 @@
-"""One-time tokens: links sent by mail and challenges given to a browser. Each works once, for one thing, for a while.
+"""One-time tokens: links sent by mail and challenges given to a browser. Each works once, for one purpose, for a
+limited time.
 
-The database keeps hashes. Using one up is one statement, so of two who come with the same token one is let in.
+The database keeps hashes. Using one up is one statement, so if two requests use the same token, only one succeeds.
 """
 
 import datetime
@@ -63,7 +64,7 @@ _END_OWN: Final = text("SELECT end_own_tokens(:now)")
 
 @dataclass(frozen=True, slots=True)
 class TokenFacts:
-    """What a token is about, as far as its kind has it."""
+    """What a token is about; which fields are set depends on its kind."""
 
     email: str | None
     person_id: UUID | None
@@ -80,7 +81,7 @@ async def leave_token(
     organization_id: UUID | None = None,
     bound_to: bytes | None = None,
 ) -> PortalToken:
-    """Return a new token; of a person's own, the transaction is hers."""
+    """Return a new token; for a person's own token, the transaction is theirs."""
     token = generate_token()
     await session.execute(
         insert(OneTimeToken).values(
@@ -101,7 +102,7 @@ async def leave_token(
 async def look_at_token(
     session: AsyncSession, now: datetime.datetime, kind: TokenKind, presented: str
 ) -> TokenFacts:
-    """Return what a token that still works is about. Raises `not_found`, and `gone` for one that is over."""
+    """Return what a valid token is about. Raises `not_found`, and `gone` for one that has expired."""
     token = parse_token(presented)
     row = None if token is None else await fetch_optional(session, _FIND, {"token_hash": token.hash})
     if row is None or row.kind != kind:
@@ -121,7 +122,7 @@ async def use_token(
 ) -> TokenFacts:
     """Use the token up and return what it is about.
 
-    Raises `gone` for whatever does not work: used, expired, made for something else, given to another browser.
+    Raises `gone` for any that doesn't work: used, expired, made for another purpose, given to another browser.
     """
     token = parse_token(presented)
     values = {"token_hash": None if token is None else token.hash, "kind": kind, "holder": holder, "now": now}
@@ -132,7 +133,7 @@ async def use_token(
 
 
 async def end_own_tokens(session: AsyncSession, now: datetime.datetime) -> None:
-    """Take back every link of the person whose transaction it is."""
+    """Revoke every link of the person whose transaction it is."""
     await session.execute(_END_OWN, {"now": now})
 
 

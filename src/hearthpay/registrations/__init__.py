@@ -1,1 +1,1 @@
-"""State registrations: with which agencies a household must register, and the numbers they gave it."""
+"""State registrations: the agencies with which a household must register, and the numbers they assigned."""

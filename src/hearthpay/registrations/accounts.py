@@ -1,4 +1,4 @@
-"""The accounts a state keeps for household employers, and the numbers they go by, read from ``states/<state>.toml``."""
+"""The accounts a state keeps for household employers, and their numbers, read from ``states/<state>.toml``."""
 
 import functools
 import re
@@ -19,7 +19,7 @@ RegistrationType = Literal["sui", "withholding", "sdi", "pfml", "other", "local"
 taxes of a city, county or school district."""
 
 REGISTRATION_TYPES: Final[tuple[RegistrationType, ...]] = get_args(RegistrationType)
-"""In the order in which a state's accounts are listed."""
+"""The types in the order in which a state's accounts are listed."""
 
 FOLDER: Final = Path(__file__).with_name("states")
 
@@ -28,20 +28,20 @@ _CODE: Final = re.compile(r"[A-Z]{2}-[A-Z-]+-(EE|ER)")
 
 @dataclass(frozen=True, slots=True)
 class NumberFormat:
-    """A number that an agency or insurer gives out, under which one account is kept or several."""
+    """A number that an agency or insurer assigns, used for one or several accounts."""
 
     id: str
-    """Its name within the state."""
+    """The number's name within the state."""
 
     shape: str | None
-    """How it is printed, ``#`` for a digit and ``A`` for a letter; None where no shape is known."""
+    """How it is printed, ``#`` for a digit and ``A`` for a letter; None if no format is known."""
 
     pattern: re.Pattern[str] | None
-    """What it looks like, separators optional. Agencies change their formats: it warns and never refuses."""
+    """The expected pattern, separators optional. Agencies change their formats: a mismatch warns and never refuses."""
 
     note: str
     confidence: Confidence
-    """How sure the format is."""
+    """How certain the format is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class StateAccount:
 
     state: str
     id: str
-    """Its name within the state: its type, and of a local tax the name of whoever collects it."""
+    """The account's name within the state: its type, or for a local tax the name of the agency that collects it."""
 
     type: RegistrationType
     agency: Agency
@@ -59,27 +59,27 @@ class StateAccount:
     """Where the household registers."""
 
     number: NumberFormat
-    """The number it goes by; accounts that share one name the same."""
+    """The account's number; accounts that share one refer to the same number."""
 
     lines: tuple[str, ...]
-    """The tax lines reported under it. Who is exempt from all of them needs no account; empty for withholding and
-    unemployment insurance, which have rules of their own."""
+    """The tax lines reported under it. A household whose employees are exempt from all of them needs no account;
+    empty for withholding and unemployment insurance, which have rules of their own."""
 
     insurance: bool
-    """Whether it is an insurance policy: wanted as long as somebody is employed, with nothing to report afterwards."""
+    """Whether it is an insurance policy: needed as long as someone is employed, with nothing to report afterward."""
 
     voluntary: bool
-    """Whether it is needed only by households that agreed with an employee to withhold income tax there."""
+    """Whether only households that agreed with an employee to withhold income tax there need it."""
 
     apply_with: str
-    """The form or service with which the household registers; empty where it is not known."""
+    """The form or service with which the household registers; empty if unknown."""
 
     timing: str
-    """How long the agency takes, and from when or by when to register, in words; empty where it is not known."""
+    """How long the agency takes, and from when or by when to register, in words; empty if unknown."""
 
     note: str
     confidence: Confidence
-    """How sure agency, label and address are."""
+    """How certain the agency, label and address are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +89,14 @@ class StateAccounts:
     state: str
     numbers: tuple[NumberFormat, ...]
     accounts: tuple[StateAccount, ...]
-    """One for each type at the most but ``local``, in the order of `REGISTRATION_TYPES`."""
+    """At most one of each type except ``local``, in the order of `REGISTRATION_TYPES`."""
 
     sources: tuple[Source, ...]
 
     def account(self, account_id: str) -> StateAccount | None:
-        """Return the account of a name, which is its type but for local taxes; None where the state has none."""
+        """Return the account with the given name, which is its type except for local taxes; None if the state has
+        none.
+        """
         return next((account for account in self.accounts if account.id == account_id), None)
 
 
@@ -102,7 +104,7 @@ class StateAccounts:
 def accounts_of(state: str) -> StateAccounts:
     """Return the accounts of a state (two capital letters).
 
-    Raises `ValueError` for what is no state, `RuleError` for a file that is not sound.
+    Raises `ValueError` for an unknown state, `RuleError` for an invalid file.
     """
     if state not in STATES:
         raise ValueError(f"{state!r} is not a US state or DC")
@@ -114,7 +116,7 @@ def _load(path: Path) -> RuleTable:
 
 
 def lines_of_number(state: str, number_id: str, year: int) -> frozenset[str]:
-    """Return the codes of the lines that are reported under the accounts that go by a number.
+    """Return the codes of the lines that are reported under the accounts with a number.
 
     Raises what `accounts_of` and `rulebook_of` raise.
     """
@@ -137,7 +139,7 @@ def lines_of_number(state: str, number_id: str, year: int) -> frozenset[str]:
 
 
 def read_accounts(state: str, table: RuleTable) -> StateAccounts:
-    """Return the accounts that the file of ``state`` lists; raises `RuleError` naming what is wrong."""
+    """Return the accounts in the file of ``state``; raises `RuleError` naming what is wrong."""
     if table.text("state") != state:
         raise table.error("state", f"must be {state}")
     sources = table.sources()
@@ -158,7 +160,7 @@ def read_accounts(state: str, table: RuleTable) -> StateAccounts:
         raise table.error("number", f"no account goes by {min(unused)!r}")
     if not any(account.type == "sui" for account in accounts):
         raise table.error("account", "the state needs an account for unemployment insurance (sui)")
-    # The table itself has read what stands under [sources].
+    # The table itself has already read the contents of [sources].
     table.table("sources")
     table.close()
     accounts.sort(key=lambda account: (REGISTRATION_TYPES.index(account.type), account.label))

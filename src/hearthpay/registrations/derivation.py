@@ -1,7 +1,8 @@
-"""Which registrations a household needs, has, or waits for: rows worked out anew from plain facts, and never stored.
+"""Which registrations a household needs, has, or has applied for: rows derived from plain facts, and never stored.
 
-Whether unemployment insurance asks for an account does not depend on family ties; whether disability insurance and
-paid leave do, as their tax lines exempt relatives; whether income tax withholding does, on what is withheld today.
+Whether unemployment insurance requires an account doesn't depend on family ties. For disability insurance and paid
+leave it does, since their tax lines exempt relatives. For income tax withholding it depends on what is withheld
+today.
 """
 
 import datetime
@@ -20,21 +21,21 @@ from hearthpay.taxes.thresholds import LiabilityThreshold, liability_thresholds,
 
 RegistrationStatus = Literal["registered", "pending", "required", "not_required"]
 """``registered``: a number is on file. ``pending``: needed, and the household said that it applied. ``required``:
-needed, and nothing said. ``not_required``: not needed now, and no number on file."""
+needed, and no application recorded. ``not_required``: not needed now, and no number on file."""
 
 _ANY_WAGES: Final = 1
-"""In cents: the threshold of a line that every wage is liable to."""
+"""In cents: the threshold of a line that any wages make liable."""
 
 
 @dataclass(frozen=True, slots=True)
 class WithholdingElection:
-    """What employee and household agreed on income tax; whether it binds is for the state's rule to say."""
+    """What employee and household agreed on income tax; whether it is binding depends on the state's rule."""
 
     federal: bool = True
     """Whether federal income tax is withheld."""
 
     state: bool | None = None
-    """Whether the work state's is; None where nothing was said, which follows the federal election."""
+    """Whether the work state's is; None if not specified, which follows the federal election."""
 
     exempt: bool = False
     """Whether the certificate claims exemption from the work state's tax."""
@@ -55,31 +56,33 @@ class WagesOfQuarter:
 
 @dataclass(frozen=True, slots=True)
 class EmployeeFacts:
-    """What registrations depend on, of one employee."""
+    """What registrations depend on for one employee."""
 
     work_state: str
     active: bool = True
-    """Whether the employment goes on; from the day it is entered, as some agencies want to know before it begins."""
+    """Whether the employment is active, from the day it is entered, since some agencies want to know before it
+    begins.
+    """
 
     relationship: str = "none"
     """The family tie to the household, one of `hearthpay.taxes.contribution.RELATIONSHIPS`."""
 
     residence_state: str | None = None
-    """None where it is the work state."""
+    """None if it is the work state."""
 
     election: WithholdingElection = WithholdingElection()
     localities: tuple[str, ...] = ()
-    """The places with a tax of their own that were chosen, by their codes."""
+    """The selected places that have a tax of their own, by their codes."""
 
     certificate: Mapping[str, Any] = field(default_factory=dict)
-    """The entries of the work state's certificate, which may choose places too."""
+    """The entries of the work state's certificate, which may select places too."""
 
     wages: tuple[WagesOfQuarter, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class NumberOnFile:
-    """A number that the household holds; of the number itself only its last characters are told."""
+    """A number that the household has; only its last characters are shown."""
 
     state: str
     number_id: str
@@ -88,7 +91,7 @@ class NumberOnFile:
 
 @dataclass(frozen=True, slots=True)
 class RegistrationApplication:
-    """The household's word that it applied for a number."""
+    """The household's statement that it applied for a number."""
 
     state: str
     number_id: str
@@ -97,7 +100,7 @@ class RegistrationApplication:
 
 @dataclass(frozen=True, slots=True)
 class HouseholdFacts:
-    """What registrations depend on, of a household with all its employees, those who left included."""
+    """What registrations depend on for a household with all its employees, including those who left."""
 
     state: str
     employees: tuple[EmployeeFacts, ...] = ()
@@ -106,43 +109,45 @@ class HouseholdFacts:
 
 
 class RequiredFrom(NamedTuple):
-    """The wages of a calendar quarter from which an account is owed, while no quarter has reached them; in cents."""
+    """The wages of a calendar quarter from which an account is required, while no quarter has reached them; in
+    cents.
+    """
 
     quarterly_wages: int
     paid: int
-    """What was paid in the current quarter: to all together, or to one employee where each is counted alone."""
+    """What was paid in the current quarter: to all employees together, or to one employee if each is counted alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """One row: an account or policy of a state, and where the household stands with it."""
+    """One row: an account or policy of a state, and the household's status with it."""
 
     state: str
     account_id: str
-    """The account's name within the state; its type but for local taxes."""
+    """The account's name within the state; its type except for local taxes."""
 
     account_type: RegistrationType
     agency: str
     label: str
     url: str | None
-    """Where to register; None where nothing asks for it."""
+    """Where to register; None if nothing requires it."""
 
     status: RegistrationStatus
     last_four: str | None
     applied_on: datetime.date | None
     number_id: str
     required_from: RequiredFrom | None = None
-    """Below a state's threshold of wages, of a row that is required or pending."""
+    """The state's wage threshold that isn't reached yet, for a row that is required or pending."""
 
     @property
     def required(self) -> bool:
-        """Whether something is still to be done: needed, and no number on file."""
+        """Whether something remains to be done: needed, and no number on file."""
         return self.status in ("required", "pending")
 
 
 Inclusion = Literal["voluntary", "local"]
-"""Accounts that are listed only where they are asked for: for income tax withheld by agreement alone, and for taxes
-of a city, county or school district."""
+"""Accounts that are listed only on request: for income tax withheld only by agreement, and for taxes of a city,
+county or school district."""
 
 EVERY_ACCOUNT: Final[frozenset[Inclusion]] = frozenset(get_args(Inclusion))
 
@@ -152,9 +157,9 @@ def registrations_of(
 ) -> tuple[Registration, ...]:
     """Return the rows of every state that concerns the household on a day: by state, then by type of account.
 
-    These are its own state, those of its employees' work, past ones included, those whose income tax is withheld, and
+    These are its own state, the states where its employees work or worked, those whose income tax is withheld, and
     those of its numbers and applications. What ``include`` names is listed too: while something is withheld under it,
-    and while a number of it is on file. Raises `ValueError` for what is no state.
+    and while a number of it is on file. Raises `ValueError` for an unknown state.
     """
     states = {household.state}
     states |= {employee.work_state for employee in household.employees}
@@ -180,8 +185,8 @@ def _inclusion(account: StateAccount) -> Inclusion | None:
 def state_withheld_for(employee: EmployeeFacts, on: datetime.date) -> str | None:
     """Return the state whose income tax is withheld from an active employee's pay on a day, or None.
 
-    As a paycheck decides it: the state's rule for households first, then the elections; a certificate of reciprocity
-    moves the tax to the state of residence.
+    As in a paycheck: the state's rule for households first, then the elections; a certificate of reciprocity moves
+    the tax to the state of residence.
     """
     if not employee.active:
         return None
@@ -199,7 +204,7 @@ def state_withheld_for(employee: EmployeeFacts, on: datetime.date) -> str | None
 
 
 def local_lines_of(employee: EmployeeFacts, on: datetime.date) -> frozenset[str]:
-    """Return the codes of the local taxes that an active employee's pay bears on a day, by the places chosen."""
+    """Return the codes of the local taxes on an active employee's pay on a day, by the selected places."""
     if not employee.active:
         return frozenset()
     rules = _rules(employee.work_state, on.year)
@@ -257,7 +262,7 @@ def _is_required(account: StateAccount, employees: tuple[EmployeeFacts, ...], on
 def _is_liable(
     account: StateAccount, line: Contribution, employees: tuple[EmployeeFacts, ...], on: datetime.date
 ) -> bool:
-    """Tell whether anybody whom the line does not exempt works, or was paid enough to be reported still."""
+    """Return whether anyone not exempt from the line works there, or was paid enough to still be reported."""
     subject = [employee for employee in employees if employee.relationship not in line.exempt_relationships]
     if _works_in(account.state, subject):
         return True
@@ -271,9 +276,9 @@ def _works_in(state: str, employees: Iterable[EmployeeFacts]) -> bool:
 def _paid_enough(
     state: str, liability: str, employees: Iterable[EmployeeFacts], on: datetime.date, code: str | None = None
 ) -> bool:
-    """Tell whether wages of this year or the one before keep the household liable after everybody has left.
+    """Return whether wages of this year or the one before keep the household liable after everyone has left.
 
-    They do where a quarter of all wages in the state reached the threshold. With ``code``, only years count in which
+    They do if a quarter of all wages in the state reached the threshold. With ``code``, only years count in which
     that line was in force.
     """
     cents, next_year_too = _threshold(state, liability, on)
@@ -293,7 +298,9 @@ def _paid_enough(
 def _required_from(
     account: StateAccount, employees: tuple[EmployeeFacts, ...], on: datetime.date
 ) -> RequiredFrom | None:
-    """Return from which wages of a quarter on the account is owed; None where they are reached or there are none."""
+    """Return the quarterly wages from which the account is required; None if they are reached or there is no
+    threshold.
+    """
     if account.type in ("withholding", "local"):
         return None
     liabilities: list[tuple[str, list[EmployeeFacts]]] = [("sui", list(employees))]
@@ -318,7 +325,7 @@ def _required_from(
 def _paid_below(
     state: str, threshold: LiabilityThreshold, employees: Iterable[EmployeeFacts], on: datetime.date
 ) -> int | None:
-    """Return the cents of the current quarter that count towards a threshold; None where a quarter has reached it."""
+    """Return the cents of the current quarter that count toward a threshold; None if a quarter has reached it."""
     years = (on.year, on.year - 1) if threshold.next_year_too else (on.year,)
     counted: dict[tuple[int, int, int], int] = {}
     for position, employee in enumerate(employees):
@@ -339,7 +346,7 @@ def _quarterly_threshold(state: str, liability: str, on: datetime.date) -> Liabi
 
 
 def _threshold(state: str, liability: str, on: datetime.date) -> tuple[int, bool]:
-    """Return the cents a quarter from which the household is liable, and whether for the next year too."""
+    """Return the cents per quarter from which the household is liable, and whether for the next year too."""
     years = supported_threshold_years()
     for threshold in liability_thresholds(state, min(max(on.year, years[0]), years[-1])):
         if threshold.liability == liability:
@@ -348,7 +355,7 @@ def _threshold(state: str, liability: str, on: datetime.date) -> tuple[int, bool
 
 
 def _lines(account: StateAccount, year: int) -> Iterator[Contribution]:
-    """Yield the lines of an account that a year has; none before its program begins."""
+    """Yield the lines of an account in a year; none before its program begins."""
     return (line for line in _rules(account.state, year).contributions if line.code in account.lines)
 
 
@@ -357,9 +364,9 @@ def _known_in(state: str, code: str, year: int) -> bool:
 
 
 def _rules(state: str, year: int) -> StateRules:
-    """Return a state's rules of a year, else of the year nearest to it that has some.
+    """Return a state's rules of a year, or of the nearest year that has some.
 
-    No figure is taken from them, only who is exempt and what is withheld at all: better last year's than no list.
+    No figure is taken from them, only who is exempt and what is withheld at all: last year's are better than no list.
     """
     years = [known for known in supported_years() if state in rulebook_of(known).supported_states]
     return rulebook_of(min(years, key=lambda known: (abs(known - year), -known))).state(state)

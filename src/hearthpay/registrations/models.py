@@ -1,4 +1,4 @@
-"""The table of state registrations: what a household said of a number of an agency; the vault keeps the number."""
+"""The table of state registrations: what a household entered about an agency's number; the vault keeps the number."""
 
 import datetime
 from uuid import UUID
@@ -23,7 +23,7 @@ class StateRegistration(Base):
     """The number's name in the file of its state (`hearthpay.registrations.accounts.NumberFormat`)."""
 
     applied_on: Mapped[datetime.date | None]
-    """When the household applied, by its word; None where it never said so."""
+    """When the household said that it applied; None if it never did."""
 
     created_at: Mapped[datetime.datetime]
     updated_at: Mapped[datetime.datetime]

@@ -1,4 +1,4 @@
-"""What the employees on record say that a household's registrations depend on."""
+"""The facts from employee records on which a household's registrations depend."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,7 +23,7 @@ def household_facts(
     numbers: tuple[NumberOnFile, ...],
     applications: tuple[RegistrationApplication, ...],
 ) -> HouseholdFacts:
-    """Return the facts of a household, with all its employees, those who left included.
+    """Return the facts of a household, with all its employees, including those who left.
 
     ``wages`` are what each was paid this year and the one before, by the employee's id.
     """

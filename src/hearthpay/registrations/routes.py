@@ -1,4 +1,4 @@
-"""The HTTP face of state registrations."""
+"""HTTP routes for state registrations."""
 
 from typing import Annotated, Final
 

@@ -1,4 +1,4 @@
-"""What goes over the wire about state registrations."""
+"""API schemas for state registrations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields

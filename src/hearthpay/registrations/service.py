@@ -1,4 +1,4 @@
-"""A household's state registrations: what is needed, the numbers it has, and what it said of applications."""
+"""A household's state registrations: what is needed, the numbers it has, and the applications it recorded."""
 
 import datetime
 from collections.abc import Sequence, Set
@@ -60,7 +60,7 @@ _SAID: Final = query(
 
 
 async def read_numbers_on_file(session: AsyncSession, employer_id: UUID) -> list[tuple[str, str]]:
-    """Return the state accounts of which a number is on file, by state and the number's name there."""
+    """Return the state accounts with a number on file, by state and the number's name there."""
     said = await fetch_all(session, _SAID, {"employer": employer_id})
     return [(row.state, row.number_id) for row in said if row.last_four is not None]
 
@@ -73,7 +73,7 @@ async def list_registrations(
     *,
     include: Set[Inclusion] = frozenset(),
 ) -> tuple[Employer, tuple[Registration, ...]]:
-    """Return the household and its rows of today, see `registrations_of`.
+    """Return the household and its current rows, see `registrations_of`.
 
     Raises what `allow` and `resolve_employer` raise.
     """
@@ -90,7 +90,7 @@ async def registrations_of_household(
     *,
     include: Set[Inclusion] = frozenset(),
 ) -> tuple[Registration, ...]:
-    """Return the rows of a household that has been found. Raises what `allow` raises."""
+    """Return the rows of a household that has already been found. Raises what `allow` raises."""
     allow(actor, READ_REGISTRATIONS, employer.id)
     today = clock.today()
     statement = select(Employee).where(Employee.employer_id == employer.id).order_by(Employee.id)
@@ -117,9 +117,9 @@ async def registrations_of_household(
 async def reveal_numbers(
     session: AsyncSession, ring: KeyRing, actor: Actor, employer: Employer, rows: Sequence[Registration]
 ) -> dict[tuple[str, str], str]:
-    """Return the numbers of these rows in full, by state and number id; each one read leaves an audit row.
+    """Return the numbers of these rows in full, by state and number id; each number read leaves an audit row.
 
-    Let them out only once the transaction has committed. Raises what `allow` raises.
+    Release them only once the transaction has committed. Raises what `allow` raises.
     """
     allow(actor, READ_REGISTRATIONS, employer.id)
     wanted = {(row.state, row.number_id) for row in rows if row.status == "registered"}
@@ -144,10 +144,10 @@ async def keep_number(
     account_id: str,
     number: str,
 ) -> str | None:
-    """Keep the number that an agency gave, in place of an earlier one; return a warning where it looks odd.
+    """Save the number that an agency assigned, replacing an earlier one; return a warning if it looks unusual.
 
-    It counts for every account of the state that goes by it. Raises what `allow` raises, and `validation_error` for
-    a state or type that has no account, and for what is no number at all.
+    It applies to every account of the state that uses it. Raises what `allow` raises, and `validation_error` for a
+    state or type that has no account, and for an invalid number.
     """
     allow(actor, KEEP_REGISTRATIONS, employer.id)
     account = _account(state, account_id)
@@ -170,9 +170,9 @@ async def note_application(
     account_id: str,
     applied_on: datetime.date | None,
 ) -> None:
-    """Note when the household applied, by its word, or with None that it did not; with an audit row.
+    """Record when the household says it applied, or with None that it didn't; writes an audit row.
 
-    Raises what `allow` raises, and `validation_error` for a state or type without an account and a day to come.
+    Raises what `allow` raises, and `validation_error` for a state or type without an account and a day in the future.
     """
     allow(actor, KEEP_REGISTRATIONS, employer.id)
     account = _account(state, account_id)
@@ -198,10 +198,10 @@ async def note_application(
 async def withholding_accounts(
     session: AsyncSession, ring: KeyRing, reader: Reader, employer: Employer, *, purpose: str
 ) -> dict[str, str]:
-    """Return the household's numbers for income tax withheld, by state, for papers that show them.
+    """Return the household's numbers for income tax withheld, by state, for documents that show them.
 
-    Whoever prepares a paper has asked whether the ``reader`` may have it: the household's people, or the employee whose
-    own Form W-2 bears them. Each one read leaves an audit row with the ``purpose``.
+    The caller has checked that the ``reader`` may have the document: the household's people, or the employee whose
+    own Form W-2 shows the numbers. Each number read leaves an audit row with the ``purpose``.
     """
     statement = select(StateRegistration).where(StateRegistration.employer_id == employer.id)
     found = {}
@@ -232,7 +232,7 @@ def _account(state: str, account_id: str) -> StateAccount:
 async def _registration(
     session: AsyncSession, clock: Clock, employer: Employer, account: StateAccount
 ) -> UUID:
-    """Return the id of the row of the account's number, which is made if there is none; of two at once one is."""
+    """Return the id of the row of the account's number, created if there is none; concurrent calls create only one."""
     now = clock.now()
     row = {
         "id": uuid7(),

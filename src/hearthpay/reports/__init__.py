@@ -1,1 +1,1 @@
-"""Reports of what the ledger says: a state's wages by employee, and taxes by agency and month."""
+"""Reports from the ledger: a state's wages by employee, and taxes by agency and month."""

@@ -1,4 +1,4 @@
-"""What is asked of the reports, in plain values."""
+"""Report commands, in plain values."""
 
 import datetime
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Reports as CSV by RFC 4180: what a household opens in a spreadsheet, or hands to a state's upload.
+"""Reports as CSV by RFC 4180, to open in a spreadsheet or to upload to a state.
 
 Each text that a spreadsheet could take for a formula gets an apostrophe in front. Amounts are plain numbers of
 dollars with two decimals.
@@ -15,13 +15,13 @@ from hearthpay.reports.tax_liability import TaxLiability
 from hearthpay.taxes.money import from_cents
 
 _STARTS_A_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""Signs after which spreadsheets calculate; the last four are the wide ones of East Asian keyboards."""
+"""Characters that start a formula in spreadsheets; the last four are the wide ones of East Asian keyboards."""
 
 Cell = str | int | Decimal | None
 
 
 def csv_text(rows: Iterable[Sequence[Cell]]) -> str:
-    """Return rows as CSV: commas, lines that end in CRLF, quotes where they are needed; None is an empty cell."""
+    """Return rows as CSV: commas, lines ending in CRLF, quotes if needed; None is an empty cell."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\r\n")
     writer.writerows([_safe(cell) for cell in row] for row in rows)
@@ -37,7 +37,7 @@ def _safe(cell: Cell) -> str:
 
 
 def state_wages_csv(report: StateWageDetail) -> str:
-    """Return one row for each person; each tax of the state has its subject and taxable wages and its amount."""
+    """Return one row per person; each tax of the state has its subject and taxable wages and its amount."""
     codes = [line.code for line in report.lines]
     heads: list[Cell] = ["state", "year", "quarter", "employee_id", "last_name", "first_name"]
     heads += ["taxpayer_number_last_four", "gross_wages", "subject_wages", "excess_wages", "taxable_wages"]
@@ -61,7 +61,7 @@ def _wages(line: WagesOfLine | None) -> tuple[int, int, int]:
 
 
 def tax_liability_csv(report: TaxLiability) -> str:
-    """Return one row for each tax, with a column for each month and one for the sum."""
+    """Return one row per tax, with a column for each month and one for the total."""
     months = [f"{month:%Y-%m}" for month in report.months]
     rows: list[list[Cell]] = [["agency", "code", "name", "payer", "category", *months, "total"]]
     for agency in report.agencies:

@@ -1,4 +1,4 @@
-"""What the reports are made of, read from the records and the ledger of one household."""
+"""Reads the data of the reports from the records and the ledger of one household."""
 
 import datetime
 from typing import Final, NamedTuple
@@ -46,7 +46,7 @@ _PEOPLE: Final = query(
 async def read_state_wages(
     session: AsyncSession, employer_id: UUID, state: str, year: int, quarter: int | None
 ) -> StateWageDetail:
-    """Return a household's wages of a state; raises `TaxInputError` for a year without rules."""
+    """Return a household's wages in a state; raises `TaxInputError` for a year without rules."""
     earned = [
         EarnedInQuarter(paid.employee_id, paid.quarter, paid.cents)
         for paid in await read_quarters(session, employer_id, first_year=year, last_year=year)
@@ -70,13 +70,13 @@ async def read_state_wages(
 async def read_tax_liability(
     session: AsyncSession, employer_id: UUID, first: datetime.date, last: datetime.date
 ) -> TaxLiability:
-    """Return what a household owes to agencies for pay dates of a span."""
+    """Return what a household owes to agencies for the pay dates of a date range."""
     months = await read_taxed_months(session, employer_id, first=first, last=last)
     return tax_liability(first, last, (LineInMonth(*each) for each in months))
 
 
 async def _people(session: AsyncSession, employer_id: UUID) -> dict[UUID, ReportedPerson]:
-    """Return who each record of an employee is; a person of several records goes by the first of them."""
+    """Return the person behind each employee record; a person with several records is identified by the first."""
     people: dict[UUID, ReportedPerson] = {}
     by_record: dict[UUID, ReportedPerson] = {}
     for row in await fetch_all(session, _PEOPLE, {"employer": employer_id}):

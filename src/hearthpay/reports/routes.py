@@ -1,4 +1,4 @@
-"""The HTTP face of reports: JSON, or CSV to be saved."""
+"""HTTP routes for reports: JSON, or CSV to download."""
 
 from typing import Annotated, Any, Final
 
@@ -119,7 +119,7 @@ def prefers_csv(accept: str) -> bool:
 
 
 def _weight(accept: str, media_type: str) -> float | None:
-    """Return the weight of a type that is named; None where it is not, or only by a wildcard."""
+    """Return the weight of a named type; None if it isn't named, or only by a wildcard."""
     for each in accept.lower().split(","):
         name, *parameters = (part.strip() for part in each.split(";"))
         if name == media_type:

@@ -1,4 +1,4 @@
-"""What goes over the wire about reports."""
+"""API schemas for reports."""
 
 import datetime
 from dataclasses import dataclass

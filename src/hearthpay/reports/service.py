@@ -13,13 +13,13 @@ from hearthpay.reports.state_wages import StateWageDetail
 from hearthpay.reports.tax_liability import TaxLiability
 
 MOST_MONTHS = 36
-"""How many calendar months a report of liabilities may touch."""
+"""The most calendar months that a liability report may cover."""
 
 
 async def report_state_wages(
     session: AsyncSession, actor: Actor, asked: AskStateWages
 ) -> tuple[Employer, StateWageDetail]:
-    """Return the household and its wages of a state.
+    """Return the household and its wages in a state.
 
     Raises what `allow` and `resolve_employer` raise, and `TaxInputError` for a year without rules.
     """
@@ -31,7 +31,7 @@ async def report_state_wages(
 async def state_wages_of_household(
     session: AsyncSession, actor: Actor, employer: Employer, asked: AskStateWages
 ) -> StateWageDetail:
-    """Return the wages of a state of a household that has been found.
+    """Return the wages in a state of a household that has already been found.
 
     Raises what `allow` raises, and `TaxInputError` for a year without rules.
     """
@@ -42,9 +42,9 @@ async def state_wages_of_household(
 async def report_tax_liability(
     session: AsyncSession, actor: Actor, asked: AskTaxLiability
 ) -> tuple[Employer, TaxLiability]:
-    """Return the household and what it owes to agencies for the pay dates of a span.
+    """Return the household and what it owes to agencies for the pay dates of a date range.
 
-    Raises what `allow` and `resolve_employer` raise, and `validation_error` for a span that is none or is too long.
+    Raises what `allow` and `resolve_employer` raise, and `validation_error` for a range that is invalid or too long.
     """
     allow(actor, READ_PAYROLLS)
     employer = await resolve_employer(session, actor, asked.employer_id)
@@ -54,9 +54,9 @@ async def report_tax_liability(
 async def tax_liability_of_household(
     session: AsyncSession, actor: Actor, employer: Employer, asked: AskTaxLiability
 ) -> TaxLiability:
-    """Return what a household that has been found owes to agencies.
+    """Return what a household that has already been found owes to agencies.
 
-    Raises what `allow` raises, and `validation_error` for a span that is none or is too long.
+    Raises what `allow` raises, and `validation_error` for a date range that is invalid or too long.
     """
     allow(actor, READ_PAYROLLS, employer.id)
     if asked.last < asked.first:

@@ -1,8 +1,8 @@
-"""A state's wages in a quarter or a year, by employee and by tax: pure sums of what the ledger says, in cents.
+"""A state's wages in a quarter or a year, by employee and by tax: pure sums of the ledger, in cents.
 
-Subject wages are those that a tax is about, taxable wages those that it taxes; excess wages are the difference. They
-lie above the wage base, or were paid before a threshold was reached. A tax that corrects earlier quarters has taxed
-more than the wages of its own: then the excess is negative.
+Subject wages are those that a tax applies to, taxable wages those that it taxes; excess wages are the difference.
+They are above the wage base, or were paid before a threshold was reached. A tax that corrects earlier quarters has
+taxed more than its own quarter's wages: then the excess is negative.
 """
 
 import datetime
@@ -16,7 +16,7 @@ from hearthpay.taxes.rulebook import rulebook_for
 
 
 class WagesOfLine(NamedTuple):
-    """One tax with the wages behind it."""
+    """One tax with the wages it is based on."""
 
     code: str
     name: str
@@ -29,11 +29,11 @@ class WagesOfLine(NamedTuple):
 
     @property
     def excess(self) -> int:
-        """Subject wages that are not taxed."""
+        """Subject wages that aren't taxed."""
         return self.subject - self.taxable
 
     def plus(self, other: "WagesOfLine") -> "WagesOfLine":
-        """Return both together, under this one's name."""
+        """Return the sum of both, under this one's name."""
         return self._replace(
             subject=self.subject + other.subject,
             taxable=self.taxable + other.taxable,
@@ -42,7 +42,7 @@ class WagesOfLine(NamedTuple):
 
 
 class ReportedPerson(NamedTuple):
-    """Someone on record; who left and was hired again has several records and is one person."""
+    """Someone on record; an employee who left and was rehired has several records but is one person."""
 
     id: UUID
     """The person's first record."""
@@ -50,7 +50,7 @@ class ReportedPerson(NamedTuple):
     first_name: str
     last_name: str
     last_four: str | None
-    """The last four digits of the Social Security number or ITIN; None where none was entered."""
+    """The last four digits of the Social Security number or ITIN; None if none was entered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +68,17 @@ class PersonsWages:
 
 @dataclass(frozen=True, slots=True)
 class StateWageDetail:
-    """The wages of one state in a quarter, or in the year where there is no quarter."""
+    """The wages of one state in a quarter, or in the year if there is no quarter."""
 
     state: str
     year: int
     quarter: int | None
     unemployment_line: str
-    """Code of the unemployment tax whose wages the state's report asks for."""
+    """Code of the unemployment tax whose wages the state's report requires."""
 
     people: tuple[PersonsWages, ...]
     prior_gross: int
-    """Wages that other payrolls paid these people in the year: left out."""
+    """Wages that other payrolls paid these people in the year; not included."""
 
     @property
     def gross(self) -> int:
@@ -92,7 +92,7 @@ class StateWageDetail:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What whoever files should know of these figures."""
+        """What the person filing should know about these figures."""
         found = []
         if self.prior_gross:
             found.append(
@@ -125,7 +125,7 @@ class TaxedInQuarter(NamedTuple):
 
 
 def unemployment_line(state: str, year: int) -> str:
-    """Return the code of the household's unemployment tax in a state, on whose wages the state's report is made.
+    """Return the code of the household's unemployment tax in a state, on whose wages the state's report is based.
 
     Raises `TaxInputError` naming ``year`` for a year without rules.
     """
@@ -146,9 +146,9 @@ def state_wages(
     taxed: Iterable[TaxedInQuarter],
     prior_gross: Mapping[UUID, int],
 ) -> StateWageDetail:
-    """Add up a quarter, or the year, by person; ``people`` says who each record is.
+    """Add up a quarter, or the year, by person; ``people`` maps each record to its person.
 
-    Whoever neither earned anything there nor was charged any tax of the state is not among them. Raises
+    People who neither earned anything there nor were charged any tax of the state are left out. Raises
     `TaxInputError` for a year without rules.
     """
     gross: dict[UUID, int] = {}
@@ -181,7 +181,7 @@ def state_wages(
 
 
 def _together(lines: Iterable[WagesOfLine]) -> tuple[WagesOfLine, ...]:
-    """Add up by code; what comes to nothing at all, since it was undone, is left out."""
+    """Add up by code; lines that total zero after a reversal are left out."""
     sums: dict[str, WagesOfLine] = {}
     for line in lines:
         so_far = sums.get(line.code)

@@ -1,7 +1,7 @@
-"""What a household owes which agency for a span of pay dates: pure sums of the ledger's lines, by month, in cents.
+"""What a household owes which agency for a range of pay dates: pure sums of the ledger's lines, by month, in cents.
 
-Employees' taxes that were withheld count as the household's own do: it pays both. Liability follows the pay date; when
-it is to be paid, and in which return, is another matter.
+Taxes withheld from employees count like the household's own: it pays both. Liability follows the pay date; when it
+must be paid, and in which return, is a separate matter.
 """
 
 import datetime
@@ -13,7 +13,7 @@ from hearthpay.taxes.agencies import agencies
 
 
 class LineInMonth(NamedTuple):
-    """What one tax came to in a month, whose first day ``month`` is."""
+    """The amount of one tax in a month, whose first day is ``month``."""
 
     month: datetime.date
     agency: str
@@ -26,7 +26,7 @@ class LineInMonth(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LineLiability:
-    """One tax: its cents of each month of the span."""
+    """One tax: its cents for each month of the range."""
 
     code: str
     name: str
@@ -36,7 +36,7 @@ class LineLiability:
 
     @property
     def total(self) -> int:
-        """What it comes to in the whole span."""
+        """The total for the whole range."""
         return sum(self.months)
 
 
@@ -45,7 +45,7 @@ class AgencyLiability:
     """All taxes of one agency, by code."""
 
     agency: str
-    """As the lines of paychecks name it."""
+    """The agency's name on the lines of paychecks."""
 
     full_name: str
     site: str | None
@@ -53,51 +53,51 @@ class AgencyLiability:
 
     @property
     def months(self) -> tuple[int, ...]:
-        """What it is owed for each month."""
+        """The amount owed to the agency for each month."""
         return tuple(sum(cents) for cents in zip(*(line.months for line in self.lines), strict=True))
 
     @property
     def total(self) -> int:
-        """What it is owed for the whole span."""
+        """The amount owed to the agency for the whole range."""
         return sum(line.total for line in self.lines)
 
 
 @dataclass(frozen=True, slots=True)
 class TaxLiability:
-    """What is owed to each agency for pay dates from the first to the last day."""
+    """The amounts owed to each agency for pay dates from the first to the last day."""
 
     first: datetime.date
     last: datetime.date
     months: tuple[datetime.date, ...]
-    """The first days of the calendar months that the span touches."""
+    """The first days of the calendar months that the range covers."""
 
     agencies: tuple[AgencyLiability, ...]
 
     def of_payer(self, payer: str) -> int:
-        """Return what of it the employees bear, or the household."""
+        """Return the part that the employees pay, or the household."""
         return sum(line.total for each in self.agencies for line in each.lines if line.payer == payer)
 
     @property
     def by_month(self) -> tuple[int, ...]:
-        """What all agencies are owed for each month."""
+        """The amounts owed to all agencies for each month."""
         return tuple(
             sum(each.months[position] for each in self.agencies) for position in range(len(self.months))
         )
 
     @property
     def total(self) -> int:
-        """What all agencies are owed for the whole span."""
+        """The amount owed to all agencies for the whole range."""
         return sum(each.total for each in self.agencies)
 
 
 def months_of(first: datetime.date, last: datetime.date) -> tuple[datetime.date, ...]:
-    """Return the first days of the calendar months from the one of ``first`` to the one of ``last``."""
+    """Return the first days of the calendar months from that of ``first`` to that of ``last``."""
     from_month, to_month = first.year * 12 + first.month - 1, last.year * 12 + last.month - 1
     return tuple(datetime.date(month // 12, month % 12 + 1, 1) for month in range(from_month, to_month + 1))
 
 
 def tax_liability(first: datetime.date, last: datetime.date, taxed: Iterable[LineInMonth]) -> TaxLiability:
-    """Add up by agency, line and month; the IRS first, the others by name. ``taxed`` has no month out of the span."""
+    """Add up by agency, line and month; the IRS first, the others by name. ``taxed`` has no month outside the range."""
     months = months_of(first, last)
     place = {month: position for position, month in enumerate(months)}
     cents: dict[tuple[str, str], list[int]] = {}

@@ -1,1 +1,1 @@
-"""The sandbox: test values in the place of real numbers, and clocks that a household can be moved by."""
+"""The sandbox: test values instead of real numbers, and clocks that can move a household through time."""

@@ -1,9 +1,9 @@
-"""How a household's clock is led on, for the worker: which clocks are to move, the next instant, and what was reached.
+"""Advances a household's clock, for the worker: which clocks to move, the next instant, and what was reached.
 
 An advance goes from one instant to the next at which something may be due: every day's cut-off of the bank, and the
-moments that the household's own rows name. At each the worker does all that is due by then, and only after that the
-clock stands there. So a worker that is killed has led the household to no time whose work is not done, and the next
-one begins with the same instant.
+moments that the household's own rows name. At each, the worker does all that is due by then, and only then is the
+clock set to it. So a killed worker never leaves a household at a time whose work isn't done, and the next one begins
+with the same instant.
 """
 
 import datetime
@@ -22,7 +22,7 @@ from hearthpay.database.statements import statement
 from hearthpay.database.typed_rows import fetch_optional, query
 
 MOST_FAILURES: Final = 3
-"""After so many failures of the same step in a row, the advance ends where it is."""
+"""After this many failures of the same step in a row, the advance ends where it is."""
 
 _ADVANCING: Final = text(
     "SELECT employer_id FROM household_clocks WHERE status = 'advancing' "
@@ -68,7 +68,7 @@ _FAILED: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class Advance:
-    """An advance under way: where the household stands, and where it is led."""
+    """An advance in progress: the household's current time, and its target."""
 
     employer_id: UUID
     stands_at: datetime.datetime
@@ -76,7 +76,7 @@ class Advance:
 
 
 async def advancing_households(session: AsyncSession, limit: int) -> Sequence[UUID]:
-    """Return households whose clock is to move, those that were asked for first; the session is the worker's."""
+    """Return households whose clock is to move, the earliest requested first; the session is the worker's."""
     return list(await session.scalars(_ADVANCING, {"limit": limit}))
 
 
@@ -86,7 +86,7 @@ async def count_advancing(session: AsyncSession) -> int:
 
 
 async def claim_advance(session: AsyncSession, employer_id: UUID) -> Advance | None:
-    """Take the household's clock until the transaction ends; None where another worker has it, or it has arrived."""
+    """Claim the household's clock until the transaction ends; None if another worker has it, or it has arrived."""
     if not await session.scalar(_CLAIM, {"employer_id": employer_id}):
         return None
     row = await fetch_optional(session, _READ, {"employer_id": employer_id})
@@ -94,14 +94,14 @@ async def claim_advance(session: AsyncSession, employer_id: UUID) -> Advance | N
 
 
 async def next_instant(session: AsyncSession, advance: Advance) -> datetime.datetime:
-    """Return the instant to work at next; the session is the worker's at the household's time."""
+    """Return the next instant to work at; the session is the worker's at the household's time."""
     until = min(advance.target, next_cut_off(advance.stands_at))
     due: datetime.datetime | None = await session.scalar(_NEXT, {"after": advance.stands_at, "before": until})
     return until if due is None else due
 
 
 def next_cut_off(after: datetime.datetime) -> datetime.datetime:
-    """Return the next time that it is 15:00 Eastern, on whatever day."""
+    """Return the next time that it is 15:00 Eastern, on any day."""
     here = after.astimezone(BUSINESS_TIME)
     day = here.date()
     if here.time() >= CUT_OFF:
@@ -112,11 +112,11 @@ def next_cut_off(after: datetime.datetime) -> datetime.datetime:
 async def note_reached(
     session: AsyncSession, advance: Advance, at: datetime.datetime, real: datetime.datetime
 ) -> None:
-    """Let the clock stand at `at`, where all that was due has been done; `real` is what time it really is."""
+    """Set the clock to `at`, by when all that was due has been done; `real` is the actual time."""
     values = {"employer_id": advance.employer_id, "at": at, "was": advance.stands_at, "real": real}
     await session.execute(_REACHED, values)
 
 
 async def note_failed_step(session: AsyncSession, employer_id: UUID, real: datetime.datetime) -> None:
-    """Count a step that failed; after MOST_FAILURES in a row the clock stays where it is, with `internal_failure`."""
+    """Count a failed step; after MOST_FAILURES in a row the clock stays where it is, with `internal_failure`."""
     await session.execute(_FAILED, {"employer_id": employer_id, "most": MOST_FAILURES, "real": real})

@@ -1,8 +1,8 @@
-"""Test clocks: what time it is at a sandbox household, and asking for that time to move on.
+"""Test clocks: the current time of a sandbox household, and requests to move it on.
 
-A household goes by real time until it is first advanced. From then on its clock stands where the last advance has led
-it, as Stripe's test clocks do, and moves only by another. The worker does the moving (`advancing`); this is what a
-client asks for and sees.
+A household uses real time until it is first advanced. From then on its clock stays where the last advance has set it,
+as Stripe's test clocks do, and moves only by another. The worker does the moving (`advancing`); this is what a client
+requests and sees.
 """
 
 import datetime
@@ -22,9 +22,9 @@ from hearthpay.sandbox.households import sandbox_household
 from hearthpay.sandbox.models import ClockStatus, HouseholdClockRecord
 
 FURTHEST_YEARS: Final = 2
-"""How many years one advance may cross."""
+"""The most years that one advance may cover."""
 HORIZON: Final = datetime.timedelta(days=3653)
-"""How far from real time a household may be led: ten years, of which no law is known anyhow."""
+"""How far from real time a household may be moved: ten years, for which no law is known anyway."""
 
 _ADVANCE: Final = text(
     "INSERT INTO household_clocks AS c (employer_id, organization_id, sandbox, created_at, stands_at, status, "
@@ -37,7 +37,7 @@ _ADVANCE: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class HouseholdClockState:
-    """What time it is at a household; `target` and `advanced_from` are of the last advance, None before the first."""
+    """The current time of a household; `target` and `advanced_from` are of the last advance, None before the first."""
 
     employer_id: UUID
     status: ClockStatus
@@ -52,7 +52,7 @@ class HouseholdClockState:
 async def read_clock(
     session: AsyncSession, actor: Actor, clock: Clock, employer_id: UUID
 ) -> HouseholdClockState:
-    """Return what time it is at a sandbox household. Raises what `sandbox_household` raises."""
+    """Return the current time of a sandbox household. Raises what `sandbox_household` raises."""
     employer = await sandbox_household(session, actor, READ_SANDBOX, employer_id)
     return await _state(session, clock, employer.id)
 
@@ -60,16 +60,17 @@ async def read_clock(
 async def request_advance(
     session: AsyncSession, actor: Actor, clock: Clock, employer_id: UUID, to: datetime.datetime
 ) -> HouseholdClockState:
-    """Ask the worker to lead a sandbox household to that instant; nothing else may change the household meanwhile.
+    """Ask the worker to advance a sandbox household to that instant; nothing else may change the household until
+    then.
 
-    Raises what `sandbox_household` raises, `validation_error` naming `to` for an instant that is not ahead of the
-    household's time or lies too far ahead, and `clock_advancing` while an advance is under way.
+    Raises what `sandbox_household` raises, `validation_error` naming `to` for an instant that isn't ahead of the
+    household's time or is too far ahead, and `clock_advancing` while an advance is in progress.
     """
     employer = await sandbox_household(session, actor, USE_SANDBOX, employer_id)
     before = await _state(session, clock, employer.id)
     if before.status == "advancing":
         raise still_advancing(before.employer_id)
-    _check(to, before.now, real_clock(clock).now())
+    _check_target(to, before.now, real_clock(clock).now())
     values = {
         "employer_id": employer.id,
         "organization_id": employer.organization_id,
@@ -90,7 +91,7 @@ async def request_advance(
 
 
 def still_advancing(employer_id: UUID | None = None) -> Refusal:
-    """Return the refusal of whatever would change a household while its clock advances."""
+    """Return the error for requests that would change a household while its clock advances."""
     return Refusal(
         "clock_advancing",
         "The clock of this household is advancing. Wait until GET /sandbox/employers/{employer_id}/clock says "
@@ -99,7 +100,7 @@ def still_advancing(employer_id: UUID | None = None) -> Refusal:
     )
 
 
-def _check(to: datetime.datetime, now: datetime.datetime, real: datetime.datetime) -> None:
+def _check_target(to: datetime.datetime, now: datetime.datetime, real: datetime.datetime) -> None:
     if to <= now:
         raise invalid(
             "to",
@@ -115,7 +116,7 @@ def _check(to: datetime.datetime, now: datetime.datetime, real: datetime.datetim
 
 
 def _years_after(instant: datetime.datetime, years: int) -> datetime.datetime:
-    """Return the same moment so many years later; of 29 February the 28th, as the database adds years."""
+    """Return the same moment that many years later; for February 29 the 28th, as the database adds years."""
     try:
         return instant.replace(year=instant.year + years)
     except ValueError:

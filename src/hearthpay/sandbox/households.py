@@ -1,4 +1,4 @@
-"""Which sandbox household a call is about; a live key reaches none, and a test key no real one."""
+"""The sandbox household of a call; a live key can't access any, and a test key no real one."""
 
 from uuid import UUID
 
@@ -14,7 +14,7 @@ from hearthpay.employers.service import owned_in_the_other_mode
 
 
 def allow_in_sandbox(actor: Actor, permission: Permission, employer_id: UUID | None) -> None:
-    """Let pass who has the permission and is in the sandbox. Raises what `allow` raises, and `key_mode_mismatch`."""
+    """Allow actors with the permission who are in the sandbox. Raises what `allow` raises, and `key_mode_mismatch`."""
     allow(actor, permission)
     if not actor.sandbox:
         raise wrong_mode("sandbox_only", employer_id)
@@ -23,7 +23,7 @@ def allow_in_sandbox(actor: Actor, permission: Permission, employer_id: UUID | N
 async def sandbox_household(
     session: AsyncSession, actor: Actor, permission: Permission, employer_id: UUID
 ) -> Employer:
-    """Return the sandbox household, locked against being deleted; the transaction becomes its.
+    """Return the sandbox household, locked against deletion; the transaction becomes its own.
 
     Raises what `allow_in_sandbox` raises, `key_mode_mismatch` for a real household of the account and `not_found`.
     """

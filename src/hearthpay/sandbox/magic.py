@@ -1,8 +1,8 @@
 """The closed lists of test values, and the test numbers that they stand for.
 
-The sandbox's bank decides by an account's last four digits (`banking.magic_numbers`), so a value is a name for such an
-ending. Nobody enters a digit here: what is kept is made up from the record's own id, so that two records never share a
-number unless they are to.
+The sandbox's bank decides by an account's last four digits (`banking.magic_numbers`), so a value is a name for such
+an ending. Nobody enters a digit here: the stored number is derived from the record's own id, so that two records
+never share a number unless they should.
 """
 
 import hashlib
@@ -21,12 +21,12 @@ _T = TypeVar("_T")
 
 ROUTING: Final = "021000021"
 _ACCOUNT: Final = "9999000"
-"""What every test account begins with; its ending follows."""
+"""The start of every test account; its ending follows."""
 
 
 @dataclass(frozen=True, slots=True)
 class SandboxAccount:
-    """A bank account of the sandbox: what the bank answers to its payments, and whether it is tried first."""
+    """A bank account of the sandbox: the bank's response to its payments, and whether it is tested first."""
 
     ending: str
     prenote: bool = False
@@ -63,24 +63,26 @@ HOUSEHOLD_ACCOUNTS: Final[Mapping[str, SandboxAccount | None]] = {
     **_returned("debit", "R01", "R02", "R03", "R04", "R07", "R08", "R09", "R10", "R16", "R20", "R29"),
     **_CHANGES,
 }
-"""What a household's account may be; None: no account is connected any more."""
+"""The values of a household's account; None: the account is disconnected."""
 
 EMPLOYEE_ACCOUNTS: Final[Mapping[str, SandboxAccount | None]] = {
     **_COMMON,
     **_returned("credit", "R02", "R03", "R04", "R16", "R20", "R23"),
     **_CHANGES,
 }
-"""What an employee's account may be."""
+"""The values of an employee's account."""
 
 EINS: Final[Mapping[str, EinStatus]] = {"applied": "pending", "refused": "none", "assigned": "approved"}
-"""What the IRS has said to a household's application for a number."""
+"""The IRS's answer to a household's application for a number."""
 
 TAX_NUMBERS: Final = ("ssn", "itin", "ssn_shared")
-"""An employee's own Social Security number or ITIN; or one that all of the household's employees with it share."""
+"""An employee's own Social Security number or ITIN; or one shared by all of the household's employees with this
+value.
+"""
 
 
 def chosen(values: Mapping[str, _T], magic: str) -> _T:
-    """Return what the value stands for. Raises `validation_error` naming `magic`, with all that may be sent."""
+    """Return what the value stands for. Raises `validation_error` naming `magic`, with all accepted values."""
     try:
         return values[magic]
     except KeyError:
@@ -88,7 +90,7 @@ def chosen(values: Mapping[str, _T], magic: str) -> _T:
 
 
 def not_listed_words(values: Iterable[str]) -> str:
-    """Return what is said of whatever is none of the values; it repeats nothing of what was sent."""
+    """Return the message for a value that isn't accepted; it repeats nothing of what was sent."""
     return f"must be one of {', '.join(values)}; real numbers are never taken here"
 
 
@@ -102,7 +104,7 @@ def ein_of(employer_id: UUID) -> SecretNumber:
 
 
 def tax_number_of(magic: str, employer_id: UUID, employee_id: UUID) -> SecretNumber:
-    """Return an employee's test number; raises `validation_error` for a value that is none.
+    """Return an employee's test number; raises `validation_error` for an unknown value.
 
     The Social Security numbers are of areas 734 to 749, from which none had been assigned when numbers became random
     in June 2011: no adult worked under one by then (SSA, "Social Security Number Randomization").
@@ -118,6 +120,6 @@ def tax_number_of(magic: str, employer_id: UUID, employee_id: UUID) -> SecretNum
 
 
 def _digits(whose: UUID, kind: str, most: int) -> int:
-    """Return a number from 1 to `most` that is always the same of one record, and looks like no other's."""
+    """Return a number from 1 to `most` that is always the same for one record, and looks like no other's."""
     digest = hashlib.sha256(f"hearthpay sandbox {kind} {whose}".encode()).digest()
     return 1 + int.from_bytes(digest[:8]) % most

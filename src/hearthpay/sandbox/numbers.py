@@ -1,7 +1,7 @@
-"""Test values in the place of the numbers that people enter in the app and the portal: accounts, EIN, tax numbers.
+"""Test values in place of the numbers that people enter in the app and the portal: accounts, EIN, tax numbers.
 
-What they bring about is what the real numbers would: the same vault, the same rows, the same audit trail, and an open
-invitation for the same thing is used up.
+They have the effects of real numbers: the same vault, the same rows, the same audit trail, and an open invitation for
+the same purpose is used up.
 """
 
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ from hearthpay.security.vault_cipher import SecretOwner
 
 @dataclass(frozen=True, slots=True)
 class EmployeeOfSandbox:
-    """The employee whom a call is about; the link that it has used up, if one was open."""
+    """The employee of a call, and the link that it used up, if one was open."""
 
     employee: Employee
     completed_invitation: UUID | None
@@ -55,7 +55,7 @@ async def set_household_account(
     """Connect the test account of that value as the household's, or none.
 
     Raises what `sandbox_household` raises, `validation_error` naming `magic`, and `invalid_state` while money waits
-    for an account that is to be disconnected.
+    for an account that would be disconnected.
     """
     employer = await sandbox_household(session, actor, USE_SANDBOX, employer_id)
     await _set_account(session, ring, actor, clock, employer, chosen(HOUSEHOLD_ACCOUNTS, magic))
@@ -65,10 +65,10 @@ async def set_household_account(
 async def set_ein(
     session: AsyncSession, ring: KeyRing, actor: Actor, employer_id: UUID, magic: str
 ) -> EinStatus:
-    """Let the IRS answer: applied, refused, or assigned with a test number; return the status by now.
+    """Set the IRS's answer: applied, refused, or assigned with a test number; return the new status.
 
     Raises what `sandbox_household` raises, `validation_error` naming `magic`, and `invalid_state` for an answer that
-    cannot follow: an assigned number is final.
+    can't follow: an assigned number is final.
     """
     employer = await sandbox_household(session, actor, USE_SANDBOX, employer_id)
     status = chosen(EINS, magic)
@@ -96,7 +96,7 @@ async def set_employee_account(
 async def set_tax_number(
     session: AsyncSession, ring: KeyRing, actor: Actor, clock: Clock, employee_id: UUID, magic: str
 ) -> EmployeeOfSandbox:
-    """Keep a test Social Security number or ITIN as the employee's; an open link for it is used up.
+    """Save a test Social Security number or ITIN as the employee's; an open link for it is used up.
 
     Raises as `set_household_account` does.
     """
@@ -127,7 +127,7 @@ async def _set_account(
 
 
 async def _employee(session: AsyncSession, actor: Actor, employee_id: UUID) -> Employee:
-    """Return the employee, the household and everybody in it locked; the transaction becomes the household's."""
+    """Return the employee, with the household and everyone in it locked; the transaction becomes the household's."""
     allow_in_sandbox(actor, USE_SANDBOX, None)
     employee = await lock_everyone(session, actor, employee_id)
     if not employee.sandbox:

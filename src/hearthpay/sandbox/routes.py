@@ -1,4 +1,4 @@
-"""The HTTP face of the sandbox: test values in the place of numbers, and a household's clock. For test keys alone."""
+"""HTTP routes for the sandbox: test values in place of numbers, and a household's clock. For test keys only."""
 
 from typing import Annotated, Final
 from uuid import UUID

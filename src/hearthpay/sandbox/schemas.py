@@ -1,4 +1,4 @@
-"""What goes over the wire about the sandbox's test values and clocks."""
+"""API schemas for the sandbox's test values and clocks."""
 
 import datetime
 import re
@@ -21,7 +21,9 @@ _INSTANT: Final = re.compile(
     r"\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2}))?", re.ASCII
 )
 END_OF_BANKING: Final = datetime.time(18)
-"""What a date alone stands for, Eastern time: the bank's cut-off of that day is over, and what follows from it done."""
+"""The time that a date alone stands for, Eastern time: the bank's cut-off of that day has passed, and what follows
+from it is done.
+"""
 
 
 def _one_of(values: tuple[str, ...]) -> BeforeValidator:

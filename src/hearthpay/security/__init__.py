@@ -1,1 +1,1 @@
-"""Secrets of the service: API keys, the key ring and the cipher of the vault; it knows nothing of HTTP or of tables."""
+"""Secrets of the service: API keys, the key ring and the cipher of the vault; independent of HTTP and of tables."""

@@ -1,8 +1,8 @@
 """API keys: `hp_live_…` and `hp_test_…`, 32 random bytes in base62 with a checksum.
 
-The checksum lets a mistyped key, or a secret scanner's false alarm, be told from a real key without a look
-into the database. The database keeps the SHA-256 of the whole key: a slow password hash guards guessable
-secrets, and 256 random bits cannot be guessed.
+The checksum distinguishes a mistyped key, or a secret scanner's false alarm, from a real key without a database
+lookup. The database keeps the SHA-256 of the whole key: a slow password hash guards guessable secrets, and 256 random
+bits can't be guessed.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ class ApiKey:
 
     @property
     def last_four(self) -> str:
-        """The last four characters, by which its owner recognises the key in a list."""
+        """The last four characters, by which its owner recognizes the key in a list."""
         return self.text[-4:]
 
     def __repr__(self) -> str:
@@ -43,7 +43,7 @@ class ApiKey:
 
 
 def hash_of(text: str) -> bytes:
-    """Return the SHA-256 of a key's text, or of what may be one."""
+    """Return the SHA-256 of the text of a key or possible key."""
     return hashlib.sha256(text.encode("utf-8")).digest()
 
 
@@ -54,7 +54,7 @@ def generate(mode: Mode) -> ApiKey:
 
 
 def parse(text: str) -> ApiKey | None:
-    """Return the key that `text` spells, or None where prefix, length, alphabet or checksum is wrong."""
+    """Return the key in `text`, or None if prefix, length, alphabet or checksum is wrong."""
     mode = next((mode for mode, prefix in _PREFIXES.items() if text.startswith(prefix)), None)
     if mode is None or not text.isascii():
         return None
@@ -69,7 +69,7 @@ def _checksum(body: str) -> str:
 
 
 def base62(number: int, length: int) -> str:
-    """`number` in base62, with leading zeros to `length` digits."""
+    """Return `number` in base62, with leading zeros to `length` digits."""
     digits = []
     for _ in range(length):
         number, remainder = divmod(number, 62)

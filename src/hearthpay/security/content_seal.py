@@ -1,7 +1,7 @@
-"""Seals contents of the database with AES-256-GCM, each bound to its place: waiting mails, stored answers, papers,
+"""Seals contents of the database with AES-256-GCM, each bound to its place: pending mails, stored answers, documents,
 secrets of second factors.
 
-Mails and answers hold links to the portal: whoever reads a link may use it. Papers hold tax numbers.
+Mails and answers contain links to the portal: anyone who reads a link may use it. Documents contain tax numbers.
 """
 
 from __future__ import annotations
@@ -22,56 +22,56 @@ _FORMAT: Final = b"hearthpay content 1"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The one row that a content belongs to: what it is, and what names the row, each part as bytes."""
+    """The one row that a content belongs to: its kind, and what identifies the row, each part as bytes."""
 
     kind: str
     parts: tuple[bytes, ...]
 
 
 def mail_place(mail_id: UUID) -> Place:
-    """Return the place of a mail that waits to be sent."""
+    """Return the place of a mail waiting to be sent."""
     return Place("mail", (mail_id.bytes,))
 
 
 def answer_place(organization_id: UUID, idempotency_key: str, *, sandbox: bool) -> Place:
-    """Return the place of the answer kept for an idempotency key."""
+    """Return the place of the stored answer for an idempotency key."""
     mode = b"sandbox" if sandbox else b"live"
     return Place("answer", (organization_id.bytes, mode, idempotency_key.encode("utf-8")))
 
 
 def document_place(document_id: UUID) -> Place:
-    """Return the place of a paper that was issued."""
+    """Return the place of an issued document."""
     return Place("document", (document_id.bytes,))
 
 
 def account_change_place(change_id: UUID) -> Place:
-    """Return the place of the numbers of a bank account that waits to be connected."""
+    """Return the place of the numbers of a bank account waiting to be connected."""
     return Place("account change", (change_id.bytes,))
 
 
 def second_factor_place(person_id: UUID, credential_id: UUID) -> Place:
-    """Return the place of the secret from which a person's one-time passwords are made."""
+    """Return the place of the secret that generates a person's one-time passwords."""
     return Place("second factor", (person_id.bytes, credential_id.bytes))
 
 
 def kept_form_place(session_id: UUID) -> Place:
-    """Return the place of a form that the browser of a session keeps while its person proves who he is."""
+    """Return the place of a form that a session's browser keeps while its person confirms their identity."""
     return Place("kept form", (session_id.bytes,))
 
 
 def stop_link_place() -> Place:
-    """Return the place of what a link by which something is stopped says: it names by itself what that is."""
+    """Return the place of a stop link's content, which itself names what it stops."""
     return Place("stop link", ())
 
 
 def device_place() -> Place:
-    """Return the place of the cookie of a browser in which somebody signed in before."""
+    """Return the place of the cookie of a browser in which someone signed in before."""
     return Place("device", ())
 
 
 @dataclass(frozen=True, slots=True)
 class SealedContent:
-    """What the database keeps of it."""
+    """The sealed content as the database stores it."""
 
     ciphertext: bytes
     nonce: bytes
@@ -79,7 +79,7 @@ class SealedContent:
 
 
 def seal_content(key: EncryptionKey, place: Place, content: bytes) -> SealedContent:
-    """Encrypt the content for its place alone; `key` is the one that the database says encrypts."""
+    """Encrypt the content for its place only; `key` is the one that the database names for encryption."""
     nonce = os.urandom(_NONCE_BYTES)
     return SealedContent(key.cipher.encrypt(nonce, content, _binding(place)), nonce, key.id)
 
@@ -87,7 +87,7 @@ def seal_content(key: EncryptionKey, place: Place, content: bytes) -> SealedCont
 def open_content(ring: KeyRing, place: Place, sealed: SealedContent) -> bytes:
     """Decrypt what `seal_content` made for the same place.
 
-    Raises UnknownKeyError when the ring lacks the key, UnreadableSecretError when it is not what was sealed.
+    Raises UnknownKeyError if the ring lacks the key, UnreadableSecretError if it isn't what was sealed.
     """
     key = ring.find(sealed.key_id)
     try:
@@ -99,6 +99,6 @@ def open_content(ring: KeyRing, place: Place, sealed: SealedContent) -> bytes:
 
 
 def _binding(place: Place) -> bytes:
-    """Return the place as associated data; each part follows its length, so that none runs into the next."""
+    """Return the place as associated data; each part is preceded by its length, so that parts can't run together."""
     parts = (place.kind.encode("ascii"), *place.parts)
     return b"".join((_FORMAT, *(len(part).to_bytes(4) + part for part in parts)))

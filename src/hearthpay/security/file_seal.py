@@ -18,7 +18,7 @@ _FORMAT: Final = b"hearthpay file 1"
 
 @dataclass(frozen=True, slots=True)
 class SealedFile:
-    """What the database keeps of a file."""
+    """A sealed file as the database stores it."""
 
     ciphertext: bytes
     nonce: bytes
@@ -26,7 +26,9 @@ class SealedFile:
 
 
 def seal_file(key: EncryptionKey, file_id: UUID, name: str, content: bytes) -> SealedFile:
-    """Encrypt the content for the file of this id and name alone; `key` is the one that the database says encrypts."""
+    """Encrypt the content for the file with this id and name only; `key` is the one that the database names for
+    encryption.
+    """
     nonce = os.urandom(_NONCE_BYTES)
     return SealedFile(key.cipher.encrypt(nonce, content, _binding(file_id, name)), nonce, key.id)
 
@@ -34,7 +36,7 @@ def seal_file(key: EncryptionKey, file_id: UUID, name: str, content: bytes) -> S
 def open_file(ring: KeyRing, file_id: UUID, name: str, sealed: SealedFile) -> bytes:
     """Decrypt what `seal_file` made for the same id and name.
 
-    Raises UnknownKeyError when the ring lacks the key, UnreadableSecretError when the content is not what was sealed.
+    Raises UnknownKeyError if the ring lacks the key, UnreadableSecretError if the content isn't what was sealed.
     """
     key = ring.find(sealed.key_id)
     try:

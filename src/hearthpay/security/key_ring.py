@@ -1,10 +1,10 @@
-"""The vault's encryption keys: a ring whose every key decrypts, and of which the database says which one encrypts.
+"""The vault's encryption keys: a ring in which every key decrypts; the database says which one encrypts.
 
-A ring is written as `id:base64key` entries, the newest first: a rotation makes that one current, in the database, for
-all processes at one moment (`database/sealing_keys.py`). An installation with a database of its own
-gives it in `HEARTHPAY_KEYS`, separated by commas; with the embedded database it lives in a private file of the
-data directory, one entry a line. Errors name the place of a bad entry and never its text: a key that was put
-into the place of its id must not get into a log.
+A ring is written as `id:base64key` entries, newest first: a rotation makes that one current, in the database, for all
+processes at one moment (`database/sealing_keys.py`). An installation with its own database provides it in
+`HEARTHPAY_KEYS`, separated by commas; with the embedded database it is stored in a private file of the data
+directory, one entry per line. Errors name the position of a bad entry and never its text: a key entered in place of
+its id must not get into a log.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _ID: Final = re.compile(r"[A-Za-z0-9_.-]{1,32}")
 
 
 class KeyRingError(Exception):
-    """The keys are missing, malformed or badly guarded; the message says how, and never holds a key."""
+    """The keys are missing, malformed or poorly protected; the message says how, and never contains a key."""
 
 
 class UnknownKeyError(KeyRingError):
-    """The ring has no key of this id: what it encrypted cannot be read."""
+    """The ring has no key with this id: what it encrypted can't be read."""
 
     def __init__(self, key_id: str) -> None:
         super().__init__(f"the key {key_id!r} is not in the key ring: add it again to read what it encrypted")
@@ -51,7 +51,7 @@ class UnknownKeyError(KeyRingError):
 
 
 class OutdatedKeyRingError(KeyRingError):
-    """The database names a current key that this process was not given: it must not encrypt with another."""
+    """The database names a current key that this process wasn't given: it must not encrypt with another."""
 
     def __init__(self, key_id: str, *, from_file: bool) -> None:
         mend = (
@@ -64,7 +64,7 @@ class OutdatedKeyRingError(KeyRingError):
 
 
 class EncryptionKey:
-    """One AES-256 key, known outside by its id alone."""
+    """One AES-256 key, known outside only by its id."""
 
     __slots__ = ("_secret", "cipher", "id")
 
@@ -81,11 +81,11 @@ class EncryptionKey:
 
     @property
     def proof(self) -> bytes:
-        """Tells this key from another of the same id, and nothing else about it: 16 bytes."""
+        """Distinguishes this key from another with the same id, and reveals nothing else about it: 16 bytes."""
         return hmac.digest(self._secret, _PROOF_TEXT, hashlib.sha256)[:PROOF_BYTES]
 
     def entry(self) -> str:
-        """Return the key as `id:base64key`: the secret itself, for the file or the operator who asked for a new key."""
+        """Return the key as `id:base64key`: the secret itself, for the file or the operator who requested a new key."""
         return f"{self.id}:{base64.b64encode(self._secret).decode('ascii')}"
 
     def __repr__(self) -> str:
@@ -96,10 +96,10 @@ class EncryptionKey:
 
 
 class KeyRing:
-    """The keys of this installation; one read from a file looks there again for a key it does not know."""
+    """The keys of this installation; a ring read from a file rereads it to find an unknown key."""
 
     def __init__(self, keys: tuple[EncryptionKey, ...], source: Path | None = None) -> None:
-        """Hold `keys`, the newest first; `source` is the key file that they were read from."""
+        """Hold `keys`, newest first; `source` is the key file that they were read from."""
         self._source: Final = source
         self._keys = keys
 
@@ -110,12 +110,12 @@ class KeyRing:
 
     @property
     def from_file(self) -> bool:
-        """Whether the ring is read from a file, and again when that has changed."""
+        """Whether the ring is read from a file, and reread when that has changed."""
         return self._source is not None
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The ids of all keys, the newest first."""
+        """The ids of all keys, newest first."""
         return tuple(key.id for key in self._keys)
 
     @property
@@ -124,15 +124,15 @@ class KeyRing:
         return self._keys
 
     def holds(self, key: EncryptionKey) -> bool:
-        """Return whether the ring has this very key, by id and secret."""
+        """Return whether the ring has exactly this key, by id and secret."""
         own = self._look_up(key.id)
         return own is not None and hmac.compare_digest(own.entry(), key.entry())
 
     def find(self, key_id: str) -> EncryptionKey:
-        """Return the key of this id; raises UnknownKeyError.
+        """Return the key with this id; raises UnknownKeyError.
 
-        A rotation in another process adds its key to the file before the first use: a running service meets the
-        new id first in the database and finds the key without a restart.
+        A rotation in another process adds its key to the file before the first use: a running service sees the new id
+        first in the database and finds the key without a restart.
         """
         found = self._look_up(key_id)
         if found is None:
@@ -143,14 +143,14 @@ class KeyRing:
         return found
 
     def read_again(self) -> None:
-        """Read the key file again; does nothing for a ring of the environment. Raises KeyRingError."""
+        """Read the key file again; does nothing for a ring from the environment. Raises KeyRingError."""
         if self._source is not None:
             self._keys = _read_key_file(self._source)
 
     def find_proven(self, key_id: str, proof: bytes | None) -> EncryptionKey:
-        """Return the key of this id with this proof (None: of whatever proof), to encrypt with.
+        """Return the key with this id and this proof (None: any proof), to encrypt with.
 
-        Raises OutdatedKeyRingError where the ring has no such key, even when read again.
+        Raises OutdatedKeyRingError if the ring has no such key, even after rereading.
         """
         for attempt in (1, 2):
             found = self._look_up(key_id)
@@ -170,8 +170,8 @@ class KeyRing:
 def load_key_ring(data_dir: Path | None, environment: Mapping[str, str]) -> KeyRing:
     """Return the ring of `HEARTHPAY_KEYS`, or else of the key file in the embedded database's `data_dir`.
 
-    The file is made, with a new key, where there is none. Without a `data_dir` (the database is given by a URL)
-    the variable is needed. Raises KeyRingError.
+    The file is created, with a new key, if there is none. Without a `data_dir` (the database is given by a URL) the
+    variable is required. Raises KeyRingError.
     """
     text = environment.get(KEYS_VARIABLE)
     if text is not None:
@@ -185,7 +185,7 @@ def load_key_ring(data_dir: Path | None, environment: Mapping[str, str]) -> KeyR
 
 
 def open_key_file(path: Path) -> KeyRing:
-    """Return the ring in the key file, which is made with a new key where there is none. Raises KeyRingError."""
+    """Return the ring in the key file, which is created with a new key if there is none. Raises KeyRingError."""
     with _changing(path):
         if not path.is_symlink() and not path.exists():
             _write_key_file(path, (EncryptionKey.generate(),))
@@ -193,14 +193,14 @@ def open_key_file(path: Path) -> KeyRing:
 
 
 def read_key_ring(path: Path) -> KeyRing:
-    """Return the ring in a key file that is there. Raises KeyRingError."""
+    """Return the ring in an existing key file. Raises KeyRingError."""
     return KeyRing(_read_key_file(path), path)
 
 
 def copy_key_ring(ring: KeyRing, path: Path) -> None:
-    """Write the ring to a key file of its own, durably; an earlier copy is replaced.
+    """Write the ring to a separate key file, durably; an earlier copy is replaced.
 
-    Raises KeyRingError, also where the file holds a key that the ring does not: that key may have no other copy.
+    Raises KeyRingError, also if the file has a key that the ring doesn't have: that key may have no other copy.
     """
     with _changing(path):
         if path.is_symlink() or path.exists():
@@ -213,7 +213,7 @@ def copy_key_ring(ring: KeyRing, path: Path) -> None:
 
 
 def add_key(path: Path) -> KeyRing:
-    """Put a new key before those of the key file, as the first step of a rotation. Raises KeyRingError."""
+    """Add a new key at the start of the key file, as the first step of a rotation. Raises KeyRingError."""
     with _changing(path):
         keys = (EncryptionKey.generate(), *_read_key_file(path))
         _write_key_file(path, keys)
@@ -221,9 +221,9 @@ def add_key(path: Path) -> KeyRing:
 
 
 def give_key_file(path: Path, uid: int, gid: int) -> None:
-    """Give root's key file to the account that serves the web; later rotations by root leave it there.
+    """Give root's key file to the account that runs the web process; later rotations by root keep that owner.
 
-    Raises KeyRingError, also where the file belongs to somebody else, whom that would lock out.
+    Raises KeyRingError, also if the file belongs to another account, which would lose access.
     """
     with _changing(path):
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -238,7 +238,7 @@ def give_key_file(path: Path, uid: int, gid: int) -> None:
 
 
 def remove_key(path: Path, key_id: str) -> KeyRing:
-    """Take a key out of the key file. Raises KeyRingError where it is not there, or is the newest."""
+    """Remove a key from the key file. Raises KeyRingError if it isn't there, or is the newest."""
     with _changing(path):
         keys = _read_key_file(path)
         left = tuple(key for key in keys if key.id != key_id)
@@ -251,7 +251,7 @@ def remove_key(path: Path, key_id: str) -> KeyRing:
 
 
 def parse_keys(entries: list[str], source: str) -> tuple[EncryptionKey, ...]:
-    """Return the keys that the entries spell; KeyRingError names `source` and the number of the bad entry."""
+    """Return the keys in the entries; KeyRingError names `source` and the number of the bad entry."""
     keys: list[EncryptionKey] = []
     for number, entry in enumerate(entries, start=1):
         place = f"{source}, entry {number}"
@@ -272,7 +272,7 @@ def _decode(encoded: str, place: str) -> bytes:
     try:
         secret = base64.b64decode(encoded.encode("ascii"), validate=True)
     except (binascii.Error, UnicodeEncodeError):
-        # `from None`: the original error's context holds the text.
+        # `from None`: the original error's context contains the text.
         raise KeyRingError(f"{place}: the key is not base64") from None
     if len(secret) != _KEY_BYTES:
         raise KeyRingError(f"{place}: the key has {len(secret)} bytes instead of {_KEY_BYTES}")
@@ -283,7 +283,7 @@ def _decode(encoded: str, place: str) -> bytes:
 
 def _read_key_file(path: Path) -> tuple[EncryptionKey, ...]:
     try:
-        # Not blocking: somebody may have put a pipe there.
+        # Non-blocking: someone may have put a pipe there.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise KeyRingError(f"{path} cannot be read: {error.strerror}") from None
@@ -312,7 +312,7 @@ def _require_private(path: Path, status: os.stat_result) -> None:
 
 
 def _write_key_file(path: Path, keys: tuple[EncryptionKey, ...]) -> None:
-    """Put the whole file in place at once, durably: a lost key is lost data."""
+    """Replace the whole file at once, durably: a lost key is lost data."""
     descriptor, unfinished = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)  # mode 0600
     try:
         with os.fdopen(descriptor, "w", encoding="ascii") as file:
@@ -332,7 +332,7 @@ def _write_key_file(path: Path, keys: tuple[EncryptionKey, ...]) -> None:
 
 @contextmanager
 def _changing(path: Path) -> Iterator[None]:
-    """Take turns with other processes: two that add a key at once must not lose one of them."""
+    """Serialize changes across processes: if two add a key at once, neither key must be lost."""
     try:
         with _directory(path.parent) as directory:
             fcntl.flock(directory, fcntl.LOCK_EX)

@@ -1,6 +1,6 @@
-"""Portal tokens: 32 random bytes in base62, the secret part of the link that an employee is sent.
+"""Portal tokens: 32 random bytes in base62, the secret part of the link sent to an employee.
 
-Whoever has the link may use it, so the database keeps only the SHA-256 of the token, as it does with API keys.
+Anyone with the link may use it, so the database keeps only the SHA-256 of the token, as it does with API keys.
 """
 
 import hashlib
@@ -37,5 +37,5 @@ def generate_token() -> PortalToken:
 
 
 def parse_token(text: str) -> PortalToken | None:
-    """Return the token that `text` spells, or None where it can be none."""
+    """Return the token in `text`, or None if it can't be one."""
     return PortalToken(text) if _FORM.fullmatch(text) else None

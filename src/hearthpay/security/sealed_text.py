@@ -1,4 +1,4 @@
-"""Sealed texts: small facts that leave encrypted, in a link or a cookie, and come back unread and unchanged."""
+"""Sealed texts: small facts sent out encrypted, in a link or a cookie, which come back unread and unchanged."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from hearthpay.security.key_ring import EncryptionKey, KeyRing, UnknownKeyError
 from hearthpay.security.vault_cipher import UnreadableSecretError
 
 LONGEST: Final = 2_000
-"""Characters of a sealed text that are looked at; no text of ours is longer."""
+"""The most characters of a sealed text that are read; none of our texts is longer."""
 
 _NONCE_BYTES: Final = 12
 
 
 def seal_text(key: EncryptionKey, place: Place, content: bytes) -> str:
-    """Return the content sealed for its place, in letters, digits, `-` and `_` alone."""
+    """Return the content sealed for its place, in letters, digits, `-` and `_` only."""
     sealed = seal_content(key, place, content)
     name = sealed.key_id.encode("ascii")
     packed = bytes((len(name),)) + name + sealed.nonce + sealed.ciphertext
@@ -25,7 +25,7 @@ def seal_text(key: EncryptionKey, place: Place, content: bytes) -> str:
 
 
 def open_text(ring: KeyRing, place: Place, text: str) -> bytes | None:
-    """Return what was sealed for this place; None for what nobody sealed with a key of the ring."""
+    """Return what was sealed for this place; None for a text not sealed with a key of the ring."""
     if len(text) > LONGEST:
         return None
     try:

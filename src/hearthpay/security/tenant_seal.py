@@ -1,6 +1,6 @@
-"""Signs whose rows a transaction may see, so that a statement smuggled into it cannot name another tenant.
+"""Signs whose rows a transaction may see, so that an injected statement can't name another tenant.
 
-The database checks the signature in every policy. It keeps the same secret, where the service's role cannot read it.
+The database checks the signature in every policy. It keeps the same secret, where the service's role can't read it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ SECRET_BYTES: Final = 32
 
 
 class TenantSeal:
-    """HMAC-SHA-256 over a tenant's name; the secret leaves the object for our own process only."""
+    """HMAC-SHA-256 over a tenant's name; the secret leaves the object only for our own process."""
 
     __slots__ = ("_secret",)
 
@@ -27,29 +27,30 @@ class TenantSeal:
 
     @staticmethod
     def new_secret() -> bytes:
-        """Random bytes for a new installation."""
+        """Return random bytes for a new installation."""
         return secrets.token_bytes(SECRET_BYTES)
 
     def claim(self, organization_id: UUID, *, sandbox: bool, employer_id: UUID | None) -> str:
-        """Return the setting `hearthpay.tenant`: organization, mode, household or nothing, and the signature."""
+        """Return the setting `hearthpay.tenant`: organization, mode, household if any, and the signature."""
         named = f"{organization_id} {'t' if sandbox else 'f'} {'' if employer_id is None else employer_id}"
         return f"{named} {hmac.new(self._secret, named.encode('ascii'), hashlib.sha256).hexdigest()}"
 
     def person_claim(self, person_id: UUID) -> str:
-        """Return the setting `hearthpay.person`, by which a transaction is about one person's account."""
+        """Return the setting `hearthpay.person`, which limits a transaction to one person's account."""
         named = f"person {person_id}"
         return f"{named} {hmac.new(self._secret, named.encode('ascii'), hashlib.sha256).hexdigest()}"
 
     def signature(self, purpose: str, content: bytes) -> bytes:
-        """Return 32 bytes that only holders of the secret can make, of a content that serves this purpose alone.
+        """Return a 32-byte signature of the content, which only holders of the secret can make, for this purpose
+        only.
 
-        Each purpose has a key of its own, derived by a text that can be no tenant's name.
+        Each purpose has its own key, derived from a text that can't be a tenant's name.
         """
         key = hmac.digest(self._secret, f"hearthpay purpose {purpose}".encode("ascii"), hashlib.sha256)
         return hmac.digest(key, content, hashlib.sha256)
 
     def entry(self) -> str:
-        """Return the secret itself, in hexadecimal, for the service's own web process alone."""
+        """Return the secret itself, in hexadecimal, only for the service's own web process."""
         return self._secret.hex()
 
     def __repr__(self) -> str:

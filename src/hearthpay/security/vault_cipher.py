@@ -1,4 +1,4 @@
-"""Seals the vault's numbers with AES-256-GCM, each bound to the one row that it belongs to."""
+"""Seals the vault's numbers with AES-256-GCM, each bound to the one row to which it belongs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SecretOwner:
 
 @dataclass(frozen=True, slots=True)
 class SealedNumber:
-    """What the database keeps of a number."""
+    """A sealed number as the database stores it."""
 
     ciphertext: bytes
     nonce: bytes
@@ -43,7 +43,9 @@ class SealedNumber:
 
 
 def seal(key: EncryptionKey, owner: SecretOwner, number: SecretNumber) -> SealedNumber:
-    """Encrypt the number for the owner's row of this kind alone; `key` is the one that the database says encrypts."""
+    """Encrypt the number for the owner's row of this kind only; `key` is the one that the database names for
+    encryption.
+    """
     nonce = os.urandom(_NONCE_BYTES)
     binding = _binding(owner, number.kind)
     return SealedNumber(key.cipher.encrypt(nonce, number.reveal().encode("ascii"), binding), nonce, key.id)
@@ -52,7 +54,7 @@ def seal(key: EncryptionKey, owner: SecretOwner, number: SecretNumber) -> Sealed
 def unseal(ring: KeyRing, owner: SecretOwner, kind: NumberKind, sealed: SealedNumber) -> SecretNumber:
     """Decrypt what `seal` made for the same owner and kind.
 
-    Raises UnknownKeyError when the ring lacks the key, UnreadableSecretError when the ciphertext is not what was sealed
+    Raises UnknownKeyError if the ring lacks the key, UnreadableSecretError if the ciphertext isn't what was sealed
     for this row.
     """
     key = ring.find(sealed.key_id)
@@ -66,8 +68,8 @@ def unseal(ring: KeyRing, owner: SecretOwner, kind: NumberKind, sealed: SealedNu
 
 
 def _binding(owner: SecretOwner, kind: NumberKind) -> bytes:
-    """Return the row's identity as associated data; each field has a fixed length or an end, so none runs into the
-    next.
+    """Return the row's identity as associated data; each field has a fixed length or an end, so fields can't run
+    together.
     """
     return b"\0".join(
         (

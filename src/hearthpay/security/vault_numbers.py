@@ -1,4 +1,4 @@
-"""The numbers that the vault keeps: their kinds, what a well-formed one looks like, and a value that hides itself."""
+"""The numbers stored in the vault: their kinds, their valid forms, and a value that hides itself."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ _TAXPAYER = re.compile(r"([0-9]{3})([- ]?)([0-9]{2})\2([0-9]{4})")
 _EMPLOYER = re.compile(r"([0-9]{2})-?([0-9]{7})")
 _ROUTING = re.compile(r"[0-9]{9}")
 _ACCOUNT = re.compile(r"[0-9]{4,17}")
-# As an agency or insurer prints it; agencies change their formats, so that anything printable in a line is taken.
+# As an agency or insurer prints it; agencies change their formats, so any printable single line is accepted.
 _STATE_ACCOUNT = re.compile(r"(?=.*[0-9A-Za-z])[0-9A-Za-z ./#-]{1,40}")
 
 # Printed in advertisements and pamphlets, and withdrawn by the Social Security Administration for that reason.
 _WITHDRAWN: Final = frozenset({"078051120", "219099999"})
 # The IRS's ranges for the fourth and fifth digit of an ITIN.
 _ITIN_GROUPS: Final = frozenset({*range(50, 66), *range(70, 89), *range(90, 93), *range(94, 100)})
-# Prefixes with which the Social Security Administration takes no W-2 (EFW2, field EIN).
+# Prefixes with which the Social Security Administration accepts no W-2 (EFW2, field EIN).
 _UNASSIGNED_PREFIXES: Final = frozenset(
     {"00", "07", "08", "09", "17", "18", "19", "28", "29", "49", "69", "70", "78", "79", "89"}
 )
-# Federal Reserve districts, the same for thrifts and for electronic use. The government's 00 and the traveler's
-# checks' 80 hold no household's account.
+# Federal Reserve districts, plus those for thrifts and for electronic use. The government's 00 and the
+# traveler's checks' 80 have no household's account.
 _ROUTING_PREFIXES: Final = frozenset({*range(1, 13), *range(21, 33), *range(61, 73)})
 _ROUTING_WEIGHTS: Final = (3, 7, 1) * 3
 
 
 class InvalidNumberError(ValueError):
-    """The text is no such number; the message says what is wrong and never repeats a digit of it."""
+    """The text isn't a valid number; the message says what is wrong and never repeats a digit of it."""
 
     def __init__(self, kind: NumberKind, message: str) -> None:
         super().__init__(message)
@@ -38,22 +38,22 @@ class InvalidNumberError(ValueError):
 
 
 class SecretNumber:
-    """A number of the vault. Only `reveal` gives it away: not repr, str, a format, JSON, or a pickle."""
+    """A number of the vault. Only `reveal` exposes it: not repr, str, a format, JSON, or a pickle."""
 
     __slots__ = ("_characters", "kind")
 
     def __init__(self, kind: NumberKind, characters: str) -> None:
-        """Hold what `parse_number` has checked."""
+        """Hold a number checked by `parse_number`."""
         self.kind: Final = kind
         self._characters: Final = characters
 
     def reveal(self) -> str:
-        """Return the bare number, for the document or file that must carry it."""
+        """Return the bare number, for the document or file that must contain it."""
         return self._characters
 
     @property
     def last_four(self) -> str:
-        """The letters and digits by which its owner recognises it: four, but never more than half of a short number."""
+        """The letters and digits by which its owner recognizes it: four, but never more than half of a short number."""
         shown = "".join(character for character in self._characters if character.isalnum())
         return shown[len(shown) - min(_SHOWN_DIGITS, len(shown) // 2) :]
 
@@ -65,10 +65,10 @@ class SecretNumber:
 
 
 def parse_number(kind: NumberKind, text: str) -> SecretNumber:
-    """Return the number of this kind that `text` spells, with or without its usual hyphens.
+    """Return the number of this kind in `text`, with or without its usual hyphens.
 
-    Raises InvalidNumberError for whatever cannot be one: wrong length, a range that was never issued, a wrong
-    check digit.
+    Raises InvalidNumberError for an impossible number: wrong length, a range that was never issued, a wrong check
+    digit.
     """
     return SecretNumber(kind, _PARSERS[kind](text.strip()))
 

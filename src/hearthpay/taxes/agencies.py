@@ -11,28 +11,28 @@ from hearthpay.taxes.trace import Source
 FILE = Path(__file__).with_name("rules").joinpath("agencies.toml")
 
 FEDERAL = "US"
-"""What stands for the state of a federal agency, which every state's rule file may name."""
+"""The value in place of a state for a federal agency, which every state's rule file may name."""
 
 
 class Agency(NamedTuple):
-    """An agency, or whoever else collects a tax."""
+    """An agency, or another collector of a tax."""
 
     id: str
     state: str
     """The postal code of its state, or ``US``."""
 
     name: str
-    """As the lines of a paycheck show it."""
+    """The name shown on a paycheck's lines."""
 
     full_name: str
     site: str | None
     source: Source | None
-    """Where the agency's site is known from."""
+    """The source of the agency's site."""
 
 
 @functools.cache
 def agencies() -> Mapping[str, Agency]:
-    """Return all agencies by id; raises `RuleError` for an entry that is not sound."""
+    """Return all agencies by id; raises `RuleError` for an invalid entry."""
     table = RuleTable.load(FILE)
     return {name: _read(name, table.table(name)) for name in table}
 
@@ -65,7 +65,7 @@ def _text() -> str:
 
 @functools.cache
 def _agency(agency_id: str) -> Agency | None:
-    """Read one table of the file: one state needs a handful, and all would take ten times as long."""
+    """Read only one table of the file: one state needs a handful, and reading all would take ten times as long."""
     text = _text()
     start = text.find(f"\n[{agency_id}]\n")
     if start < 0:
@@ -78,7 +78,7 @@ def _agency(agency_id: str) -> Agency | None:
 def read_agency(table: RuleTable, state: str) -> str:
     """Return the name of the agency whose id a rule of ``state`` gives as ``agency``.
 
-    Raises `RuleError` for an id that is not listed, or is an agency of another state.
+    Raises `RuleError` for an id that isn't listed, or is an agency of another state.
     """
     agency_id = table.text("agency")
     agency = _agency(agency_id)

@@ -1,6 +1,6 @@
-"""What a paycheck takes for granted where its input left something open, for the household to see and settle.
+"""What a paycheck assumes when its input leaves something open, for the household to see and settle.
 
-Nothing here is part of the calculation: `calculate_paycheck` never asks, and who does not ask pays nothing for it.
+Nothing here is part of the calculation: `calculate_paycheck` never uses it, so it costs nothing unless requested.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ from hearthpay.taxes.state import StateRules
 
 
 class Assumption(NamedTuple):
-    """One thing taken for granted: a stable ``code`` for programs, a plain sentence for people."""
+    """One assumption: a stable ``code`` for programs, a plain sentence for people."""
 
     code: str
     message: str
@@ -31,14 +31,14 @@ def assumption(said: Message) -> Assumption:
 
 
 def assumptions_of(paycheck_input: PaycheckInput, *, city: str | None = None) -> tuple[Assumption, ...]:
-    """Return what `calculate_paycheck` takes for granted about an input that it can calculate; mostly nothing.
+    """Return what `calculate_paycheck` assumes about an input that it can calculate; usually nothing.
 
-    The codes: ``county_not_chosen``, ``county_rate_assumed``, ``municipality_not_chosen`` and ``city_not_chosen``
-    where the state has such a tax and neither a locality nor the certificate says which (a rule file's ``unchosen``);
+    The codes: ``county_not_chosen``, ``county_rate_assumed``, ``municipality_not_chosen`` and ``city_not_chosen`` if
+    the state has such a tax and neither a locality nor the certificate names the place (a rule file's ``unchosen``);
     ``home_locality_not_withheld`` under a reciprocity agreement; ``month_taken_from_first_payday`` and
-    ``month_without_first_payday`` for a tax of the calendar month. With ``city``, the place of residence as an
-    address names it: ``city_tax_voluntary``, ``city_tax_not_owed`` and ``city_tax_unknown`` where naming it
-    withholds nothing. Whether the period's length fits is `hearthpay.taxes.pay_periods.check_period`'s to say.
+    ``month_without_first_payday`` for a tax of the calendar month. With ``city``, the place of residence as in an
+    address: ``city_tax_voluntary``, ``city_tax_not_owed`` and ``city_tax_unknown`` if naming it withholds nothing.
+    Whether the period's length fits is checked by `hearthpay.taxes.pay_periods.check_period`.
 
     Raises `TaxInputError` for a year without rules or an unknown state.
     """
@@ -51,7 +51,7 @@ def assumptions_of(paycheck_input: PaycheckInput, *, city: str | None = None) ->
     home = _home(request, rules) if request.residence_state else None
     for unchosen in taxes.unchosen:
         if (
-            # A city that was named has had its say, which a county has not.
+            # A named city has already been covered, unlike a county.
             not (city is not None and unchosen.cities)
             and not _settled(unchosen, request.state, request.localities, taxes)
             and _matters(unchosen, rules, request.federal, request.state)
@@ -69,7 +69,7 @@ def assumptions_of(paycheck_input: PaycheckInput, *, city: str | None = None) ->
 def _settled(
     unchosen: Unchosen, entries: Mapping[str, object], localities: tuple[str, ...], taxes: LocalTaxes
 ) -> bool:
-    """Tell whether an entry of the certificate or a locality says which place it is, or that it is none."""
+    """Return whether an entry of the certificate or a locality says which place it is, or that it is none."""
     for field in unchosen.certificate_fields:
         if entries.get(field) is not None:
             return True
@@ -84,7 +84,7 @@ def _settled(
 def _matters(
     unchosen: Unchosen, rules: StateRules, federal: FederalCertificate, entries: Mapping[str, object]
 ) -> bool:
-    """Tell whether anything depends on the place: the certificate's flag is set, the state's tax withheld."""
+    """Return whether anything depends on the place: the certificate's flag is set, the state's tax withheld."""
     tax = rules.income_tax
     if unchosen.only_if is not None and tax is not None:
         flag = entries.get(unchosen.only_if)
@@ -94,7 +94,7 @@ def _matters(
 
 
 def _home(request: PaycheckInput, rules: StateRules) -> StateRules | None:
-    """Return the state of residence where an agreement moves the income tax there."""
+    """Return the state of residence if an agreement moves the income tax there."""
     if not request.residence_state or not request.state.get("reciprocity_certificate_on_file"):
         return None
     residence = request.residence_state.strip().upper()
@@ -105,7 +105,7 @@ def _home(request: PaycheckInput, rules: StateRules) -> StateRules | None:
 
 
 def _at_home(request: PaycheckInput, home: StateRules) -> Iterator[Assumption]:
-    """Yield what is assumed where an agreement moves the state's tax, but no local tax, to the state of residence."""
+    """Yield the assumptions if an agreement moves the state's tax, but no local tax, to the state of residence."""
     taxes = home.local_taxes
     for unchosen in taxes.unchosen:
         if not _matters(unchosen, home, request.federal, request.residence):
@@ -163,7 +163,7 @@ def _about_city(request: PaycheckInput, rules: StateRules, city: str) -> Iterato
 
 
 def _of_the_month(request: PaycheckInput, taxes: LocalTaxes) -> Iterator[Assumption]:
-    """Yield what is assumed of a month by one of its paydays, where that payday alone does not settle it."""
+    """Yield what one payday of a month assumes about the month, if that payday alone doesn't settle it."""
     wages = to_cents(request.regular_wages, "regular_wages") + to_cents(
         request.supplemental_wages, "supplemental_wages"
     )

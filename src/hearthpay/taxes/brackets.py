@@ -12,7 +12,7 @@ class BracketTable:
     rates: tuple[int, ...]
     bases: tuple[int, ...]
     over: bool
-    """True where the table reads "over … but not over …", False for "at least … but less than …"."""
+    """True if the table reads "over … but not over …", False for "at least … but less than …"."""
 
     def row(self, wages: int) -> int:
         """Return the index of the row that ``wages`` (cents) fall in."""

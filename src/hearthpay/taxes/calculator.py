@@ -1,4 +1,4 @@
-"""The year's estimate for one employee: what a household and its employee will pay, before anything is run."""
+"""The year's estimate for one employee: what a household and its employee will pay, before any payroll is run."""
 
 import datetime
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ ASSUMPTIONS = (
 _CERTIFICATES = {
     status: FederalCertificate(filing_status=cast("FilingStatus", status)) for status in STATUSES
 }
-"""A Form W-4 that says nothing but the filing status."""
+"""A Form W-4 with only the filing status."""
 
 
 class AnnualLine(NamedTuple):
@@ -73,13 +73,13 @@ class AnnualEstimate(NamedTuple):
     rulebook_version: str
     residence_state: str | None
     reciprocity: ReciprocityRule | None
-    """The agreement that was applied, because its certificate is on file."""
+    """The agreement that applies, because its certificate is on file."""
 
     provisional: tuple[str, ...]
     """Codes of lines whose figures of the year aren't published yet."""
 
     reciprocity_certificate: str | None
-    """The certificate of the agreement between the two states, applied or not; None where there is none."""
+    """The certificate of the agreement between the two states, applied or not; None if there is none."""
 
     @property
     def limitations(self) -> tuple[str, ...]:
@@ -87,7 +87,7 @@ class AnnualEstimate(NamedTuple):
         return texts(self.messages)
 
     def annual_by_category(self, payer: Payer) -> dict[str, int]:
-        """Return the year's sums of a payer's lines in cents, by category."""
+        """Return the year's totals of a payer's lines in cents, by category."""
         sums: dict[str, int] = {}
         for line in self.lines:
             if line.payer == payer:
@@ -95,12 +95,12 @@ class AnnualEstimate(NamedTuple):
         return sums
 
     def annual_cents(self, payer: Payer, *categories: str) -> int:
-        """Return the year's sum of a payer's lines in cents, of the given categories or of all."""
+        """Return the year's total of a payer's lines in cents, for the given categories or for all."""
         sums = self.annual_by_category(payer)
         return sum(sums.get(category, 0) for category in categories or sums)
 
     def per_paycheck_cents(self, payer: Payer) -> int:
-        """Return the sum of a payer's lines for one paycheck, spread evenly over the year."""
+        """Return the total of a payer's lines for one paycheck, spread evenly over the year."""
         total = 0
         for line in self.lines:
             if line.payer == payer:
@@ -120,11 +120,10 @@ def estimate_year(
 ) -> AnnualEstimate:
     """Estimate a year's taxes on wages spread over equal paychecks, under the law in force on ``on``.
 
-    Flat-rate lines are the year's wages up to their base times the rate; income tax is that of one paycheck
-    times the pay periods. Below a household threshold its taxes are nothing. Raises `TaxInputError` naming the
-    field.
+    Flat-rate lines are the year's wages up to their base times the rate; income tax is that of one paycheck times the
+    pay periods. Below a household threshold its taxes are zero. Raises `TaxInputError` naming the field.
     """
-    _check(annual_wages, pay_frequency, filing_status)
+    _check_inputs(annual_wages, pay_frequency, filing_status)
     annual = to_cents(annual_wages, "annual_wages")
     rulebook = rulebook_for(on, "tax_year")
     rules = rulebook.state(state, "state")
@@ -170,8 +169,8 @@ def estimate_year(
     )
 
 
-def _check(annual_wages: Decimal, pay_frequency: str, filing_status: str) -> None:
-    """Refuse what no year can have."""
+def _check_inputs(annual_wages: Decimal, pay_frequency: str, filing_status: str) -> None:
+    """Refuse values that no year can have."""
     if not annual_wages.is_finite() or not 0 <= annual_wages <= MAX_ANNUAL_WAGES:
         raise TaxInputError("annual_wages", f"must be between 0 and {MAX_ANNUAL_WAGES}")
     if pay_frequency not in PAY_FREQUENCIES:
@@ -181,7 +180,7 @@ def _check(annual_wages: Decimal, pay_frequency: str, filing_status: str) -> Non
 
 
 def _refuse_certificate_between(rules: StateRules, home: StateRules) -> None:
-    """Refuse a certificate of reciprocity where the two states have no agreement."""
+    """Refuse a certificate of reciprocity if the two states have no agreement."""
     if home is not rules and home.state not in rules.reciprocity:
         raise TaxInputError(
             "reciprocity_certificate_on_file",
@@ -192,10 +191,10 @@ def _refuse_certificate_between(rules: StateRules, home: StateRules) -> None:
 def _lines_of_the_year(
     paycheck: Paycheck, laws: Mapping[str, Contribution], annual: int, periods: int
 ) -> tuple[AnnualLine, ...]:
-    """Return a paycheck's lines over a year of ``annual`` cents, and those that the year's wages alone reach."""
+    """Return a paycheck's lines over a year of ``annual`` cents, and those that only the year's total wages reach."""
     lines = [_of_the_year(line, laws.get(line.code), annual, periods) for line in paycheck.lines]
     for law in laws.values():
-        # A floor that one paycheck stays under may be passed by the year's wages.
+        # A floor that one paycheck doesn't reach may be exceeded by the year's wages.
         if law.wage_floor and annual > law.wage_floor and law.code not in {line.code for line in lines}:
             yearly = law.tax(law.due(annual), law.rate)
             per_paycheck, rate = half_up(yearly, periods), rate_of(law.rate)
@@ -206,7 +205,7 @@ def _lines_of_the_year(
 
 
 def _of_the_year(line: PaycheckLine, law: Contribution | None, annual: int, periods: int) -> AnnualLine:
-    """Return a line over a year: flat rates on the year's wages, income tax as often as it is withheld."""
+    """Return a line over a year: flat rates on the year's wages, income tax once per pay period."""
     code, name, payer, _, category, subject, _, rate, per_paycheck = line
     base = None
     if law is None:
@@ -222,7 +221,7 @@ def _of_the_year(line: PaycheckLine, law: Contribution | None, annual: int, peri
 
 
 def _certificate(rules: StateRules, filing_status: str) -> dict[str, object]:
-    """Return the entries of a state's certificate that say nothing but the filing status."""
+    """Return the entries of a state's certificate with only the filing status."""
     form = rules.income_tax.form if rules.income_tax is not None else None
     if form is None or form.status_field is None:
         return {}

@@ -1,4 +1,4 @@
-"""What the employee told the employer: the federal Form W-4 and the state's own certificate."""
+"""The employee's withholding forms: the federal Form W-4 and the state's own certificate."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,12 +15,12 @@ PreFilingStatus = Literal["single", "married", "married_withhold_at_single_rate"
 ZERO = Decimal(0)
 
 MAX_COUNT = 999
-"""The most allowances a certificate may claim before it is taken for a mistake."""
+"""The most allowances a certificate may claim; more are treated as a mistake."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pre2020Certificate:
-    """Entries of a Form W-4 of 2019 or earlier, still valid where no newer one was given."""
+    """Entries of a Form W-4 of 2019 or earlier, still valid if no newer one was given."""
 
     marital_status: PreFilingStatus = "single"
     allowances: int = 0
@@ -30,9 +30,9 @@ class Pre2020Certificate:
 class FederalCertificate:
     """Form W-4, and whether federal income tax is withheld at all.
 
-    ``elected`` is False where employee and household have not agreed on withholding, which for household
-    work is voluntary (IRC 3401(a)(3), Publication 926). Amounts are dollars: ``dependents_credit`` (Step 3),
-    ``other_income`` (4(a)) and ``deductions`` (4(b)) a year, ``extra_withholding`` (4(c)) a pay period.
+    ``elected`` is False if employee and household haven't agreed on withholding, which is voluntary for household
+    work (IRC 3401(a)(3), Publication 926). Amounts are dollars: ``dependents_credit`` (Step 3), ``other_income``
+    (4(a)) and ``deductions`` (4(b)) a year, ``extra_withholding`` (4(c)) a pay period.
     """
 
     elected: bool = True
@@ -45,17 +45,17 @@ class FederalCertificate:
     exempt: bool = False
     pre_2020: Pre2020Certificate | None = None
     nonresident_alien: bool = False
-    """Whether the form says so below Step 4(c): the wages that the tables are read by are raised then."""
+    """Whether the form says so below Step 4(c): then the wages used to read the tables are increased."""
 
 
 CertificateValue = str | int | bool | None
-"""What a state certificate may hold: choices as text, counts and cents as whole numbers, flags as bools."""
+"""The values of a state certificate: choices as text, counts and cents as whole numbers, flags as bools."""
 
 StateCertificate = Mapping[str, CertificateValue]
 
 
 CertificateKind = Literal["choice", "count", "money", "flag", "text", "refused"]
-"""``refused``: an entry of the form that nothing here can honour; its note says why and what to do."""
+"""``refused``: an entry of the form that isn't supported here; its note says why and what to do."""
 
 CERTIFICATE_KINDS = ("choice", "count", "money", "flag", "text", "refused")
 
@@ -72,7 +72,7 @@ class CertificateField:
 
     note: str
     names: Mapping[str, str] = field(default_factory=dict)
-    """For a choice: names of places and of choices, as `plain_name` spells them → the state's value."""
+    """For a choice: names of places and of choices, normalized by `plain_name` → the state's value."""
 
 
 COMMON_FIELDS = (
@@ -83,19 +83,19 @@ COMMON_FIELDS = (
         "reciprocity_certificate_on_file", "flag", False, {}, "certificate of a reciprocal state's resident"
     ),
 )
-"""Entries every state understands, whatever its form asks for."""
+"""Entries that every state accepts, whatever its form asks for."""
 
 
 @dataclass(frozen=True, slots=True)
 class CertificateForm:
-    """The entries a state's certificate knows, with their defaults when none is on file."""
+    """The entries of a state's certificate, with their defaults when none is on file."""
 
     state: str
     form: str
     fields: Mapping[str, CertificateField]
     defaults: StateCertificate = field(default_factory=dict)
     status_field: str | None = None
-    """The entry that states the filing status, and what a federal status stands for in it."""
+    """The entry that states the filing status, and the value for a federal status in it."""
 
     from_federal: Mapping[str, str] = field(default_factory=dict)
 
@@ -106,7 +106,7 @@ class CertificateForm:
 
     @property
     def refused(self) -> tuple[CertificateField, ...]:
-        """The entries of the form that nothing here can honour."""
+        """The entries of the form that aren't supported here."""
         return tuple(entry for entry in self.fields.values() if entry.kind == "refused")
 
     def read(self, entries: Mapping[str, object], path: str = "state") -> StateCertificate:
@@ -130,11 +130,11 @@ class CertificateForm:
 
 
 FEDERAL_TAX_TOLD = "federal_income_tax_withheld_this_period"
-"""The entry by which a caller says what federal tax was withheld, where a state deducts it."""
+"""The entry by which a caller gives the federal tax withheld, if a state deducts it."""
 
 
 def _spelled(value: object) -> str:
-    """Return a number as a form spells a choice: a percentage may be handed in as 0.02."""
+    """Return a number as a form spells a choice: a percentage may be given as 0.02."""
     if isinstance(value, int | Decimal) and not isinstance(value, bool) and Decimal(value).is_finite():
         return f"{Decimal(value):f}"
     return ""

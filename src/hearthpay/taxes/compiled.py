@@ -1,6 +1,7 @@
-"""Whether the engine runs compiled, by ``make compile``, and a guard against a build that its sources have left behind.
+"""Whether the engine runs compiled, by ``make compile``, and a guard against a build that is older than its sources.
 
-Python prefers an extension module to the ``.py`` beside it: whoever edited a method would go on running the old one.
+Python prefers an extension module to the ``.py`` next to it: after editing a method, you would keep running the old
+one.
 """
 
 import hashlib
@@ -11,19 +12,19 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent
 
 INTERPRETED = ("__init__.py", "certificates.py", "compiled.py", "rulebook.py", "vocabulary.py")
-"""Not compiled: what must see the sources as they are, what keeps computed properties on its instances, and what
-requests and answers are described with: of its types a compiled class tells no more than that they are some."""
+"""Not compiled: modules that must see the sources as they are, that keep computed properties on their instances, or
+that describe requests and answers, since a compiled class doesn't expose its exact types."""
 
 STAMP = PACKAGE.joinpath(f"compiled.{sys.implementation.cache_tag}.stamp")
-"""Says of which sources the build for this interpreter was made; it is there exactly while a build is."""
+"""Identifies the sources from which the build for this interpreter was made; it exists exactly while a build does."""
 
 
 class StaleBuildError(ImportError):
-    """The compiled engine was made of other sources than those that stand beside it."""
+    """The compiled engine was made from other sources than those next to it."""
 
 
 def sources() -> Iterator[Path]:
-    """Yield the modules that are compiled, in a settled order."""
+    """Yield the modules that are compiled, in a fixed order."""
     for path in sorted(PACKAGE.rglob("*.py")):
         if str(path.relative_to(PACKAGE)) not in INTERPRETED:
             yield path
@@ -39,7 +40,7 @@ def fingerprint() -> str:
 
 
 def is_compiled() -> bool:
-    """Tell whether a build for this interpreter is in place; raises `StaleBuildError` if it is not of these sources."""
+    """Return whether there is a build for this interpreter; raises `StaleBuildError` if it isn't from these sources."""
     if not STAMP.exists():
         return False
     if STAMP.read_text("ascii") != fingerprint():

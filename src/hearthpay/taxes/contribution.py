@@ -22,7 +22,7 @@ CATEGORIES = (
     "state_unemployment",
     "other",
 )
-"""Which total of the wire contract a line belongs to."""
+"""The total of the wire contract to which a line belongs."""
 
 RELATIONSHIPS = (
     "none",
@@ -34,13 +34,13 @@ RELATIONSHIPS = (
     "child_under_21",
     "student_under_18",
 )
-"""Family ties that law treats apart. ``parent_caring_for_grandchild`` is the parent whom Publication 926 counts for
-Social Security and Medicare all the same."""
+"""Family ties that the law treats separately. ``parent_caring_for_grandchild`` is the parent who, under Publication
+926, is still subject to Social Security and Medicare."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """One flat-rate tax in force during a span of pay dates, compiled to cents and billionths."""
+    """One flat-rate tax in force for a range of pay dates, compiled to cents and billionths."""
 
     code: str
     name: str
@@ -48,30 +48,30 @@ class Contribution:
     agency: str
     category: str
     liability: str
-    """Which liability switches it on: ``fica``, ``futa``, ``sui``, another threshold, or ``always``."""
+    """The liability that makes it due: ``fica``, ``futa``, ``sui``, another threshold, or ``always``."""
 
     rate: int
     wage_base: int | None
-    """Wages of the year taxed at the most; None without a cap."""
+    """The most wages of the year that are taxed; None without a cap."""
 
     wage_floor: int
-    """Wages of the year that are free before the tax begins (Additional Medicare Tax)."""
+    """Wages of the year that are exempt before the tax begins (Additional Medicare Tax)."""
 
     ytd_code: str
-    """The line whose year-to-date wages the base and floor are measured on."""
+    """The line whose year-to-date wages measure the base and floor."""
 
     follows: str | None
-    """The federal line of which this one taxes the same wages, as far as they were paid for work in its state."""
+    """The federal line whose wages this one taxes too, as far as they were paid for work in its state."""
 
     period_maximum: Mapping[str, int] | None
-    """The most a pay period may bear, by pay frequency; None without such a cap."""
+    """The most per pay period, by pay frequency; None without such a cap."""
 
     exempt_relationships: frozenset[str]
     assigned_rate: bool
-    """True where the household's own assigned rate takes the place of ``rate``."""
+    """True if the household's own assigned rate replaces ``rate``."""
 
     waivable: bool
-    """True where a household may have the line left out (coverage not required or waived)."""
+    """True if a household may have the line left out (coverage not required or waived)."""
 
     always_shown: bool
     """False for a line that appears only when something is due."""
@@ -85,14 +85,14 @@ class Contribution:
     is_capped: bool = field(init=False, repr=False, compare=False)
     """Whether the tax depends on the wages of the year: a base that ends it, or a floor that begins it.
 
-    One that `follows` another has no limit of its own to be measured by.
+    One that `follows` another has no limit of its own.
     """
 
     is_employees_fica: bool = field(init=False, repr=False, compare=False)
     """Whether it is the employee's share of Social Security or Medicare."""
 
     def __post_init__(self) -> None:
-        """Settle once what every paycheck asks."""
+        """Compute once what every paycheck needs."""
         own_limit = self.wage_base is not None or self.wage_floor > 0
         heading = Heading(self.code, self.name, self.payer, self.agency, self.category)
         fica = self.payer == "employee" and self.category in ("social_security", "medicare")
@@ -101,7 +101,7 @@ class Contribution:
         object.__setattr__(self, "is_employees_fica", fica)
 
     def tax(self, taxable: int, rate: int) -> int:
-        """Return the tax on ``taxable`` cents: the product to the nearest cent, per payment of wages."""
+        """Return the tax on ``taxable`` cents: the product rounded to the nearest cent, per payment of wages."""
         return (taxable * rate + HALF_RATE) // RATE_SCALE
 
     def due(self, subject: int) -> int:
@@ -113,7 +113,7 @@ class Contribution:
 
 
 def read_contribution(table: RuleTable, state: str, pay_periods: Mapping[str, int]) -> Contribution:
-    """Compile one ``[[contribution]]`` of the rule file of ``state``, which is ``US`` in the federal one.
+    """Compile one ``[[contribution]]`` of the rule file of ``state``, which is ``US`` for the federal file.
 
     Raises `RuleError` naming what is wrong.
     """

@@ -1,4 +1,4 @@
-"""What the rulebooks hold: every tax with its version, confidence and sources, and the law behind one line."""
+"""The contents of the rulebooks: every tax with its version, confidence and sources, and the law behind one line."""
 
 import datetime
 import difflib
@@ -31,7 +31,7 @@ class CoverageRow(NamedTuple):
     confidence: Confidence
     sources: tuple[Source, ...]
     finality: Finality | None
-    """What the figures rest on where they are not published for the year; None where they are."""
+    """What the figures are based on if they aren't published for the year; None if they are."""
 
 
 def coverage(rulebook: Rulebook) -> Iterator[CoverageRow]:
@@ -106,7 +106,7 @@ def _local_row(state: str, local: LocalTax, finality: Mapping[str, Finality]) ->
 
 
 class Law(NamedTuple):
-    """The law behind a line, as facts by label, and where they are printed."""
+    """The law behind a line, as facts by label, and where the facts are published."""
 
     code: str
     name: str
@@ -117,7 +117,7 @@ class Law(NamedTuple):
 def law_behind(code: str, rulebook: Rulebook, state: str | None) -> tuple[Law, ...]:
     """Return the law behind a line code, one entry for each version; federal lines need no state.
 
-    Raises `TaxInputError` naming ``code`` for a line that neither federal law nor the state has.
+    Raises `TaxInputError` naming ``code`` for a line that is neither federal nor the state's.
     """
     wanted = code.strip().upper()
     found = list(_federal_law(wanted, rulebook))

@@ -1,4 +1,4 @@
-"""The coverage page of the documentation, made from the rule files alone."""
+"""The coverage page of the documentation, generated from the rule files only."""
 
 from hearthpay.taxes.coverage import CoverageRow, coverage
 from hearthpay.taxes.jurisdictions import STATES

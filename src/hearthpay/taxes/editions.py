@@ -13,7 +13,7 @@ from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.thresholds import canonical_thresholds
 
 THRESHOLDS = "household_thresholds.toml"
-"""The file of which an edition has the entries of its own year."""
+"""The file from which an edition has the entries of its own year."""
 
 _DIGITS = 12
 
@@ -23,11 +23,11 @@ class EditionChange(NamedTuple):
 
     jurisdiction: str
     codes: tuple[str, ...]
-    """The lines that it concerns; none where it concerns all."""
+    """The lines affected; empty if all are."""
 
     what: str
     effective_from: datetime.date
-    """The first pay date by the changed figures."""
+    """The first pay date with the changed figures."""
 
     concerns: str
     """Whose paychecks it can change."""
@@ -45,7 +45,7 @@ class Edition(NamedTuple):
 
 
 def editions_of(tax_year: int) -> tuple[Edition, ...]:
-    """Return the editions of a year's rules, newest first; raises `RuleError` for a file that is not sound."""
+    """Return the editions of a year's rules, newest first; raises `RuleError` for an invalid file."""
     table = RuleTable.load(rulebook.RULES / "editions" / f"{tax_year}.toml")
     editions = tuple(_edition(entry) for entry in table.tables("edition"))
     table.close()
@@ -55,7 +55,7 @@ def editions_of(tax_year: int) -> tuple[Edition, ...]:
 
 
 def file_digests(tax_year: int) -> dict[str, str]:
-    """Return the digests of a year's rule files as they are now, by path below ``rules/``, sorted."""
+    """Return the current digests of a year's rule files, by path below ``rules/``, sorted."""
     digests = {
         path.relative_to(rulebook.RULES).as_posix(): _digest(path.read_bytes())
         for path in sorted((rulebook.RULES / str(tax_year)).rglob("*.toml"))

@@ -1,4 +1,4 @@
-"""What the tax engine says when it cannot calculate: which field is wrong, and why."""
+"""The tax engine's errors: which field is wrong, and why."""
 
 from typing import Literal
 
@@ -8,10 +8,10 @@ TaxInputCode = Literal["validation_error", "unsupported_jurisdiction", "unsuppor
 
 
 class TaxInputError(ValueError):
-    """An input the engine refuses, named by ``field`` and told apart by a stable ``code``.
+    """An input that the engine refuses, with its ``field`` and a stable ``code``.
 
-    Codes: ``validation_error`` (impossible or malformed value), ``unsupported_jurisdiction`` (no rules for
-    the state or locality) and ``unsupported_tax_year`` (no rules for the year of the pay date).
+    Codes: ``validation_error`` (impossible or malformed value), ``unsupported_jurisdiction`` (no rules for the state
+    or locality) and ``unsupported_tax_year`` (no rules for the year of the pay date).
     """
 
     def __init__(self, field: str, message: str | Message, code: TaxInputCode = "validation_error") -> None:
@@ -21,7 +21,7 @@ class TaxInputError(ValueError):
         self.field = field
         self.message = text
         self.said = None if isinstance(message, str) else message
-        """What is wrong by code, where it has one."""
+        """The error as a message with a code, if it has one."""
 
 
 class RuleError(ValueError):

@@ -38,7 +38,7 @@ class FederalIncomeTax:
     standard: Mapping[str, BracketTable]
     step_2_checkbox: Mapping[str, BracketTable]
     line_1g: Mapping[str, int]
-    """Line 1g, by filing status; nothing where the Step 2 box is checked."""
+    """Line 1g, by filing status; zero if the Step 2 box is checked."""
 
     allowance: int
     nonresident_alien: Mapping[str, int]
@@ -55,7 +55,7 @@ class FederalIncomeTax:
     supplemental_heading: Heading = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Make the headings of the two lines."""
+        """Create the headings of the two lines."""
         rest: tuple[Payer, str, str] = ("employee", self.agency, "federal_income_tax")
         name = f"{self.name} on supplemental wages"
         object.__setattr__(self, "heading", Heading(self.code, self.name, *rest))
@@ -66,8 +66,8 @@ class FederalIncomeTax:
     ) -> int:
         """Return the tax in cents on ``wages`` cents of a period by Worksheet 1A, without Step 4(c).
 
-        Nothing is rounded before the last step, which goes to the nearest cent. Raises `TaxInputError` for an
-        unknown status or an impossible entry of the certificate.
+        Only the last step is rounded, to the nearest cent. Raises `TaxInputError` for an unknown status or an
+        impossible entry of the certificate.
         """
         periods = self.periods.get(frequency)
         if periods is None:
@@ -96,7 +96,7 @@ class FederalIncomeTax:
     def _nonresident_addition(
         self, certificate: FederalCertificate, periods: int, trace: Trace | None
     ) -> int:
-        """Return the cents that a nonresident alien's wages of a period are raised by.
+        """Return the cents added to a nonresident alien's wages of a period.
 
         Publication 15-T prints the year's amount by period, to ten cents; nobody is paid it.
         """

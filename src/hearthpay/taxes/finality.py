@@ -1,7 +1,7 @@
-"""How far the figures of a line are known for a year: final, carried on by the law, provisional, or unknown.
+"""How final the figures of a line are for a year: final, carried on by the law, provisional, or unknown.
 
-A year begins before all of its figures are published. What each line rests on stands in the year's rule files as
-``[[finality]]`` tables, beside the figures themselves.
+A year begins before all of its figures are published. The year's rule files state what each line is based on in
+``[[finality]]`` tables, next to the figures themselves.
 """
 
 import datetime
@@ -20,15 +20,15 @@ _FIGURES: Final = ("rate", "wage_base", "tables", "weekly_maximum")
 
 @dataclass(frozen=True, slots=True)
 class Finality:
-    """What a line's figures of the year rest on, where they are not published for the year."""
+    """What a line's figures of the year are based on, if they aren't published for the year."""
 
     code: str
     status: FinalityStatus
-    """``carried``: the law carries last year's figure on until it is changed. ``provisional``: the year's figure is
-    not out yet, and another is used until it is. ``unknown``: nothing can be used in its place."""
+    """``carried``: by law last year's figure continues until it is changed. ``provisional``: the year's figure isn't
+    published yet, and another is used until it is. ``unknown``: nothing can be used in its place."""
 
     basis: str
-    """Carried: the statute. Provisional: why the figure is used that is used. Unknown: what is missing."""
+    """Carried: the statute. Provisional: why this figure is used. Unknown: what is missing."""
 
     sources: tuple[Source, ...]
     confidence: Confidence
@@ -36,22 +36,22 @@ class Finality:
     """Which figures are provisional: ``rate``, ``wage_base``, ``tables``, ``weekly_maximum``."""
 
     awaited: str | None = None
-    """The month, such as ``2026-12``, in which the figure came in other years."""
+    """The month, such as ``2026-12``, in which the figure was published in other years."""
 
     agency: str = ""
-    """Of a program without a line yet: the agency that is to publish it."""
+    """For a program without a line yet: the agency that will publish it."""
 
     begins: datetime.date | None = None
-    """Of a program without a line yet: the first pay date that it concerns."""
+    """For a program without a line yet: the first pay date to which it applies."""
 
 
 def read_finality(
     table: RuleTable, state: str, codes: Iterable[str], kept: frozenset[str]
 ) -> dict[str, Finality]:
-    """Take the ``[[finality]]`` tables of a rule file of ``state``, by line code; a final line is not among them.
+    """Read the ``[[finality]]`` tables of a rule file of ``state``, by line code; final lines have none.
 
-    ``codes`` are all line codes of the file, ``kept`` those whose figures stand from the year before. One of these
-    that the file says nothing about is provisional. Raises `RuleError` naming what is wrong.
+    ``codes`` are all line codes of the file, ``kept`` those whose figures are from the year before. If the file says
+    nothing about one of these, it is provisional. Raises `RuleError` naming what is wrong.
     """
     known = set(codes)
     found: dict[str, Finality] = {}
@@ -95,5 +95,5 @@ def _check_month(entry: RuleTable, awaited: str) -> None:
 
 
 def unpublished_programs(finality: Mapping[str, Finality], pay_date: datetime.date) -> tuple[Finality, ...]:
-    """Return the programs that have begun by a pay date and of which no line can be calculated."""
+    """Return the programs that have begun by a pay date but have no line that can be calculated."""
     return tuple(each for each in finality.values() if each.begins is not None and each.begins <= pay_date)

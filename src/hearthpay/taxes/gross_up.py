@@ -1,4 +1,4 @@
-"""Net to gross: the wages that leave the employee exactly what was promised."""
+"""Gross-up: finds the wages that give the employee exactly the promised net pay."""
 
 import dataclasses
 from decimal import Decimal
@@ -8,16 +8,16 @@ from hearthpay.taxes.money import MAX_CENTS, from_cents, to_cents
 from hearthpay.taxes.paycheck import Paycheck, PaycheckInput, calculate_paycheck
 
 _NEIGHBOURHOOD = 2_500
-"""How many cents around the crossing are tried: there tables that jump make net pay fall, or skip a cent."""
+"""How many cents around the crossing are tried: where tables jump, net pay falls or skips a cent."""
 
 
 def gross_up(request: PaycheckInput, net_pay: Decimal, *, explain: bool = False) -> Paycheck:
     """Return the paycheck whose net pay is exactly ``net_pay`` dollars, by finding its regular wages.
 
-    ``request`` gives everything else; its ``regular_wages`` are ignored and its supplemental wages are kept.
-    Where tax jumps, several wages leave the same net pay: the lowest within 25 dollars is taken.
-    Raises `TaxInputError` naming ``net_pay`` where no
-    wages lead to it: less than the supplemental wages leave, or a cent that the state's printed tables skip.
+    ``request`` gives everything else; its ``regular_wages`` are ignored and its supplemental wages are kept. Where
+    tax jumps, several wages give the same net pay: the lowest within 25 dollars is used. Raises `TaxInputError`
+    naming ``net_pay`` if no wages give it: it is less than the net of the supplemental wages alone, or a cent that
+    the state's printed tables skip.
     """
     target = to_cents(net_pay, "net_pay")
 
@@ -38,7 +38,7 @@ def gross_up(request: PaycheckInput, net_pay: Decimal, *, explain: bool = False)
             low = middle + 1
         else:
             high = middle
-    # Net pay rises by at most a cent per cent of wages, but falls where a table jumps: look on both sides.
+    # Net pay rises by at most a cent per cent of wages, but falls where a table jumps: check both sides.
     for regular in range(max(0, low - _NEIGHBOURHOOD), low + _NEIGHBOURHOOD):
         if paycheck(regular).net_pay_cents == target:
             return paycheck(regular, explained=explain)

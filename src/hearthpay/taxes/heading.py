@@ -1,4 +1,4 @@
-"""What a line of a paycheck says of its tax before any amount is known."""
+"""What a paycheck's line says about its tax before any amount is known."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""The JSON form of a paycheck, as scripts hand it in and get it back (see ``hearthpay paycheck``)."""
+"""The JSON form of a paycheck, as scripts send and receive it (see ``hearthpay paycheck``)."""
 
 import datetime
 import re
@@ -22,7 +22,7 @@ FEDERAL_STATUSES: Mapping[str, str] = {
     "married_filing_separately": "single",
     "married_filing_jointly": "married",
 }
-"""Spellings of the Form W-4's statuses that scripts use, and what the engine calls them."""
+"""Spellings of the Form W-4's statuses that scripts use, and the engine's names for them."""
 
 FREQUENCIES: Mapping[str, str] = {"annually": "annual", "semiannually": "semiannual"}
 """Names of Publication 15-T, Table 3, that differ from the engine's."""
@@ -32,7 +32,7 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
 class _Reader:
-    """Takes entries out of a JSON object by name and type, and refuses what is left over."""
+    """Reads entries of a JSON object by name and type, and refuses any that are left."""
 
     def __init__(self, data: object, path: str) -> None:
         if not isinstance(data, Mapping):
@@ -52,7 +52,7 @@ class _Reader:
         return _MISSING if value is None else value
 
     def close(self) -> None:
-        """Refuse entries that nothing asked for."""
+        """Refuse entries that were never read."""
         if self._left:
             raise TaxInputError(self.name(min(self._left)), "is not a known field")
 
@@ -64,7 +64,7 @@ class _Reader:
         return _decimal(value, self.name(key))
 
     def required_money(self, key: str) -> Decimal:
-        """Return an amount that must be there."""
+        """Return a required amount."""
         value = self.money(key, None)
         if value is None:
             raise TaxInputError(self.name(key), message("required"))
@@ -89,7 +89,7 @@ class _Reader:
         return value
 
     def required_text(self, key: str) -> str:
-        """Return a text that must be there."""
+        """Return a required text."""
         value = self.text(key)
         if value is None:
             raise TaxInputError(self.name(key), message("required"))
@@ -241,7 +241,7 @@ def read_paycheck_input(data: object) -> PaycheckInput:
 
 
 def assumed(request: PaycheckInput) -> tuple[Assumption, ...]:
-    """Return what is taken for granted about a paycheck that can be calculated, its period's length included.
+    """Return what is assumed about a paycheck that can be calculated, its period's length included.
 
     Raises `TaxInputError` naming ``period_end`` for a length that no period of the pay frequency can have.
     """
@@ -253,7 +253,7 @@ def assumed(request: PaycheckInput) -> tuple[Assumption, ...]:
 def write_paycheck(paycheck: Paycheck, assumptions: tuple[Assumption, ...] = ()) -> dict[str, object]:
     """Return a calculated paycheck as a JSON object; amounts and rates are Decimals.
 
-    What was taken for granted stands among its limitations.
+    Assumptions are listed among its limitations.
     """
     told = (*paycheck.messages, *(each.said for each in assumptions))
     data: dict[str, object] = {

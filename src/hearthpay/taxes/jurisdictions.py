@@ -1,4 +1,4 @@
-"""The jurisdictions that the rulebooks speak of."""
+"""The jurisdictions that the rulebooks cover."""
 
 import difflib
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ STATES: Mapping[str, str] = {
 
 
 def state_suggestion(text: str) -> str:
-    """Return how an error message goes on for a text that is close to a state's name; empty for any other."""
+    """Return a suggestion to append to an error message, for a text close to a state's name; empty for any other."""
     by_name = {name.casefold(): code for code, name in STATES.items()}
     close = difflib.get_close_matches(text.strip().casefold()[:40], by_name, n=1)
     return f"; did you mean {by_name[close[0]]} ({STATES[by_name[close[0]]]})?" if close else ""

@@ -1,4 +1,4 @@
-"""What is known of a year's law, line by line: published, carried on, provisional, or unknown."""
+"""What is known about a year's law, line by line: published, carried on, provisional, or unknown."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +13,7 @@ from hearthpay.taxes.vocabulary import Confidence, FinalityStatus
 
 @dataclass(frozen=True, slots=True)
 class KnownLine:
-    """How far the figures of one line are known for a year."""
+    """How final the figures of one line are for a year."""
 
     jurisdiction: str
     """The state, or ``US``."""
@@ -22,13 +22,13 @@ class KnownLine:
     name: str
     finality: FinalityStatus
     basis: str
-    """The statute that carries the figures on, or why others are used; empty where they are published."""
+    """The statute that carries the figures on, or why others are used; empty if they are published."""
 
     figures: tuple[str, ...]
     """Which figures are provisional: ``rate``, ``wage_base``, ``tables``, ``weekly_maximum``."""
 
     awaited: str | None
-    """The month, such as ``2026-12``, in which the figures came in other years."""
+    """The month, such as ``2026-12``, in which the figures were published in other years."""
 
     confidence: Confidence
     sources: tuple[Source, ...]
@@ -37,7 +37,7 @@ class KnownLine:
 def known_lines(rulebook: Rulebook, jurisdiction: str | None = None) -> tuple[KnownLine, ...]:
     """Return every line of a year, federal ones first, or those of one jurisdiction: a state in any case, or ``US``.
 
-    Raises `TaxInputError` naming ``state`` for what is none of them.
+    Raises `TaxInputError` naming ``state`` for any other value.
     """
     if jurisdiction is None:
         states: Iterable[str] = rulebook.supported_states
@@ -48,7 +48,7 @@ def known_lines(rulebook: Rulebook, jurisdiction: str | None = None) -> tuple[Kn
     else:
         rules = rulebook.state(jurisdiction, "state")
         states, rows = (rules.state,), state_coverage(rules)
-    # Of a line with several versions in the year the last one tells.
+    # For a line with several versions in the year, the last one applies.
     lines = {(row.jurisdiction, row.code): _line(row) for row in rows}
     programs = [*_programs(FEDERAL, rulebook.finality)] if jurisdiction is None or not states else []
     for state in states:
@@ -86,7 +86,7 @@ def _programs(jurisdiction: str, finality: Mapping[str, Finality]) -> Iterator[K
 
 
 def counts_by_jurisdiction(lines: Iterable[KnownLine]) -> dict[str, Counter[FinalityStatus]]:
-    """Return how many lines of each jurisdiction are known how far."""
+    """Return the number of lines by finality for each jurisdiction."""
     counts: dict[str, Counter[FinalityStatus]] = {}
     for line in lines:
         counts.setdefault(line.jurisdiction, Counter())[line.finality] += 1

@@ -1,6 +1,7 @@
-"""From when a household is liable: its wages, quarter by quarter, against the thresholds of federal and state law.
+"""When a household becomes liable: its wages, quarter by quarter, against the thresholds of federal and state law.
 
-The engine itself takes lines for due (`hearthpay.taxes.year.LiableFrom`); who pays as the law has it asks here first.
+The engine itself assumes that lines are due (`hearthpay.taxes.year.LiableFrom`); to pay only what the law requires,
+check here first.
 """
 
 import datetime
@@ -24,7 +25,7 @@ def quarter_of(day: datetime.date) -> int:
 
 
 class Guard(NamedTuple):
-    """A threshold, and the lines that wait for it."""
+    """A threshold, and the lines that depend on it."""
 
     threshold: LiabilityThreshold
     codes: tuple[str, ...]
@@ -32,7 +33,7 @@ class Guard(NamedTuple):
 
 @functools.cache
 def guards_of(tax_year: int, state: str) -> tuple[Guard, ...]:
-    """Return the thresholds of a year for a state of work, federal ones included, each with the lines it guards.
+    """Return the thresholds of a year for a work state, federal ones included, each with the lines that depend on it.
 
     Raises `TaxInputError` for a year or a state without rules.
     """
@@ -46,7 +47,7 @@ def guards_of(tax_year: int, state: str) -> tuple[Guard, ...]:
 
 
 def guarded_codes(tax_year: int, states: Iterable[str]) -> frozenset[str]:
-    """Return the lines that wait for a threshold in the states named."""
+    """Return the lines that wait for a threshold in the given states."""
     return frozenset(code for state in states for guard in guards_of(tax_year, state) for code in guard.codes)
 
 
@@ -57,16 +58,16 @@ class QuarterlyWages:
     cents: dict[tuple[UUID, int, str], int] = field(default_factory=dict)
 
     def add(self, person: UUID, day: datetime.date, wages: Mapping[str, int]) -> None:
-        """Count wages that were paid on a day, given by line."""
+        """Count wages paid on a day, given by line."""
         quarter = quarter_of(day)
         for code, amount in wages.items():
             key = (person, quarter, code)
             self.cents[key] = self.cents.get(key, 0) + amount
 
     def of(self, codes: tuple[str, ...], quarter: int, person: UUID | None) -> int:
-        """Return the wages of a quarter that count towards a threshold, of one person or of all together.
+        """Return the wages of a quarter that count toward a threshold, for one person or for all together.
 
-        Where several lines wait for it, those of the line that is about most: relatives may be exempt from one.
+        If several lines wait for it, the largest line's wages count: relatives may be exempt from one.
         """
         if person is not None:
             return max(self.cents.get((person, quarter, code), 0) for code in codes)
@@ -83,10 +84,11 @@ def first_days(
     wages: QuarterlyWages,
     last_year: QuarterlyWages,
 ) -> dict[UUID, LiableFrom]:
-    """Return for each person from which pay date on each guarded line is due.
+    """Return, for each person, the pay date from which each guarded line is due.
 
-    ``states`` are those in which anybody worked. A household is liable from the first dollar of the year, or of the
-    quarter that reaches the threshold, as the state has it; and from New Year's on where last year's wages reached it.
+    ``states`` are those in which anyone worked. A household is liable from the first dollar of the year, or of the
+    quarter that reaches the threshold, depending on the state; and from New Year's on if last year's wages reached
+    it.
     """
     liable: dict[UUID, dict[str, datetime.date | None]] = {person: {} for person in persons}
     for state in sorted(set(states) & STATES.keys()):
@@ -135,8 +137,8 @@ def wages_by_line(
 ) -> dict[str, int]:
     """Return which of a payment's wages count for the lines that wait for a threshold, in cents by line.
 
-    Relatives whom the law exempts from a line do not count for it. ``told`` are wages by line that somebody else
-    reports; a line that is not among them counts all, unless the report is of other states.
+    Relatives whom the law exempts from a line don't count for it. ``told`` are wages by line from another report; a
+    line missing from it counts all wages, unless the report covers other states.
     """
     wages = dict(told or {})
     rulebook = rulebook_of(tax_year)

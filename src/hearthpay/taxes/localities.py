@@ -9,7 +9,7 @@ from hearthpay.taxes.vocabulary import Confidence, LocalHouseholdRule, Payer
 
 
 class Locality(NamedTuple):
-    """One local tax that the code ``locality`` or an alias chooses, as it stands on a date."""
+    """One local tax that the code ``locality`` or an alias chooses, as of a date."""
 
     state: str
     locality: str
@@ -21,7 +21,7 @@ class Locality(NamedTuple):
     """The rate or amount in words, such as ``1 % of wages``."""
 
     applies_to: str
-    """``residents``, ``nonresidents``, ``workers`` (wherever they live), or empty where the name says it."""
+    """``residents``, ``nonresidents``, ``workers`` (wherever they live), or empty if the name says it."""
 
     household: LocalHouseholdRule
     note: str
@@ -34,8 +34,8 @@ class Locality(NamedTuple):
 def list_localities(state: str, on: datetime.date) -> tuple[Locality, ...]:
     """Return the local taxes of ``state`` in force on a pay date, in the order of its rule file.
 
-    A place whose tax is part of the state's own line, such as a county of Maryland, bears that line's code.
-    Raises `TaxInputError` for what is no state, or a year without rules.
+    A place whose tax is part of the state's own line, such as a county of Maryland, has that line's code. Raises
+    `TaxInputError` for an unknown state, or a year without rules.
     """
     rules = rulebook_for(on, "on").state(state, "state")
     listed = [

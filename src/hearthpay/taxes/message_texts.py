@@ -16,7 +16,7 @@ MessageCode = Literal[
     "other_state_not_withheld",
     "state_limitation",
     "threshold_not_verified",
-    # What was taken for granted.
+    # What was assumed.
     "same_pay_assumed",
     "new_employer_rate_assumed",
     "withholding_assumed",

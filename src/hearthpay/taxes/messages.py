@@ -1,7 +1,8 @@
-"""What a calculation says besides its figures: a code for programs, with parameters, and English words for the two.
+"""Messages of a calculation besides its figures: a code for programs, with parameters, and the English words for
+them.
 
-A `Message` is compared, stored and counted by its code; nobody reads a sentence to find out what it means. Who shows it
-to people renders it in their language from the same parameters; `text` is its English.
+A `Message` is compared, stored and counted by its code; no code reads a sentence to find out what it means.
+Interfaces for people render it in their language from the same parameters; `text` is its English.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ class DollarAmount(NamedTuple):
 
 
 Parameter = "str | int | Decimal | datetime.date | DollarAmount | Message | tuple[Message, ...]"
-"""What a message can name: words, numbers, a day, an amount, or messages that are parts of it."""
+"""What a message can contain: words, numbers, a day, an amount, or messages that are parts of it."""
 
 
 class Message(NamedTuple):
-    """A code with its parameters, by name and in a fixed order; equal where both are."""
+    """A code with its parameters, by name and in a fixed order; two are equal if both are."""
 
     code: MessageCode
     params: tuple[tuple[str, object], ...] = ()
@@ -46,12 +47,12 @@ class Message(NamedTuple):
         return english(self)
 
     def param(self, name: str) -> object:
-        """Return a parameter; raises KeyError for one that the message does not have."""
+        """Return a parameter; raises KeyError if the message doesn't have it."""
         return dict(self.params)[name]
 
 
 def message(code: MessageCode, **params: object) -> Message:
-    """Return the message of a code with its parameters."""
+    """Return the message with a code and its parameters."""
     return Message(code, tuple(params.items()))
 
 
@@ -67,7 +68,7 @@ IN_WORDS: Final = frozenset({"part_federal_law", "part_law_of", "part_local_law_
 
 
 class Joined:
-    """Several texts in one place of a sentence: the format of the place is what stands between them."""
+    """Several texts in one gap of a sentence: the gap's format is the separator."""
 
     __slots__ = ("texts",)
 
@@ -75,7 +76,7 @@ class Joined:
         self.texts = tuple(texts)
 
     def __format__(self, between: str) -> str:
-        """Return the texts, with ``between`` between them; a comma where nothing is named."""
+        """Return the texts, separated by ``between``; by a comma if it is empty."""
         return (between or ", ").join(self.texts)
 
 
@@ -100,7 +101,7 @@ def _in_english(value: object) -> object:
 
 
 def parameters(said: Message) -> dict[str, object]:
-    """Return the parameters as the API answers them: amounts as dollars, parts of a message as objects."""
+    """Return the parameters as the API returns them: amounts as dollars, parts of a message as objects."""
     return {name: _plain(value) for name, value in said.params}
 
 
@@ -125,7 +126,7 @@ def to_json(said: Message) -> list[object]:
 
 
 def of_json(stored: object) -> Message:
-    """Return a stored message; a sentence from before there were codes stays what it was, as `recorded`."""
+    """Return a stored message; a sentence from before codes existed is kept, as `recorded`."""
     if isinstance(stored, str):
         return message("recorded", text=stored)
     code, params = cast("tuple[MessageCode, dict[str, list[object]]]", stored)

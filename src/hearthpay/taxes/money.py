@@ -1,4 +1,4 @@
-"""Exact money: whole cents inside the engine, ``Decimal`` dollars at its face."""
+"""Exact money: whole cents inside the engine, ``Decimal`` dollars in its interface."""
 
 import functools
 from decimal import MAX_PREC, Context, Decimal
@@ -6,34 +6,34 @@ from decimal import MAX_PREC, Context, Decimal
 from hearthpay.taxes.errors import TaxInputError
 
 RATE_SCALE = 10**9
-"""Rates are integers in units of one billionth, so that every rate of law is exact."""
+"""Rates are integers in units of one billionth, so that every legal rate is exact."""
 
 HALF_RATE = RATE_SCALE // 2
-"""What rounds a product with a rate to the nearest whole, halves up, before it is divided by the scale."""
+"""Added to a product with a rate before dividing by the scale, to round to the nearest whole, half up."""
 
 MAX_CENTS = 99_999_999_999
 """The largest single amount the engine accepts, in cents (999,999,999.99 dollars)."""
 
 _LARGEST = 8
-"""The highest place that an amount may fill: hundreds of millions."""
+"""The highest decimal place of an amount: hundreds of millions."""
 
 _ZERO = Decimal(0)
 _HUNDRED = Decimal(1).scaleb(2)
 _CENT = Decimal(1).scaleb(-2)
 
 _EXACT = Context(prec=MAX_PREC)
-"""Never rounds: the default context would cut an amount of more than 28 digits before it is looked at."""
+"""Never rounds: the default context would cut an amount of more than 28 digits before it is checked."""
 
 
 def to_cents(value: Decimal, field: str, entry: str | None = None) -> int:
     """Return ``value`` dollars as whole cents.
 
-    Raises `TaxInputError` naming ``field``, or its ``entry``, for anything that is not a non-negative amount of at
+    Raises `TaxInputError` naming ``field``, or its ``entry``, for anything that isn't a non-negative amount of at
     most two decimals and 999,999,999.99: NaN, infinity, negatives, fractions of a cent.
     """
     if not value:
         return 0
-    # Beyond hundreds of millions an exponent alone could stand for a number of as many digits.
+    # Beyond hundreds of millions, an exponent alone could produce a number with that many digits.
     if value.is_finite() and not value.is_signed() and value.adjusted() <= _LARGEST:
         scaled = _EXACT.multiply(value, _HUNDRED)
         cents = int(scaled)
@@ -59,7 +59,7 @@ def from_cents(cents: int) -> Decimal:
 
 @functools.cache
 def rate_of(scaled: int) -> Decimal:
-    """Return a rate of billionths as a `Decimal` fraction; the law knows few of them, so each is made once."""
+    """Return a rate of billionths as a `Decimal` fraction; the law has few of them, so each is created once."""
     return Decimal(scaled).scaleb(-9).normalize()
 
 

@@ -1,4 +1,4 @@
-"""Whether a pay period's length fits its pay frequency, by which withholding turns its pay into a year's."""
+"""Whether a pay period's length fits its pay frequency, by which withholding annualizes its pay."""
 
 import datetime
 from collections.abc import Mapping
@@ -10,11 +10,11 @@ from hearthpay.taxes.messages import message
 
 
 class _Length(NamedTuple):
-    """The days, first and last included, that a regular period of a frequency has."""
+    """The number of days, first and last included, in a regular period of a frequency."""
 
     noun: str
     shortest: int
-    """A period may be named by its working days: Monday to Friday is a week."""
+    """A period may be given by its working days: Monday to Friday is a week."""
 
     longest: int
 
@@ -31,18 +31,18 @@ _LENGTHS: Mapping[str, _Length] = {
 }
 
 _MOST_PERIODS = 2
-"""A period longer than so many regular ones is no pay period of its frequency."""
+"""A period longer than this many regular ones isn't a pay period of its frequency."""
 
 
 def check_period(
     start: datetime.date, end: datetime.date, frequency: str, field: str = "pay_period_end"
 ) -> Assumption | None:
-    """Compare a period, both days included, with its frequency; return what is assumed where they differ.
+    """Compare a period, both days included, with its frequency; return what is assumed if they differ.
 
-    None where the length fits. A shorter period is taken as it is, for employments begin and end within a period,
-    and so is one of up to twice the length; either way its pay is taken for that of a regular period. Raises
-    `TaxInputError` naming ``field`` for a period that ends before it starts or is longer than two regular ones, and
-    ``pay_frequency`` for a frequency that is none.
+    None if the length fits. A shorter period is accepted, since employments begin and end within a period, and so is
+    one of up to twice the length; either way its pay is treated as that of a regular period. Raises `TaxInputError`
+    naming ``field`` for a period that ends before it starts or is longer than two regular ones, and ``pay_frequency``
+    for an unknown frequency.
     """
     length = _LENGTHS.get(frequency)
     if length is None:
@@ -81,7 +81,7 @@ def check_period(
 
 
 def regular_days(frequency: str) -> int:
-    """Return how many days a regular period of a frequency has at the most; raises KeyError for what is none."""
+    """Return the most days in a regular period of a frequency; raises KeyError for an unknown one."""
     return _LENGTHS[frequency].longest
 
 

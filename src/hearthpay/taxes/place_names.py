@@ -1,4 +1,4 @@
-"""How names of places are compared: without regard to case, hyphens, dots and apostrophes."""
+"""Comparison of place names: without regard to case, hyphens, dots and apostrophes."""
 
 import re
 
@@ -6,5 +6,5 @@ _BETWEEN = re.compile(r"[^A-Z0-9]+")
 
 
 def plain_name(name: str) -> str:
-    """Return the letters and digits of a name in upper case, what stands between them as single spaces."""
+    """Return the letters and digits of a name in upper case, with anything between them as single spaces."""
     return _BETWEEN.sub(" ", name.upper()).strip()

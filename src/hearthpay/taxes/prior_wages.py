@@ -1,4 +1,4 @@
-"""Wages that another payroll paid in the year: what of them our caps count, and where they differ from the law."""
+"""Wages that another payroll paid in the year: how much of them our caps count, and where they differ from the law."""
 
 import datetime
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ class PriorLine(NamedTuple):
 
 
 class Review(NamedTuple):
-    """What came of looking at prior wages; the sums of the lines in cents."""
+    """The result of reviewing prior wages; the sums of the lines in cents."""
 
     employee_taxes: int
     employer_taxes: int
@@ -34,10 +34,10 @@ class Review(NamedTuple):
 def review_prior_wages(
     lines: Sequence[PriorLine], gross_pay: int, as_of: datetime.date, work_state: str
 ) -> Review:
-    """Compare the lines with the law in force on ``as_of``; nothing is altered, every difference is told.
+    """Compare the lines with the law in force on ``as_of``; nothing is altered, every difference is reported.
 
-    Raises `TaxInputError` naming ``lines[n].code`` for a code that is no line of the year, or is there twice, and
-    for a year without rules.
+    Raises `TaxInputError` naming ``lines[n].code`` for a code that isn't a line of the year, or occurs twice, and for
+    a year without rules.
     """
     rulebook = rulebook_for(as_of, "tax_year")
     states = {line.code[:2] for line in lines if line.code[:2] in STATES} | {work_state}
@@ -60,7 +60,7 @@ def review_prior_wages(
 
 
 def _by_code(lines: Sequence[PriorLine], known: frozenset[str], year: int) -> dict[str, PriorLine]:
-    """Return the lines by code; refuse one that is none of the year, or is there twice."""
+    """Return the lines by code; refuse one that isn't a line of the year, or occurs twice."""
     told: dict[str, PriorLine] = {}
     for position, line in enumerate(lines):
         if line.code not in known:
@@ -80,7 +80,7 @@ def _of_the_household(laws: Mapping[str, Contribution], rules: Sequence[StateRul
 
 
 def _missing_above_a_floor(laws: Mapping[str, Contribution], told: Mapping[str, PriorLine]) -> list[str]:
-    """Tell of each line above a floor that is not entered although the wages reach it."""
+    """Report each line above a floor that isn't entered although the wages reach the floor."""
     found = []
     for law in laws.values():
         if law.wage_floor and law.code not in told and law.ytd_code in told:
@@ -91,9 +91,9 @@ def _missing_above_a_floor(laws: Mapping[str, Contribution], told: Mapping[str, 
 
 
 def counted_year(told: YearSoFar, tax_year: int) -> YearSoFar:
-    """Return prior wages as our own year counts them: of each capped line, what the law taxes of its subject wages.
+    """Return prior wages as our own year counts them: for each capped line, what the law taxes of its subject wages.
 
-    What the other payroll taxed too much or too little is not ours to correct: it stands as it was charged.
+    What the other payroll taxed too much or too little isn't ours to correct: it stays as it was charged.
     """
     taxable = dict(told.taxable_wages)
     on = datetime.date(tax_year, 12, 31)
@@ -143,7 +143,7 @@ def _differences(
 
 
 def _halves(told: dict[str, PriorLine]) -> list[str]:
-    """Social Security and Medicare have two shares on the same wages."""
+    """Report a missing share: Social Security and Medicare have two shares on the same wages."""
     found = []
     for name in ("US-SS", "US-MED"):
         own, households = told.get(f"{name}-EE"), told.get(f"{name}-ER")

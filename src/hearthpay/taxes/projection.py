@@ -1,7 +1,7 @@
-"""A year of which not all figures are published: what is, laid over the law of the year before.
+"""A year whose figures aren't all published: its published figures, applied over the law of the year before.
 
-A rule file of such a year holds the published figures, and says of the others what they rest on (`finality`). The
-figures themselves come from the year that it names under ``projected_from``.
+A rule file of such a year contains the published figures, and states what the others are based on (`finality`). Those
+figures come from the year that it names under ``projected_from``.
 """
 
 import datetime
@@ -10,17 +10,17 @@ from typing import Any, NamedTuple
 
 
 class Projection(NamedTuple):
-    """A rule file's content with the missing figures filled in, and the line codes whose figures were."""
+    """A rule file's content with the missing figures filled in, and the codes of the lines filled in."""
 
     content: dict[str, Any]
     kept: frozenset[str]
 
 
 def project(published: Mapping[str, Any], base: Mapping[str, Any], year: int) -> Projection:
-    """Lay the ``published`` figures of ``year`` over the ``base`` of the year before.
+    """Apply the ``published`` figures of ``year`` over the ``base`` of the year before.
 
-    Income tax versions and contributions that are published replace the base's; rules that end before the year are
-    left out. Keys that are no figures (name, certificate, agreements) come from the base.
+    Published income tax versions and contributions replace the base's; rules that end before the year are left out.
+    Keys that aren't figures (name, certificate, agreements) come from the base.
     """
     content = _laid_over(published, base)
     kept = set()
@@ -38,7 +38,7 @@ def project(published: Mapping[str, Any], base: Mapping[str, Any], year: int) ->
 
 
 def project_local(published: Mapping[str, Any], base: Mapping[str, Any], year: int) -> Projection:
-    """Lay the local taxes published for ``year`` over those of the year before, by line code."""
+    """Apply the local taxes published for ``year`` over those of the year before, by line code."""
     own = list(published.get("local", ()))
     standing = _still_standing(base.get("local", ()), own, year)
     content = _laid_over(published, base)
@@ -55,7 +55,7 @@ def _laid_over(published: Mapping[str, Any], base: Mapping[str, Any]) -> dict[st
 def _still_standing(
     base: Iterable[Mapping[str, Any]], published: Iterable[Mapping[str, Any]], year: int
 ) -> list[Mapping[str, Any]]:
-    """Return the rules of ``base`` that nothing published replaces and that do not end before the year."""
+    """Return the rules of ``base`` that nothing published replaces and that don't end before the year."""
     start = datetime.date(year, 1, 1)
     settled = {rule["code"] for rule in published}
     return [rule for rule in base if rule["code"] not in settled and rule.get("effective_to", start) >= start]

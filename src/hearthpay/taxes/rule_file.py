@@ -17,12 +17,12 @@ from hearthpay.taxes.vocabulary import Confidence
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Return a rule file's content with exact decimals; raises `RuleError` where it is not TOML."""
+    """Return a rule file's content with exact decimals; raises `RuleError` if it isn't TOML."""
     return parse_toml(path.name, path.read_text("utf-8"))
 
 
 def parse_toml(file: str, text: str) -> dict[str, Any]:
-    """Return the content of ``text``, which stands in a rule file, likewise."""
+    """Return the content of ``text``, taken from a rule file, in the same way."""
     try:
         return tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
@@ -30,10 +30,10 @@ def parse_toml(file: str, text: str) -> dict[str, Any]:
 
 
 def read_with_shared(path: Path) -> dict[str, Any]:
-    """Return a rule file's content with what its rules share filled in.
+    """Return a rule file's content with shared keys filled in.
 
-    A rule with ``like = "x"`` has the keys of ``[shared.x]`` that it does not state itself; of a table, such as its
-    figures, likewise. Raises `RuleError` for a name that is not shared, and for one that no rule is like.
+    A rule with ``like = "x"`` gets the keys of ``[shared.x]`` that it doesn't state itself; so does a table in it,
+    such as its figures. Raises `RuleError` for a name that isn't shared, and for a shared one that no rule uses.
     """
     content = read_toml(path)
     shared = content.pop("shared", {})
@@ -63,10 +63,10 @@ def _filled_in(rule: Any, shared: Mapping[str, Any], unused: set[str], file: str
 
 
 def with_places(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a rule file's content with each table that names ``places`` in one copy for each of them.
+    """Return a rule file's content with each table that names ``places`` copied once for each of them.
 
     In the copies, ``{PLACE}`` stands for the place as the file writes it (``BATTLE-CREEK``), ``{place}`` for the same
-    in small letters, ``{Place}`` for its name (``Battle Creek``); in the names of tables too.
+    in lower case, ``{Place}`` for its name (``Battle Creek``); in the names of tables too.
     """
     expanded: dict[str, Any] = {}
     for key, value in content.items():
@@ -86,7 +86,7 @@ def with_places(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _at_places(entry: Mapping[str, Any]) -> Iterator[tuple[Any, str | None]]:
-    """Yield a table, or its copies with the place of each."""
+    """Yield a table, or its copies with each place filled in."""
     places = entry.get("places")
     if places is None:
         yield entry, None
@@ -110,11 +110,11 @@ def _with_place(value: Any, place: str | None) -> Any:
 
 
 _JOINT_CENTS = 300
-"""How far a printed base may lie from the tax at the end of the row before: three dollars, on a year's table."""
+"""How far a printed base may be from the tax at the end of the row before: three dollars, on a year's table."""
 
 
 class RuleTable:
-    """A table of a rule file, read key by key; `close` refuses keys that nobody read."""
+    """A table of a rule file, read key by key; `close` refuses keys that were never read."""
 
     def __init__(
         self,
@@ -133,14 +133,14 @@ class RuleTable:
 
     @classmethod
     def load(cls, path: Path) -> "RuleTable":
-        """Read the file and its ``[sources]``; raises `RuleError` on broken TOML or a source without its parts."""
+        """Read the file and its ``[sources]``; raises `RuleError` on invalid TOML or an incomplete source."""
         return cls.of(path.name, read_toml(path))
 
     @classmethod
     def of(cls, file: str, data: Mapping[str, object], year: int | None = None) -> "RuleTable":
-        """Take the content of a rule file that has been read; raises `RuleError` for a broken source.
+        """Return the table for the content of a rule file; raises `RuleError` for an invalid source.
 
-        With ``year``, the file belongs to that tax year and `effective_from` refuses what another year left.
+        With ``year``, the file belongs to that tax year and `effective_from` refuses dates of another year.
         """
         sources: dict[str, Source] = {}
         table = cls(file, "", data, sources, year)
@@ -161,7 +161,7 @@ class RuleTable:
         return key in self._data
 
     def has(self, key: str) -> bool:
-        """Tell whether the table has ``key``."""
+        """Return whether the table has ``key``."""
         return key in self._data
 
     def __iter__(self) -> Iterator[str]:
@@ -180,7 +180,7 @@ class RuleTable:
         return self._data[key]
 
     def close(self) -> None:
-        """Raise `RuleError` for the first key that nothing has read: a typing mistake would change the law."""
+        """Raise `RuleError` for the first key that was never read: a typo would change the law."""
         if self._unread:
             raise self.error(min(self._unread), "is not a key of this table")
 
@@ -194,7 +194,7 @@ class RuleTable:
         return value
 
     def optional_text(self, key: str) -> str | None:
-        """Return a text, or None where the key is absent."""
+        """Return a text, or None if the key is absent."""
         return self.text(key) if key in self._data else None
 
     def choice(self, key: str, allowed: tuple[str, ...], *, default: str | None = None) -> str:
@@ -205,7 +205,7 @@ class RuleTable:
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of texts; empty where the key is absent."""
+        """Return a list of texts; empty if the key is absent."""
         if key not in self._data:
             return ()
         value = self._take(key)
@@ -244,14 +244,14 @@ class RuleTable:
         return value
 
     def optional_date(self, key: str) -> datetime.date | None:
-        """Return a date, or None where the key is absent."""
+        """Return a date, or None if the key is absent."""
         return self.date(key) if key in self._data else None
 
     def effective_from(self) -> datetime.date:
         """Return the day from which the table is in force.
 
-        In the file of a tax year it must lie in that year: figures that stand since earlier say so with
-        ``carried_over = true``, so that no year is carried into the next in silence.
+        In the file of a tax year it must be in that year: figures that have applied since earlier say so with
+        ``carried_over = true``, so that no year is carried into the next unnoticed.
         """
         day = self.date("effective_from")
         carried_over = self.flag("carried_over", default=False)
@@ -267,7 +267,7 @@ class RuleTable:
         return self._cents(self._take(key), key)
 
     def optional_cents(self, key: str) -> int | None:
-        """Return an amount as cents, or None where the key is absent."""
+        """Return an amount as cents, or None if the key is absent."""
         return self.cents(key) if key in self._data else None
 
     def cents_by_key(self, key: str, known: Container[str] | None = None) -> dict[str, int]:
@@ -290,7 +290,7 @@ class RuleTable:
         return self._rate(self._take(key), key)
 
     def optional_rate(self, key: str) -> int | None:
-        """Return a rate in billionths, or None where the key is absent."""
+        """Return a rate in billionths, or None if the key is absent."""
         return self.rate(key) if key in self._data else None
 
     def table(self, key: str) -> "RuleTable":
@@ -302,7 +302,7 @@ class RuleTable:
         return RuleTable(self.file, path, value, self._sources, self.year)
 
     def tables(self, key: str) -> list["RuleTable"]:
-        """Return the array of tables ``key``; empty where it is absent."""
+        """Return the array of tables ``key``; empty if it is absent."""
         if key not in self._data:
             return []
         value = self._take(key)
@@ -317,8 +317,8 @@ class RuleTable:
     def brackets(self, key: str, *, over: bool = False, joined: bool = True) -> BracketTable:
         """Return rows ``[lower, rate, base]`` (dollars) as a compiled table, lower bounds ascending from 0.
 
-        In a tax table the rows join: each base is the tax at the end of the row before, give or take what
-        printed whole dollars round off. ``joined`` is False for a list of steps.
+        In a tax table the rows connect: each base is the tax at the end of the row before, apart from rounding to
+        printed whole dollars. ``joined`` is False for a list of steps.
         """
         value = self._take(key)
         if not isinstance(value, list) or not value:
@@ -345,7 +345,7 @@ class RuleTable:
         return BracketTable(tuple(lowers), tuple(rates), tuple(bases), over)
 
     def sources(self, key: str = "source") -> tuple[Source, ...]:
-        """Return the sources that ``key`` names (one name or a list); each must stand under ``[sources]``."""
+        """Return the sources that ``key`` names (one name or a list); each must be defined under ``[sources]``."""
         value = self._take(key)
         names = [value] if isinstance(value, str) else value
         if not isinstance(names, list) or not names:
@@ -356,7 +356,7 @@ class RuleTable:
         return tuple(self._sources[name] for name in names)
 
     def confidence(self) -> Confidence:
-        """Return how sure the figures of this table are."""
+        """Return how certain the figures of this table are."""
         return cast("Confidence", self.choice("confidence", ("high", "medium", "low")))
 
     def _cents(self, value: object, key: str) -> int:

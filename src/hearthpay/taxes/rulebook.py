@@ -1,4 +1,4 @@
-"""Loads the law of a year from ``rules/``, checks and freezes it, and picks what is in force on a date."""
+"""Loads the law of a year from ``rules/``, checks and freezes it, and selects what is in force on a date."""
 
 import datetime
 import functools
@@ -24,17 +24,18 @@ RULES = Path(__file__).parent / "rules"
 
 
 class Rulebook:
-    """The rules of one tax year; states are read when they are first asked for.
+    """The rules of one tax year; states are read when first requested.
 
-    A year of which not all is published holds what is; the rest is the year before's, and says what it rests on.
+    A year that isn't fully published has the published figures; the rest are the year before's, with what they are
+    based on.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         path = folder / "us.toml"
         content = read_toml(path)
-        # Before another year's file is laid under it: the date is this edition's alone.
-        #: The day on which this edition was released.
+        # Read before another year's file is merged in: the date is this edition's only. The day on which this
+        # edition was released.
         self.released = RuleTable.of(path.name, content).date("released")
         kept: frozenset[str] = frozenset()
         base_year = content.pop("projected_from", None)
@@ -42,7 +43,7 @@ class Rulebook:
         if self._base is not None:
             content, kept = project(content, read_toml(self._base / "us.toml"), int(content["tax_year"]))
         content.pop("released")
-        # What stands in for figures not published yet is older by design.
+        # Substitutes for unpublished figures are older by design.
         self._year = int(folder.name) if self._base is None else None
         table = RuleTable.of(path.name, content, self._year)
         self.tax_year = table.integer("tax_year")
@@ -63,14 +64,14 @@ class Rulebook:
         )
         tax = self.income_tax
         codes = {tax.code, tax.supplemental_code, *(line.code for line in self.contributions)}
-        #: What federal lines rest on whose figures of the year are not published, by code.
+        #: What the federal lines with unpublished figures are based on, by code.
         self.finality: Mapping[str, Finality] = read_finality(table, FEDERAL, codes, kept)
         table.close()
         self._states: dict[str, StateRules] = {}
 
     @property
     def is_final(self) -> bool:
-        """Whether all figures stand in the year's own files."""
+        """Whether all figures are in the year's own files."""
         return self._base is None
 
     @property
@@ -80,7 +81,7 @@ class Rulebook:
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """A digest of all that decides what the year charges: its rule files and its household thresholds."""
+        """A digest of everything that determines the year's charges: its rule files and its household thresholds."""
         digest = hashlib.sha256()
         for folder in self._folders():
             for path in sorted(folder.rglob("*.toml")):
@@ -92,7 +93,7 @@ class Rulebook:
 
     @functools.cached_property
     def supported_states(self) -> tuple[str, ...]:
-        """The states that this year's rulebook can answer for, in alphabetical order."""
+        """The states that this year's rulebook covers, in alphabetical order."""
         files = [path for folder in self._folders() for path in (folder / "states").glob("*.toml")]
         return tuple(sorted({path.stem for path in files}))
 
@@ -102,8 +103,8 @@ class Rulebook:
     def state(self, code: str, field: str = "work_state") -> StateRules:
         """Return the rules of a state; ``code`` in any case.
 
-        Raises `TaxInputError`: ``validation_error`` for what is no state, ``unsupported_jurisdiction`` for a
-        state that this year's rulebook does not hold.
+        Raises `TaxInputError`: ``validation_error`` for an unknown state, ``unsupported_jurisdiction`` for a state
+        that this year's rulebook doesn't cover.
         """
         rules = self._states.get(code)
         if rules is not None:
@@ -136,7 +137,7 @@ class Rulebook:
         )
 
     def _content(self, name: str, lay_over: Callable[..., Projection]) -> Projection:
-        """Return the content of a rule file of the year, laid over the year before's where it is not final."""
+        """Return the content of a rule file of the year, applied over the year before's if it isn't final."""
         path = self._folder / name
         own = read_with_shared(path) if path.is_file() else {}
         if self._base is None:
@@ -171,8 +172,8 @@ def rulebook_of(year: int) -> Rulebook:
 def rulebook_for(pay_date: datetime.date, field: str = "pay_date") -> Rulebook:
     """Return the rulebook of the year in which wages are paid.
 
-    Raises `TaxInputError` with code ``unsupported_tax_year`` for a year without rules: figures of another year
-    are never used in their place.
+    Raises `TaxInputError` with code ``unsupported_tax_year`` for a year without rules: figures of another year are
+    never used instead.
     """
     rulebook = _load(pay_date.year)
     if rulebook is None:

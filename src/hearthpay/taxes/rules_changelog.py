@@ -1,4 +1,4 @@
-"""The changelog of the rules, made from the editions' own files."""
+"""The changelog of the rules, generated from the editions' own files."""
 
 from hearthpay.taxes.editions import Edition, EditionChange, editions_of
 from hearthpay.taxes.rulebook import supported_years
@@ -20,7 +20,7 @@ def changelog_page() -> str:
 
 
 def changelog_lines(tax_year: int | None = None) -> list[str]:
-    """Return the changelog as lines to read in a terminal, of one year or of all."""
+    """Return the changelog as lines to read in a terminal, for one year or for all."""
     lines = []
     for year in reversed(supported_years()) if tax_year is None else (tax_year,):
         for edition in editions_of(year):

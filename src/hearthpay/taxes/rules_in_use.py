@@ -18,7 +18,7 @@ class RulesInUse(NamedTuple):
     """Whether all figures are the year's own."""
 
     def as_json(self) -> dict[str, object]:
-        """Return it as probes read it."""
+        """Return the rules as JSON for probes."""
         return {
             "tax_year": self.tax_year,
             "edition": self.edition,

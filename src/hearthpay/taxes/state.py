@@ -57,7 +57,7 @@ def _method_reader(table: RuleTable) -> MethodReader:
 
 
 HouseholdRule = Literal["voluntary", "follows_federal", "required", "prohibited"]
-"""Whether a household must withhold the state's income tax. ``follows_federal``: where federal is withheld."""
+"""Whether a household must withhold the state's income tax. ``follows_federal``: if federal is withheld."""
 
 HOUSEHOLD_RULES = ("voluntary", "follows_federal", "required", "prohibited")
 SELECTED_BY = ("pay_date", "period_end", "period_start")
@@ -70,7 +70,7 @@ class WithholdingVersion:
     effective_from: datetime.date
     method: Method
     method_name: str
-    """The method's name and its figures as the rule file states them, to explain the law behind the line."""
+    """The method's name and its figures as in the rule file, to explain the law behind the line."""
 
     figures: Mapping[str, object]
     supplemental_rate: int | None
@@ -89,14 +89,14 @@ class StateIncomeTax:
     household: HouseholdRule
     household_note: str
     selected_by: str
-    """The date that chooses the version: pay date, or the end or start of the pay period."""
+    """The date that selects the version: pay date, or the end or start of the pay period."""
 
     form: CertificateForm
     versions: tuple[WithholdingVersion, ...]
     heading: Heading = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Make the heading of the line."""
+        """Create the heading of the line."""
         heading = Heading(self.code, self.name, "employee", self.agency, "state_income_tax")
         object.__setattr__(self, "heading", heading)
 
@@ -137,13 +137,13 @@ class StateRules:
     local_taxes: LocalTaxes
     limitations: tuple[Message, ...]
     finality: Mapping[str, Finality]
-    """What lines rest on, federal and local ones included, whose figures of the year are not published; by code."""
+    """What the lines with unpublished figures are based on, federal and local ones included; by code."""
 
     unsettled: frozenset[str]
-    """Codes of those that are provisional or unknown."""
+    """Codes of the lines that are provisional or unknown."""
 
     known_codes: frozenset[str]
-    """Every line code that a paycheck of the year may bear here."""
+    """Every line code that a paycheck of the year can have here."""
 
     _dates: tuple[datetime.date, ...] = ()
     _in_force: list[tuple[Contribution, ...]] = field(default_factory=list)
@@ -154,14 +154,14 @@ class StateRules:
         return self._in_force[bisect_right(self._dates, day)]
 
     def contributions_by_code(self, day: datetime.date) -> Mapping[str, Contribution]:
-        """Return the same by line code."""
+        """Return the flat-rate lines in force on a pay date by line code."""
         return self._by_code[bisect_right(self._dates, day)]
 
 
 def timeline(
     contributions: tuple[Contribution, ...],
 ) -> tuple[tuple[datetime.date, ...], list[tuple[Contribution, ...]]]:
-    """Return the dates at which the set of lines changes, and the set before, between and after them."""
+    """Return the dates at which the set of lines changes, and the sets before, between and after them."""
     days = {line.effective_from for line in contributions}
     days |= {line.effective_to + datetime.timedelta(days=1) for line in contributions if line.effective_to}
     dates = tuple(sorted(days))
@@ -178,11 +178,11 @@ def timeline(
 
 
 _COUNTY = " COUNTY"
-"""A county's name may go without it where a county is asked for."""
+"""The suffix that may be omitted from a county's name."""
 
 
 def _names_of(field_name: str, choices: Mapping[str, str], local_taxes: LocalTaxes) -> dict[str, str]:
-    """Return the values of a choice by plain names: its own spellings, and those of the places that they choose."""
+    """Return the values of a choice by plain names: its own spellings, and those of the places that select them."""
     names = {plain_name(spelling): value for spelling, value in choices.items()}
     for tax in local_taxes:
         value = tax.certificate_value
@@ -214,7 +214,7 @@ def _read_choices(entry: RuleTable) -> dict[str, str]:
 
 
 def _read_default(entry: RuleTable, kind: str, choices: Mapping[str, str]) -> CertificateValue:
-    """Return what an entry of the certificate says where it is not filled in."""
+    """Return the value of a certificate entry that isn't filled in."""
     match kind:
         case "choice":
             default = entry.optional_text("default")
@@ -226,7 +226,7 @@ def _read_default(entry: RuleTable, kind: str, choices: Mapping[str, str]) -> Ce
         case "count":
             return entry.integer("default") if "default" in entry else 0
         case "money":
-            # Optional: the form tells nothing filled in from zero filled in.
+            # Optional: the form distinguishes an empty entry from zero.
             return None if entry.flag("optional", default=False) else 0
         case _:
             return None
@@ -236,7 +236,7 @@ def _read_field(name: str, entry: RuleTable, local_taxes: LocalTaxes) -> Certifi
     kind = entry.choice("kind", CERTIFICATE_KINDS)
     choices = _read_choices(entry) if kind == "choice" else {}
     default = _read_default(entry, kind, choices)
-    # What is refused must say why.
+    # A refused entry must say why.
     note = entry.text("note") if kind == "refused" else entry.text("note", default="")
     entry.close()
     names = _names_of(name, choices, local_taxes) if choices else {}
@@ -246,7 +246,7 @@ def _read_field(name: str, entry: RuleTable, local_taxes: LocalTaxes) -> Certifi
 def _read_from_federal(
     table: RuleTable, status_field: str, fields: Mapping[str, CertificateField]
 ) -> dict[str, str]:
-    """Return what each federal filing status stands for in the state's own entry."""
+    """Return the value of each federal filing status in the state's own entry."""
     if status_field not in fields:
         raise table.error("status_field", f"{status_field!r} is not one of the fields")
     mapping = table.table("from_federal")
@@ -282,7 +282,7 @@ _TRIAL_CENTS = 100_000
 
 
 def _try_out(table: RuleTable, position: int, method: Method, form: CertificateForm) -> None:
-    """Calculate once for every choice of the certificate, so that a name which leads nowhere is found at load."""
+    """Calculate once for every choice of the certificate, so that an invalid name is found when the file is loaded."""
     choices: list[dict[str, CertificateValue]] = [{}]
     for entry in form.fields.values():
         choices += [{entry.name: value} for value in dict.fromkeys(entry.choices.values())]
@@ -373,10 +373,11 @@ def read_state(
     kept: frozenset[str] = frozenset(),
     federal_finality: Mapping[str, Finality] = MappingProxyType({}),
 ) -> StateRules:
-    """Compile a state's rule file; ``federal`` contributions lead its list of lines, ``income_tax_codes`` are federal.
+    """Compile a state's rule file; ``federal`` contributions come first in its list of lines, ``income_tax_codes``
+    are federal.
 
-    ``kept`` are the codes whose figures stand from the year before.
-    Raises `RuleError` naming file and key for anything that is missing, unknown or impossible.
+    ``kept`` are the codes whose figures are from the year before. Raises `RuleError` naming file and key for anything
+    that is missing, unknown or impossible.
     """
     state = table.text("state")
     contributions = tuple(
@@ -426,7 +427,7 @@ def read_state(
 def _check_contributions(
     table: RuleTable, state: str, contributions: tuple[Contribution, ...], federal: tuple[Contribution, ...]
 ) -> None:
-    """Refuse lines of another state, versions that overlap, and liabilities and wages that do not exist."""
+    """Refuse lines of another state, overlapping versions, and liabilities and wages that don't exist."""
     codes = {line.code for line in contributions + federal}
     for line in contributions:
         if not line.code.startswith((f"{state}-", "US-")):
@@ -448,7 +449,7 @@ def _check_contributions(
 
 
 def _check_follows(table: RuleTable, line: Contribution, federal: tuple[Contribution, ...]) -> None:
-    """Refuse a line that follows another than a federal one, which a paycheck reckons first."""
+    """Refuse a line that follows any but a federal one, which a paycheck calculates first."""
     if line.follows is not None and line.follows not in {each.code for each in federal}:
         raise table.error("contribution", f"{line.code}: there is no federal line {line.follows}")
 
@@ -456,7 +457,7 @@ def _check_follows(table: RuleTable, line: Contribution, federal: tuple[Contribu
 def _check_local_taxes(
     table: RuleTable, state: str, taxes: LocalTaxes, income_tax: StateIncomeTax | None
 ) -> None:
-    """Refuse local lines of another state, and certificate entries that the state's form does not have."""
+    """Refuse local lines of another state, and certificate entries that the state's form doesn't have."""
     entries = income_tax.form.fields if income_tax is not None else {}
     for tax in taxes:
         if not tax.code.startswith(f"{state}-"):

@@ -1,4 +1,4 @@
-"""When a household owes anything: the yearly FICA threshold, the quarterly federal and state ones."""
+"""When a household owes anything: the yearly FICA threshold, and the quarterly federal and state ones."""
 
 import functools
 import json
@@ -32,19 +32,19 @@ class LiabilityThreshold(NamedTuple):
     it."""
 
     per_employee: bool = False
-    """Whether each employee's wages are counted alone, or those of all household employees together."""
+    """Whether each employee's wages are counted separately, or those of all household employees together."""
 
     next_year_too: bool = False
-    """Whether a year whose wages reached it makes the household liable in the next one too."""
+    """Whether reaching it in one year makes the household liable in the next one too."""
 
     @property
     def annualized_cents(self) -> int:
-        """The threshold as wages of a year that are spread evenly over its quarters."""
+        """The threshold in annual wages, if they are spread evenly over the quarters."""
         return self.cents if self.period == "year" else self.cents * QUARTERS
 
 
 class ThresholdCheck(NamedTuple):
-    """Where a year's wages stand against the thresholds. Amounts are dollars."""
+    """A year's wages compared with the thresholds. Amounts are dollars."""
 
     tax_year: int
     state: str
@@ -55,12 +55,12 @@ class ThresholdCheck(NamedTuple):
     federal_status: ThresholdStatus
     futa_quarterly_threshold: Decimal
     state_threshold_quarterly: Decimal
-    """The lowest quarterly cash wages at which the state asks for anything."""
+    """The lowest quarterly cash wages from which the state requires anything."""
 
     state_status: ThresholdStatus
     state_explanation: str
     suta_threshold_quarterly: Decimal
-    """The unemployment threshold of the state."""
+    """The state's unemployment threshold."""
 
     suta_status: ThresholdStatus
     messages: tuple[Message, ...]
@@ -130,10 +130,10 @@ def _load() -> _Thresholds:
 
 @functools.cache
 def canonical_thresholds(tax_year: int) -> bytes:
-    """Return the thresholds of a year in one canonical spelling, to be digested.
+    """Return the thresholds of a year in one canonical form, for the digest.
 
-    Layout, order and other years' entries change nothing in it, so a threshold of 2027 leaves 2025 alone. Without
-    sources: what they are called decides nothing.
+    Layout, order and other years' entries don't affect it, so a threshold of 2027 leaves 2025 unchanged. Sources are
+    left out: their names have no effect.
     """
     content = read_toml(_FILE)
     of_year = {
@@ -179,10 +179,10 @@ def _status(annual: int, threshold: int, approaching_percent: int) -> ThresholdS
 
 
 def check_thresholds(state: str, annual_wages: Decimal, tax_year: int) -> ThresholdCheck:
-    """Compare a year's cash wages to one employee with every household threshold of the year and state.
+    """Compare a year's cash wages of one employee with every household threshold of the year and state.
 
-    Quarterly thresholds are compared with a quarter of the year's wages. A threshold is ``approaching`` from
-    80 % on and ``above`` once reached. Raises `TaxInputError` naming ``state``, ``annual_wages`` or ``tax_year``.
+    Quarterly thresholds are compared with a quarter of the year's wages. A threshold is ``approaching`` from 80 % on
+    and ``above`` once reached. Raises `TaxInputError` naming ``state``, ``annual_wages`` or ``tax_year``.
     """
     annual = to_cents(annual_wages, "annual_wages")
     table = _table(state.strip().upper(), tax_year)
@@ -196,7 +196,7 @@ def check_thresholds(state: str, annual_wages: Decimal, tax_year: int) -> Thresh
 
 
 class _Table(NamedTuple):
-    """The thresholds of a state and year: annual cents to compare with, and the answer they belong to."""
+    """The thresholds of a state and year: annual cents to compare with, and the result they belong to."""
 
     fica: int
     lowest: int

@@ -1,4 +1,4 @@
-"""The record of how a line came about, kept only when somebody asks for an explanation."""
+"""The record of how a line was calculated, kept only if an explanation is requested."""
 
 from decimal import Decimal
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from hearthpay.taxes.money import from_cents, rate_of
 
 
 class Source(NamedTuple):
-    """Where a figure of law is printed."""
+    """Where a figure of law is published."""
 
     title: str
     url: str
@@ -15,7 +15,7 @@ class Source(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One step of a calculation: what it is, and the figure it uses or yields."""
+    """One step of a calculation: what it is, and the figure it uses or produces."""
 
     label: str
     value: Decimal | str

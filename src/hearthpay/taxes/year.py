@@ -1,8 +1,7 @@
-"""The year behind a paycheck: what each line has taxed so far, and what the year's wages demand of it.
+"""The year before a paycheck: what each line has taxed so far, and what the year's wages require of it.
 
-A capped line follows the wages of the year that are subject to it, not the sum of what happened to be taxed: where
-a paycheck was voided, the wages of the others move up below the cap. The difference is charged, or given back, with
-the next paycheck.
+A capped line follows the year's wages subject to it, not the sum of what happened to be taxed: after a void, the
+wages of the other paychecks move up below the cap. The difference is charged, or given back, with the next paycheck.
 """
 
 import datetime
@@ -21,15 +20,15 @@ from hearthpay.taxes.rulebook import Rulebook, rulebook_of
 _NOTHING: Mapping[str, int] = MappingProxyType({})
 
 MOST_ROUNDING_CENTS = 366 // 2
-"""What rounding each payment to the cent can add up to in a year of daily pay: half a cent each."""
+"""The most that rounding each payment to the cent can add up to in a year of daily pay: half a cent each."""
 
 
 Standing = tuple[int, int | None, int | None, int | None]
-"""Where a line stands before a paycheck, in cents: subject wages, taxable wages, tax, and what is owed.
+"""A line's state before a paycheck, in cents: subject wages, taxable wages, tax, and what is owed.
 
-Taxable wages are None where they are what the law makes of the subject wages, tax is None where it was not told. What
-the year's wages so far demand beyond the tax is negative where it is too much, and None where it is to be worked out
-from the wages.
+Taxable wages are None if they follow from the subject wages by law, tax is None if it wasn't reported. What the
+year's wages so far require beyond the tax is negative if it was too much, and None if it has to be calculated from
+the wages.
 """
 
 
@@ -37,7 +36,7 @@ class Year(Protocol):
     """The year so far, by line."""
 
     def standing(self, line: Contribution) -> Standing:
-        """Return where a capped line stands."""
+        """Return the state of a capped line."""
         ...
 
     def taxable(self, code: str) -> int:
@@ -45,27 +44,27 @@ class Year(Protocol):
         ...
 
     def tax(self, code: str) -> int | None:
-        """Return what a line has come to; None where it was not told."""
+        """Return the tax of a line; None if it wasn't reported."""
         ...
 
     @property
     def codes(self) -> Iterable[str]:
-        """The lines that have subject wages, where all are known."""
+        """The lines with subject wages, if all are known."""
         ...
 
     @property
     def owing(self) -> Mapping[str, int]:
-        """The lines of which the caller knows what they owe."""
+        """The lines for which the caller knows what they owe."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class YearSoFar:
-    """All that was paid earlier in the year, in cents by line code; a line that is not there has nothing.
+    """Everything paid earlier in the year, in cents by line code; a missing line has nothing.
 
-    ``owed`` holds the lines whose tax is not what the year's wages demand: what is still to be charged, or, negative,
-    to be given back. ``owed_wages`` holds the wages that a line which `follows` another has still to tax: no subject
-    wages of its own tell them.
+    ``owed`` holds the lines whose tax differs from what the year's wages require: what is still to be charged, or,
+    negative, to be given back. ``owed_wages`` holds the wages that a line which `follows` another has still to tax,
+    since it has no subject wages of its own.
     """
 
     subject_wages: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
@@ -108,7 +107,7 @@ class YearSoFar:
         return self.owed
 
     def plus(self, prior: "YearSoFar") -> "YearSoFar":
-        """Return this with what was paid before it; what is owed stays this one's."""
+        """Return the sum of this and what was paid before; what is owed stays this one's."""
         return YearSoFar(
             _sum(self.subject_wages, prior.subject_wages),
             _sum(self.taxable_wages, prior.taxable_wages),
@@ -126,9 +125,9 @@ def _sum(own: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
 
 
 class ReportedYear:
-    """What a caller tells of the year in dollars, by line code and as far as it is known.
+    """What a caller reports of the year in dollars, by line code and as far as it is known.
 
-    Without the subject wages of a line, its taxable wages stand for them: then nothing is missing.
+    Without a line's subject wages, its taxable wages are used: then nothing is missing.
     """
 
     __slots__ = ("_cents", "_subject", "_tax", "_wages")
@@ -139,11 +138,11 @@ class ReportedYear:
         self._wages = wages
         self._subject = subject
         self._tax = tax
-        #: Wages whose cents are known: those of a year are the same in most lines.
+        #: Wages whose cents are known: a year's are the same in most lines.
         self._cents: dict[Decimal, int] = {}
 
     def standing(self, line: Contribution) -> Standing:
-        """See `Year`. Raises `TaxInputError` naming an amount that cannot be."""
+        """See `Year`. Raises `TaxInputError` naming an impossible amount."""
         tax = self.tax(line.code) if self._tax else None
         told = self._subject.get(line.ytd_code) if self._subject and line.follows is None else None
         if told is None:
@@ -180,7 +179,7 @@ class ReportedYear:
 
     @property
     def codes(self) -> Iterable[str]:
-        """See `Year`: a caller need not tell all, so lines of other states are left alone."""
+        """See `Year`: a caller need not report everything, so lines of other states are left alone."""
         return ()
 
     @property
@@ -190,7 +189,7 @@ class ReportedYear:
 
 
 def _signed_cents(value: Decimal | None, field_name: str, code: str) -> int:
-    """Return an amount that corrections of earlier paychecks may have turned negative."""
+    """Return an amount that corrections of earlier paychecks may have made negative."""
     if value is None:
         return 0
     if value.is_finite() and value < 0:
@@ -203,7 +202,7 @@ def fresh_charge(
 ) -> tuple[int, int]:
     """Return what ``subject`` cents of wages add to a capped line: taxable wages and tax, in cents.
 
-    ``tax_due_before`` is what the wages before them, ``subject_before``, demand; with it the capped tax of the year is
+    ``tax_due_before`` is what the wages before them, ``subject_before``, require; with it the year's capped tax is
     reached exactly and never exceeded.
     """
     base = line.wage_base
@@ -218,17 +217,17 @@ def fresh_charge(
     if base is None or tax_due_before is None or not taxable:
         return taxable, amount
     if abs(tax_due_before - half_up(due_before * rate, RATE_SCALE)) > MOST_ROUNDING_CENTS:
-        # More than rounding apart: the rate changed within the year, or earlier tax was not withheld.
+        # The difference exceeds rounding: the rate changed within the year, or earlier tax wasn't withheld.
         return taxable, amount
     left = max(0, half_up(base * rate, RATE_SCALE) - tax_due_before)
     return taxable, min(left, taxable) if due_before + taxable >= base else min(amount, left)
 
 
 def arrears(line: Contribution, rate: int, before: Standing) -> tuple[int, int]:
-    """Return what a capped line must still tax of the year's earlier wages: wages and tax, negative where too much.
+    """Return what a capped line must still tax of the year's earlier wages: wages and tax, negative if too much.
 
-    Where ``before`` does not say what is owed, missing wages are taxed at ``rate``, and what was taxed too much is
-    given back at the rate at which it was charged on average.
+    If ``before`` doesn't say what is owed, missing wages are taxed at ``rate``, and what was taxed too much is given
+    back at the average rate at which it was charged.
     """
     subject, taxed, tax, owed = before
     due = line.due(subject)
@@ -253,7 +252,7 @@ def arrears(line: Contribution, rate: int, before: Standing) -> tuple[int, int]:
 
 
 class PaidWages(NamedTuple):
-    """A paycheck that stands: for each line its subject wages in cents and its rate in billionths, if it has one."""
+    """A standing paycheck: for each line its subject wages in cents and its rate in billionths, if it has one."""
 
     pay_date: datetime.date
     work_state: str
@@ -261,28 +260,28 @@ class PaidWages(NamedTuple):
 
 
 class Demand(NamedTuple):
-    """What the year's wages demand of a capped line, in cents."""
+    """What the year's wages require of a capped line, in cents."""
 
     taxable: int
     tax: int
 
 
 LiableFrom = Mapping[str, datetime.date | None]
-"""From which pay date on a line is due, by code; None: not at all. A line that is not there is due on all wages."""
+"""The pay date from which a line is due, by code; None: never. A missing line is due on all wages."""
 
 ALL_DUE: LiableFrom = MappingProxyType({})
 
 
 def is_due(liable: LiableFrom, code: str, pay_date: datetime.date) -> bool:
-    """Return whether wages of a pay date bear a line."""
+    """Return whether wages of a pay date are subject to a line."""
     first = liable.get(code, datetime.date.min)
     return first is not None and first <= pay_date
 
 
 def is_measured(line: Contribution, liable: Container[str]) -> bool:
-    """Return whether a line follows the year's wages: it is capped, follows one that is, or waits for a threshold.
+    """Return whether a line follows the year's wages: it is capped, follows one that is, or depends on a threshold.
 
-    One with a maximum for the pay period does not wait: it limits each payment, so nothing is made up.
+    One with a maximum for the pay period doesn't: it limits each payment, so nothing is made up.
     """
     return line.is_capped or line.follows is not None or (line.code in liable and line.period_maximum is None)
 
@@ -290,11 +289,11 @@ def is_measured(line: Contribution, liable: Container[str]) -> bool:
 def year_demands(
     paychecks: Iterable[PaidWages], before: YearSoFar, liable: LiableFrom = ALL_DUE
 ) -> dict[str, Demand]:
-    """Return what each measured line of a year comes to by the paychecks that stand, in the order they were run.
+    """Return the result of each measured line of a year from its standing paychecks, in the order they were run.
 
-    It is what the books would say if no other paycheck had ever been: each takes what the earlier ones have left
-    below the cap, at its own rate. ``before`` is what another payroll had paid already. Wages on which a line is not
-    due by ``liable`` neither bear it nor count towards its cap.
+    It is what the books would say if no other paycheck had ever existed: each takes what the earlier ones left below
+    the cap, at its own rate. ``before`` is what another payroll had already paid. Wages on which a line isn't due by
+    ``liable`` are neither taxed nor counted toward its cap.
     """
     subject = dict(before.subject_wages)
     demands: dict[str, Demand] = {}
@@ -334,10 +333,10 @@ def owed_after(
     tax_year: int,
     liable: LiableFrom = ALL_DUE,
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the lines whose wages or tax are not what the year demands: the cents still to be charged, and the cents
-    of wages that lines which `follow` another have still to tax.
+    """Return the lines whose wages or tax differ from what the year requires: the cents still to be charged, and the
+    cents of wages that lines which `follow` another have still to tax.
 
-    A measured line of which no paycheck stands any more is to come back to what it was ``before`` them all.
+    A measured line without standing paychecks returns to what it was ``before`` them all.
     """
     expected = dict(demands)
     last_day = datetime.date(tax_year, 12, 31)
@@ -358,7 +357,7 @@ def owed_after(
 
 
 def counted_wages(paychecks: Iterable[PaidWages], before: YearSoFar, liable: LiableFrom) -> dict[str, int]:
-    """Return the year's subject wages of the lines that wait for a threshold: those on which they are due."""
+    """Return the year's subject wages of the lines that depend on a threshold: those on which they are due."""
     counted = {code: before.subject_wages.get(code, 0) for code in liable}
     for paid in paychecks:
         for code, (wages, _) in paid.lines.items():
@@ -368,7 +367,7 @@ def counted_wages(paychecks: Iterable[PaidWages], before: YearSoFar, liable: Lia
 
 
 class Open(NamedTuple):
-    """A capped line that is not where the year's wages demand; cents, negative where too much was charged."""
+    """A capped line that differs from what the year's wages require; cents, negative if too much was charged."""
 
     code: str
     name: str
@@ -378,9 +377,9 @@ class Open(NamedTuple):
 
 
 def open_lines(so_far: YearSoFar, on: datetime.date) -> tuple[Open, ...]:
-    """Return what a year still owes, or was charged too much, line by line, under the law in force on a day.
+    """Return what a year still owes, or was overcharged, by line, under the law in force on a day.
 
-    It is what the next paycheck corrects; where none follows, the year's documents have to.
+    The next paycheck corrects it; if none follows, the year's documents have to.
     """
     found = []
     for code, line in capped_lines(
@@ -393,14 +392,14 @@ def open_lines(so_far: YearSoFar, on: datetime.date) -> tuple[Open, ...]:
 
 
 def capped_lines(rulebook: Rulebook, codes: Iterable[str], on: datetime.date) -> dict[str, Contribution]:
-    """Return the lines in force on a day that follow the year's wages, federal and of each state that a code names."""
+    """Return the lines in force on a day that follow the year's wages, federal and of each state named in a code."""
     return lines_in_force(rulebook, codes, on, ALL_DUE)
 
 
 def lines_in_force(
     rulebook: Rulebook, codes: Iterable[str], on: datetime.date, liable: Container[str]
 ) -> dict[str, Contribution]:
-    """Return the same with the lines that are in ``liable``, capped or not, save those capped by pay period."""
+    """Return the same with the lines in ``liable``, capped or not, except those capped by pay period."""
     lines: dict[str, Contribution] = {}
     for state in sorted({code[:2] for code in codes} & STATES.keys()):
         in_force = rulebook.state(state).contributions_on(on)

@@ -1,1 +1,1 @@
-"""The pages that people see in a browser, rendered on the server; they work without a script."""
+"""Pages for people in a browser, rendered on the server; they work without scripts."""

@@ -1,4 +1,4 @@
-"""Reading the certificates of the tax page, each signed by itself, and signatures wherever one is asked for."""
+"""Reading the certificates of the tax page, each signed separately, and signatures in general."""
 
 import datetime
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ _NOT_TODAY: Final = mark("Enter today's date.")
 
 @dataclass(frozen=True, slots=True)
 class FilledIn:
-    """A certificate that was filled in and signed: by which name, on which day."""
+    """A completed and signed certificate, with the name and day of the signature."""
 
     sheet: CertificateSheet
     answers: Answers
@@ -37,9 +37,9 @@ class FilledIn:
 def sheets_of(
     employee: Employee, today: datetime.date, language: str, *, blank: bool = False
 ) -> tuple[CertificateSheet, ...]:
-    """Return the forms that an employee may sign: the federal one, and her state's where it has one.
+    """Return the forms that an employee may sign: the federal one, and the state's if it has one.
 
-    With `blank` they tell nothing of what is on record, as whoever has a link may enter and reads nothing.
+    With `blank` they show nothing on record, since anyone with a link may enter data but read nothing.
     """
     found = []
     for jurisdiction in (FEDERAL, employee.work_state):
@@ -56,7 +56,7 @@ def sheets_of(
 
 
 def prefix_of(sheet: CertificateSheet) -> str:
-    """Return what the fields of a certificate begin with."""
+    """Return the prefix of a certificate's field names."""
     return f"{sheet.jurisdiction.lower()}_"
 
 
@@ -66,9 +66,9 @@ def read_certificates(
     today: datetime.date,
     problems: dict[str, str],
 ) -> list[FilledIn]:
-    """Return those of the certificates that somebody filled in; what is wrong goes into `problems`.
+    """Return the completed certificates; problems go into `problems`.
 
-    One that nobody touched is left as it is on record: it may have been given on paper.
+    An untouched certificate stays as it is on record: it may have been given on paper.
     """
     found = []
     for sheet in sheets:
@@ -90,7 +90,7 @@ def read_certificates(
 def read_signature(
     form: Mapping[str, str], today: datetime.date, problems: dict[str, str], prefix: str = ""
 ) -> tuple[str, datetime.date] | None:
-    """Return the name and day with which somebody signs; what is wrong goes into `problems`."""
+    """Return the name and day of a signature; problems go into `problems`."""
     name = None
     try:
         name = read_name(form.get(f"{prefix}signed_name", ""), f"{prefix}signed_name")

@@ -1,9 +1,9 @@
-"""What a browser calls itself, as a person would: `Firefox, Windows` rather than the whole of its User-Agent."""
+"""Readable browser names: `Firefox, Windows` rather than the whole User-Agent."""
 
 import re
 from typing import Final
 
-# Most browsers name their forerunners too: the first that is found is the one.
+# Most browsers also name their predecessors: the first match counts.
 _BROWSERS: Final = (
     ("Edge", re.compile(r"\bEdg(?:e|A|iOS)?/")),
     ("Opera", re.compile(r"\bOPR/")),
@@ -25,7 +25,7 @@ _LONGEST: Final = 60
 
 
 def device_name(agent: str | None) -> str | None:
-    """Return browser and system; what is known of neither by its own words, shortened; None where nothing was said."""
+    """Return browser and system; an unknown browser's own text, shortened; None if there was none."""
     text = (agent or "").strip()
     if not text:
         return None

@@ -1,7 +1,7 @@
-"""Reading a form that a browser sends, and telling whether the page it was sent from is ours.
+"""Reading a browser's form, and checking that it was sent from one of our pages.
 
-The fields are URL-encoded and short, some hundreds for a payroll of many: the standard library reads them, and no
-field is a file.
+Fields are URL-encoded and short, a few hundred for a payroll of many employees: the standard library reads them, and
+no field is a file.
 """
 
 from collections.abc import Mapping
@@ -20,9 +20,9 @@ _KIND: Final = "application/x-www-form-urlencoded"
 
 
 async def read_form(request: Request) -> Mapping[str, str]:
-    """Return the fields of the form; of a field sent twice, the last.
+    """Return the fields of the form; for a field sent twice, the last.
 
-    Raises `validation_error` for what is no form of ours: another content type, too long, or not UTF-8.
+    Raises `validation_error` for anything but a form of ours: another content type, too long, or not UTF-8.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     body = bytearray()
@@ -48,9 +48,9 @@ async def read_form(request: Request) -> Mapping[str, str]:
 def refuse_other_sites(request: Request) -> None:
     """Refuse a form that a page of another site sent (`invalid_state`, 403).
 
-    Browsers tell by `Sec-Fetch-Site`; older ones, and all of them over plain HTTP, only by `Origin`. That one is
-    `null` from our own pages, because they name no referrer, and is let pass: a stranger's page would still
-    need the link itself.
+    Browsers say so in `Sec-Fetch-Site`; older ones, and all of them over plain HTTP, only in `Origin`. That is `null`
+    for our own pages, because they send no referrer, and is accepted: another site's page would still need the link
+    itself.
     """
     site = request.headers.get("sec-fetch-site")
     if site is not None:

@@ -1,7 +1,7 @@
-"""The frame of every page for people who sign in: layout, navigation, language, and failures that are pages too.
+"""The framework of pages for signed-in people: layout, navigation, language, and error pages.
 
-Each page says by `page_of` who may look at it: anyone, whoever is signed in, or members with a permission. A test
-makes its table of roles and pages from these rules, so that no page is without one.
+Each page declares with `page_of` who may view it: anyone, anyone signed in, or members with a permission. A test
+makes its table of roles and pages from these rules, so that no page lacks one.
 """
 
 from __future__ import annotations
@@ -96,18 +96,18 @@ _NEW_LINKS: Final[Mapping[str, tuple[str, str]]] = {
     "sign-up": ("/sign-up", mark("Ask for a new link")),
     "reset": ("/reset", mark("Ask for a new link")),
 }
-"""Where somebody whose link is over gets another one, by the first part of the link's path."""
+"""Where to get a new link after one has expired, by the first part of the link's path."""
 _SHOWN_AT: Final[set[str]] = set()
-"""The addresses, as routes have them, at which there is a page to look at."""
+"""The paths, as routes have them, that can be viewed with GET."""
 _UNFORESEEN: Final = mark("Nothing was saved. If you contact your administrator, give them the number below.")
 
 
 @dataclass(frozen=True, slots=True)
 class PageRule:
-    """Who may look at a page; `fresh`: only who proved a moment ago who he is.
+    """Who may view a page; `fresh`: only people who re-authenticated recently.
 
-    A form that comes too late for that is offered to be sent then; one that is `asked_again` is filled in on its own
-    page once more, and which of its buttons was pressed is forgotten.
+    A form that arrives too late for that is offered for sending after re-authentication; one with `asked_again` is
+    filled in on its own page again, and the pressed button is forgotten.
     """
 
     audience: Audience
@@ -126,7 +126,7 @@ def page_of(
     fresh: bool = False,
     asked_again: bool = False,
 ) -> Callable[[Look], Look]:
-    """Make `look` the page at `path`, for whom it is for; a form is read and checked before it is asked."""
+    """Register `look` as the page at `path` for its audience; a form is read and checked before it is called."""
     rule = PageRule(audience, permission, fresh, asked_again)
 
     if method == "GET":
@@ -155,7 +155,7 @@ def show(
     extra: Extra | None = None,
     folder: str = "people",
 ) -> Response:
-    """Return the page that the folder's `template` makes of the facts, in the visitor's language and frame."""
+    """Return the page that the folder's `template` makes of the facts, in the visitor's language and layout."""
     say, language = visitor.say, visitor.language
     frame = {
         "_": say,
@@ -179,9 +179,9 @@ def show(
 
 
 def _section_of(path: str) -> str:
-    """Return the entry of the navigation that a page belongs to; of one's own account, the profile.
+    """Return the navigation entry that a page belongs to; the profile for pages of one's own account.
 
-    None of a household: there it is read from the addresses, and the first three parts name its home page.
+    None for pages of a household: there it follows from the path, whose first three parts are its home page.
     """
     if path.startswith("/app/"):
         return ""
@@ -190,7 +190,7 @@ def _section_of(path: str) -> str:
 
 
 def _navigation(visitor: Visitor) -> tuple[NavigationItem, ...]:
-    """Return the ways through the pages: an employee who is in no organization has her pay, and nothing to keep."""
+    """Return the navigation: an employee who belongs to no organization sees only their pay."""
     who = visitor.who
     if who is None or not who.employed:
         return _NAVIGATION
@@ -198,7 +198,7 @@ def _navigation(visitor: Visitor) -> tuple[NavigationItem, ...]:
 
 
 def id_in_path(visitor: Visitor, name: str) -> UUID:
-    """Return the id that the path names. Raises `not_found` for what is none."""
+    """Return the id from the path. Raises `not_found` for an invalid one."""
     try:
         return UUID(visitor.request.path_params[name])
     except ValueError:
@@ -206,12 +206,12 @@ def id_in_path(visitor: Visitor, name: str) -> UUID:
 
 
 def go(path: str) -> Response:
-    """Return the answer that sends the browser to a page of ours, after a form."""
+    """Return a redirect to one of our pages, after a form."""
     return RedirectResponse(path, 303, {"Cache-Control": "no-store"})
 
 
 def problems_of(error: Refusal) -> dict[str, str]:
-    """Return what is wrong, by field; raises the error itself where it is about no field."""
+    """Return the problems by field; raises the error itself if it concerns no field."""
     if error.code != "validation_error" or not isinstance(error.details, list):
         raise error
     return {each.field: problem_on_page(each) for each in error.details}
@@ -226,7 +226,7 @@ def message(
     way_on: tuple[str, str] | None = None,
     request_id: str | None = None,
 ) -> Response:
-    """Return a page that says one thing; `way_on` is an address and what it is called."""
+    """Return a page with one message; `way_on` is a link's address and text."""
     facts = {"title": title, "text": text, "way_on": way_on, "request_id": request_id}
     return show(visitor, "message.html", facts, status=status)
 
@@ -237,7 +237,7 @@ async def app_style(request: Request) -> Response:  # noqa: ARG001 - a route's s
 
 
 async def passkey_script(request: Request) -> Response:  # noqa: ARG001 - a route's signature
-    """Return the one script there is: it asks the browser for a passkey."""
+    """Serve the only script: it asks the browser for a passkey."""
     return Response(_SCRIPT, media_type="text/javascript", headers={"Cache-Control": "public, max-age=3600"})
 
 
@@ -267,7 +267,7 @@ async def _answered(request: Request, look: Look, rule: PageRule, path: str) -> 
 
 
 def _turned_away(visitor: Visitor, rule: PageRule, path: str) -> Response | None:
-    """Return where the visitor has to go first; None where he may look. Raises Refusal where he may not."""
+    """Return where the visitor has to go first; None if they may view the page. Raises Refusal if they may not."""
     if rule.audience == "anyone":
         return None
     if visitor.who is None:
@@ -289,7 +289,7 @@ def _turned_away(visitor: Visitor, rule: PageRule, path: str) -> Response | None
 
 
 def _page_before(visitor: Visitor, path: str) -> str:
-    """Return the page to come back to: of a form that is not on a page of its own, the section that it is in."""
+    """Return the page to come back to; for a form without its own page, the section it belongs to."""
     here = visitor.request.url.path
     if path in _SHOWN_AT:
         return here
@@ -343,9 +343,9 @@ def _failure_page(visitor: Visitor, status: int, text: str) -> Response:
 
 
 def failure_page(request: Request, error: Refusal) -> Response:
-    """Return the page for what no route of ours answers: no such address, a lost database, a failure on our side.
+    """Return the page for unknown addresses, a lost database, or an internal error.
 
-    Nothing is read for it but the request's headers, so that it can be shown whatever is broken.
+    It reads only the request's headers, so that it can be shown whatever is broken.
     """
     visitor = _nobody(request)
     otherwise = (
@@ -366,7 +366,7 @@ def failure_page(request: Request, error: Refusal) -> Response:
 
 
 def _nobody(request: Request) -> Visitor:
-    """Return the visitor as far as one can tell without the database."""
+    """Return what is known of the visitor without the database."""
     return Visitor(
         request,
         people_context_of(request),

@@ -1,4 +1,4 @@
-"""What the navigation of a page leads to: five things at the most on a telephone, all of them beside the page."""
+"""The navigation of a page: at most five items on a phone, all of them next to the page on a wide screen."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -23,9 +23,9 @@ Symbol = Literal[
 
 @dataclass(frozen=True, slots=True)
 class NavigationItem:
-    """One address, its name, said later, and its symbol.
+    """One address, its name, translated later, and its icon.
 
-    `seen`: on a telephone alone (`narrow`), beside the page alone (`wide`), or either way.
+    `seen`: on a phone only (`narrow`), next to the page only (`wide`), or either way.
     """
 
     address: str
@@ -34,7 +34,7 @@ class NavigationItem:
     seen: Literal["always", "narrow", "wide"] = "always"
 
     def current(self, path: str, *, alone: bool = False) -> str | None:
-        """Return what `aria-current` says on the page at `path`: the page itself, or the part that it is in."""
+        """Return the value of `aria-current` on the page at `path`: the page itself, or the section that it is in."""
         if path == self.address:
             return "page"
         return "true" if not alone and path.startswith(f"{self.address}/") else None

@@ -1,6 +1,6 @@
-"""What employees type into the portal's forms, checked field by field.
+"""Checks the portal's forms field by field.
 
-A problem says what is wrong with a field and never repeats what was typed; a number goes back into no page.
+A problem says what is wrong with a field and never repeats what was typed; numbers are never put back into a page.
 """
 
 from collections.abc import Mapping
@@ -18,9 +18,9 @@ from hearthpay.web.refusal_words import REQUIRED, SECRET_NUMBER, problem_on_page
 from hearthpay.wire.problems import problems_of
 
 Problems = Mapping[str, str]
-"""What is wrong, by the name of the field."""
+"""What is wrong, by field name."""
 
-# Each stands in the catalogues as it is here.
+# Each is in the catalogs as it is here.
 FIELD_PROBLEMS: Final = (
     REQUIRED,
     SECRET_NUMBER,
@@ -40,13 +40,13 @@ FIELD_PROBLEMS: Final = (
     mark("Use 1 to 100 characters."),
     mark("Remove the characters that can't be printed."),
 )
-"""What the parsers of numbers and addresses say."""
+"""The problems that the parsers of numbers and addresses report."""
 
 _SEPARATORS: Final = str.maketrans("", "", " -\u2010\u2011\u2012\u2013\u00a0")
 
 
 class FormError(Exception):
-    """Some fields are not as they must be."""
+    """Some fields are invalid."""
 
     def __init__(self, problems: Problems) -> None:
         super().__init__("the form has problems")
@@ -63,7 +63,7 @@ class BankAccountEntry:
 
 
 def read_bank_account(form: Mapping[str, str]) -> BankAccountEntry:
-    """Return the bank account of the form; the account number must have been typed twice alike. Raises FormError."""
+    """Return the bank account from the form; the account number must have been typed twice alike. Raises FormError."""
     problems: dict[str, str] = {}
     routing = _number("bank_routing", form, "routing_number", problems)
     account = _number("bank_account", form, "account_number", problems)
@@ -82,14 +82,14 @@ def read_bank_account(form: Mapping[str, str]) -> BankAccountEntry:
 
 @dataclass(frozen=True, slots=True)
 class TaxEntry:
-    """What the page about taxes asks for; the address may be left out as a whole."""
+    """The entries of the tax page; the address may be left out as a whole."""
 
     number: SecretNumber
     address: PostalAddress | None
 
 
 def read_tax_info(form: Mapping[str, str]) -> TaxEntry:
-    """Return the number of the form, an ITIN where it begins with 9, and the address. Raises FormError."""
+    """Return the number from the form, an ITIN if it begins with 9, and the address. Raises FormError."""
     problems: dict[str, str] = {}
     kind: NumberKind = "itin" if _digits(form, "tax_number").startswith("9") else "ssn"
     number = _number(kind, form, "tax_number", problems)
@@ -100,7 +100,7 @@ def read_tax_info(form: Mapping[str, str]) -> TaxEntry:
 
 
 def read_postal_address(form: Mapping[str, str], problems: dict[str, str]) -> PostalAddress | None:
-    """Return the address; None where nothing of it was filled in, or something is wrong, which goes into `problems`."""
+    """Return the address; None if nothing was filled in, or something is wrong, which goes into `problems`."""
     typed = {name: form.get(f"address_{name}", "").strip() for name in Address.model_fields}
     filled = {name: value for name, value in typed.items() if value}
     if not filled:
@@ -131,10 +131,10 @@ def _number(
 
 
 def _sentence(problem: str) -> str:
-    """Return what a parser found as FIELD_PROBLEMS has it."""
+    """Return a parser's problem as FIELD_PROBLEMS has it."""
     return f"{problem[:1].upper()}{problem[1:]}"
 
 
 def _digits(form: Mapping[str, str], field: str) -> str:
-    """Return what was typed, without the blanks and hyphens by which people group digits."""
+    """Return what was typed, without the spaces and hyphens that group digits."""
     return form.get(field, "").strip().translate(_SEPARATORS)

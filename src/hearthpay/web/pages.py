@@ -1,4 +1,4 @@
-"""HTML pages from templates, with the headers of a page that holds a secret in its address."""
+"""HTML pages from templates, with the headers of a page whose address contains a secret."""
 
 from collections.abc import Mapping
 from importlib.resources import files
@@ -13,7 +13,7 @@ from hearthpay.web.status_words import status_word
 
 STYLE_PATH: Final = "/assets/hearthpay.css"
 
-# The middleware adds no-referrer and nosniff. No script runs, and a form goes nowhere but here.
+# The middleware adds no-referrer and nosniff. No script runs, and forms can only be sent here.
 _HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'",
@@ -41,7 +41,7 @@ def page(
     status: int = 200,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """Return the page that `template` makes of `facts`; what it prints is escaped."""
+    """Return the page that `template` makes of `facts`; output is escaped."""
     body = _TEMPLATES.get_template(template).render({"style": STYLE_PATH, **(facts or {})})
     return HTMLResponse(body, status, {**_HEADERS, **(headers or {})})
 

@@ -1,8 +1,8 @@
-"""What somebody typed, kept while he proves once more who he is: nothing is typed twice, and nothing is sent unasked.
+"""Keeps a form while its sender re-authenticates: nothing is typed twice, and nothing is sent unasked.
 
-The browser itself keeps it, in a cookie that is sealed for its session and names the form's address: nobody can read
-it, or use it elsewhere. Once he has proved who he is, the form is shown to him again, to be sent or left; or, where
-its own page asks again, is filled in there. What is secret is never kept, and is asked for again.
+The browser keeps it in a cookie that is encrypted for its session and names the form's address: nobody can read it,
+or use it elsewhere. After re-authentication the form is shown again, to be sent or not; or, if its own page asks
+again, it is filled in there. Secrets are never kept, and are asked for again.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _LONGEST: Final = 2_500
 _SECRET: Final = frozenset(
     {"password", "code", "answer", "number", "ssn", "itin", "ein", "pin", "secret", "token"}
 )
-"""A field is secret if one of these is among the words of its name."""
+"""A field is secret if its name contains one of these words."""
 
 
 @dataclass(frozen=True, slots=True)
 class PendingForm:
-    """A form that waits: where it goes, the page it is on, what was typed; `incomplete` without what is secret.
+    """A kept form: its address, its page, what was typed; `incomplete` without the secrets.
 
     `asked_again`: it is never sent as it is, but fills its page in.
     """
@@ -48,14 +48,14 @@ class PendingForm:
 
     @property
     def shown(self) -> Mapping[str, str]:
-        """What was typed or chosen, without what the form itself carries."""
+        """What was typed or chosen, without the form's own hidden fields."""
         return {name: value for name, value in self.fields.items() if name != FORM_ID}
 
 
 def store_pending_form(
     visitor: Visitor, response: Response, page: str, *, asked_again: bool = False
 ) -> Response:
-    """Have the browser keep the form that it has just sent; one without fields of its own needs none of it."""
+    """Have the browser keep the form that it has just sent; one without fields of its own isn't kept."""
     fields = {name: value for name, value in visitor.form.items() if name != FORM_TOKEN}
     open_ones = {name: value for name, value in fields.items() if not _is_secret(name)}
     ring, now = visitor.people_context.ring, visitor.people_context.clock.now()
@@ -86,7 +86,7 @@ def store_pending_form(
 
 
 def pending_form(visitor: Visitor, page: str) -> PendingForm | None:
-    """Return the form of this page that waits for the visitor; None for none of his session, or an old one."""
+    """Return the visitor's kept form of this page; None if there is none of this session, or only an old one."""
     text, ring = visitor.request.cookies.get(KEPT_COOKIE), visitor.people_context.ring
     if text is None or ring is None:
         return None
@@ -111,7 +111,7 @@ def pending_form(visitor: Visitor, page: str) -> PendingForm | None:
 
 
 def forget_form(response: Response) -> Response:
-    """Have the browser drop the form that it keeps."""
+    """Have the browser drop the kept form."""
     response.delete_cookie(KEPT_COOKIE, path="/", secure=True, httponly=True, samesite="lax")
     return response
 

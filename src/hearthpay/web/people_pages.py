@@ -1,4 +1,4 @@
-"""All pages for people who sign in, in the order in which they are matched."""
+"""All pages for signed-in people, in matching order."""
 
 from typing import Final
 
@@ -59,4 +59,4 @@ PEOPLE_ROUTES: Final[tuple[BaseRoute, ...]] = (
     ),
     *HOUSEHOLD_ROUTES,
 )
-"""Routes, for the application to serve beside the portal's."""
+"""Routes for the application to serve next to the portal's."""

@@ -1,7 +1,7 @@
-"""The portal: where an employee who was sent a link enters a bank account or a taxpayer number.
+"""The portal: where an employee with a link enters a bank account or a taxpayer number.
 
-The token in the address is all that is asked for, so it stays out of logs, caches and referrers, and it works once.
-The pages are in the employee's language, or the one that the address asks for by `?language=`.
+The token in the address is the only authentication, so it stays out of logs, caches and referrers, and it works once.
+The pages are in the employee's language, or the one requested by `?language=`.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -48,7 +48,7 @@ Handler = Callable[[Request, str], Awaitable[Response]]
 
 
 async def _friendly(request: Request, handler: Handler) -> Response:
-    """Return what `handler` answers; a refusal becomes a page that says what to do."""
+    """Return the answer of `handler`; a refusal becomes a page that says what to do."""
     token = request.path_params["token"]
     try:
         with household_time():  # at real time, until it is known whose link it is
@@ -71,13 +71,13 @@ async def _friendly(request: Request, handler: Handler) -> Response:
 
 @router.get(_LINK)
 async def show(request: Request) -> Response:
-    """The form that the link opens."""
+    """Show the form that the link opens."""
     return await _friendly(request, _show)
 
 
 @router.post(_LINK)
 async def submit(request: Request) -> Response:
-    """Takes the form; the link is used up then."""
+    """Process the form; this uses the link up."""
     return await _friendly(request, _submit)
 
 
@@ -112,7 +112,7 @@ async def _opened(request: Request, token: str) -> OpenInvitation:
 
 
 def _entry(request: Request, opened: OpenInvitation, form: Mapping[str, str], ring: KeyRing) -> LinkEntry:
-    """Return what was typed into the form. Raises FormError."""
+    """Return the entry from the form. Raises FormError."""
     people_context = people_context_of(request)
     if opened.type == "bank_account":
         return SubmittedAccount(read_bank_account(form), people_context)
@@ -134,7 +134,7 @@ def _form(
     problems: Problems | None = None,
     typed: Mapping[str, str] = MappingProxyType({}),
 ) -> Response:
-    """Return the form; with `problems`, what is wrong next to each field. No number that was typed is in it again."""
+    """Return the form; with `problems`, what is wrong next to each field. It never contains a typed number."""
     language = _language(request)
     other = _OTHER[language]
     facts = _facts(opened) | {
@@ -172,7 +172,7 @@ def _page(
 
 
 def _language(request: Request) -> str:
-    """Return the language that the address asks for; else the employee's; of who is none, the browser's."""
+    """Return the requested language; otherwise the employee's; without one, the browser's."""
     asked = request.query_params.get("language")
     if asked in _LANGUAGES:
         return str(asked)
@@ -187,7 +187,7 @@ def _sheets(opened: OpenInvitation, clock: Clock, language: str) -> tuple[Certif
 
 
 def _offer(request: Request) -> str:
-    """Return the path at which whoever has the link makes an account."""
+    """Return the path at which the holder of the link can create an account."""
     return f"{PORTAL_PATH}/{request.path_params['token']}/account"
 
 

@@ -1,8 +1,8 @@
-"""What an employee enters by a link: how it is stored, whom that is told, and what the page of thanks says of it.
+"""What an employee enters by a link: how it is stored, who is notified, and the thank-you page.
 
-A link may have been forwarded or stolen. So an account takes the place of another only after the waiting day, and
-whatever is entered is told at once to whoever could object: also what takes the place of nothing, bank account, number
-or address, since whoever comes first with a stolen link keeps her from entering her own, and she should hear of it.
+A link may have been forwarded or stolen. So an account replaces another only after the waiting day, and everyone who
+could object is notified of each entry at once. That includes entries that replace nothing, since a thief who comes
+first with a stolen link keeps the employee from entering their own data, and the employee should hear of it.
 """
 
 import datetime
@@ -45,36 +45,36 @@ _TOLD: Final = mark("We write to you and to the household about it, wherever we 
 
 
 class LinkEntry(Protocol):
-    """A form that was filled in as it must be."""
+    """A valid, completed form."""
 
     async def store(self, session: AsyncSession, actor: Actor, invitation: Invitation) -> None:
         """Store it, in the transaction that uses the link up."""
         ...
 
     def thanks(self, language: str) -> Sequence[str]:
-        """Return what the employee is told once it is stored: of numbers the last digits only."""
+        """Return the confirmation for the employee; numbers are masked to their last digits."""
         ...
 
 
 class SubmittedAccount:
-    """The bank account that pay goes to: at once where there was none, else after the waiting day."""
+    """The bank account that pay goes to: at once if there was none, otherwise after the waiting day."""
 
     def __init__(self, typed: BankAccountEntry, people_context: PeopleContext) -> None:
         self._typed = typed
         self._people_context = people_context
         self._needs_word = False
         self._waits_until: datetime.datetime | None = None
-        self._event_details = False
+        self._notified = False
 
     async def store(self, session: AsyncSession, actor: Actor, invitation: Invitation) -> None:
-        """Connect the account or ask for the change. Raises what `change_account` raises."""
+        """Connect the account or request the change. Raises what `change_account` raises."""
         typed, people_context = self._typed, self._people_context
         details = AccountDetails(typed.routing, typed.account, typed.account_type)
         asked = await change_account(
             session, people_context.keys(), actor, people_context.clock, invitation.employee_id, details
         )
         employee = await session.get_one(Employee, invitation.employee_id)
-        self._event_details = not employee.sandbox  # of a test household no mail leaves
+        self._notified = not employee.sandbox  # of a test household no mail leaves
         reader = await reader_of(session, employee.id)
         self._waits_until = None if asked.waiting is None else asked.waiting.effective_at
         self._needs_word = asked.waiting is not None and asked.waiting.needs_word
@@ -90,7 +90,7 @@ class SubmittedAccount:
         )
 
     def thanks(self, language: str) -> Sequence[str]:
-        """Return that it is saved; of a change, from when on it counts."""
+        """Return the confirmation; for a change, with the time from which it counts."""
         say, digits, kind = say_in(language), self._typed.account.last_four, self._typed.account_type
         found = [say(_SAVED[kind], digits=digits)]
         if self._waits_until is not None:
@@ -98,11 +98,11 @@ class SubmittedAccount:
             found.append(say(_STARTS[kind], digits=digits, start=start))
             if self._needs_word:
                 found.append(say(_NEEDS_WORD))
-        return (*found, say(_TOLD)) if self._event_details else found
+        return (*found, say(_TOLD)) if self._notified else found
 
 
 class SubmittedTaxInfo:
-    """A tax number, with an address and the certificates that were signed."""
+    """A tax number, with an address and the signed certificates."""
 
     def __init__(
         self, typed: TaxEntry, signed: Sequence[FilledIn], people_context: PeopleContext, ring: KeyRing
@@ -111,10 +111,10 @@ class SubmittedTaxInfo:
         self._signed = signed
         self._people_context = people_context
         self._ring = ring
-        self._event_details = False
+        self._notified = False
 
     async def store(self, session: AsyncSession, actor: Actor, invitation: Invitation) -> None:
-        """Store all of it. Raises what the services raise that keep it."""
+        """Store all of it. Raises what the services that store it raise."""
         clock, employee_id = self._people_context.clock, invitation.employee_id
         parted_or_joined = await save_employee_tax_number(
             session, self._ring, actor, invitation, self._typed.number
@@ -130,14 +130,14 @@ class SubmittedTaxInfo:
             await sign_certificate(session, actor, clock, employee_id, each.sheet, each.answers, signature)
             changed.append("w4" if each.sheet.jurisdiction == FEDERAL else "certificate")
         employee = await session.get_one(Employee, employee_id)
-        self._event_details = not employee.sandbox  # of a test household no mail leaves
+        self._notified = not employee.sandbox  # of a test household no mail leaves
         reader = await reader_of(session, employee_id)
         await notify_of_change(
             self._people_context, session, employee, reader, *changed, kind="record_entered"
         )
 
     def thanks(self, language: str) -> Sequence[str]:
-        """Return that it is saved."""
+        """Return the confirmation."""
         say, number = say_in(language), self._typed.number
         saved = say(_SAVED[number.kind], digits=number.last_four)
-        return (saved, say(_TOLD)) if self._event_details else (saved,)
+        return (saved, say(_TOLD)) if self._notified else (saved,)

@@ -1,7 +1,7 @@
-"""How amounts, days, hours and rates are written for people, in their language: the filters of the pages.
+"""How amounts, days, hours and rates are formatted in the reader's language: the filters of the pages.
 
-A filter reads the page's language from its context, so macros that use one are imported `with context`. Whole cents go
-through `money`, what the services answer in dollars through `dollars`; a limit of law, in cents, through `threshold`.
+A filter reads the page's language from its context, so macros that use one are imported `with context`. Whole cents
+go through `money`, dollars from services through `dollars`; a limit of law, in cents, through `threshold`.
 """
 
 import datetime
@@ -20,7 +20,7 @@ from hearthpay.clock import BUSINESS_TIME
 from hearthpay.languages.catalogue import mark, moment_in, say_in
 
 NOTHING: Final = "—"
-"""What stands where there is nothing to be shown."""
+"""Shown if there is no value."""
 
 _LOCALES: Final = {"en": Locale.parse("en_US"), "es": Locale.parse("es_US")}
 _DAYS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -35,7 +35,7 @@ _HOURS: Final = mark("{hours} hours")
 
 
 def money_text(cents: int | None) -> str:
-    """Return whole cents as "$1,482.16", a negative amount with a minus sign before it."""
+    """Return whole cents as "$1,482.16", a negative amount with a leading minus sign."""
     if cents is None:
         return NOTHING
     dollars, rest = divmod(abs(cents), 100)
@@ -53,7 +53,7 @@ def dollars_text(dollars: Decimal | int | None) -> str:
 
 
 def threshold_text(cents: int | None) -> str:
-    """Return whole cents as "$1,000", with the cents only where there are some."""
+    """Return whole cents as "$1,000", with cents only if there are any."""
     return money_text(cents).removesuffix(".00")
 
 
@@ -79,7 +79,7 @@ def day_text(language: str, form: str, day: datetime.date | None) -> str:
 
 
 def filters() -> dict[str, Callable[..., Any]]:
-    """Return the filters by the names that templates call them by."""
+    """Return the filters by their names in templates."""
 
     def day_filter(form: str) -> Callable[..., str]:
         @pass_context
@@ -110,6 +110,6 @@ def filters() -> dict[str, Callable[..., Any]]:
 
 
 def _plain(number: Decimal) -> str:
-    """Return the number with its thousands parted and no zeros that say nothing."""
+    """Return the number with thousands separators and without trailing zeros."""
     shown = f"{number:,f}"
     return shown.rstrip("0").rstrip(".") if "." in shown else shown

@@ -80,7 +80,7 @@ BY_CODE: Final[Mapping[RefusalCode, str]] = {
         "The clock of this test household is moving forward. Nothing was saved. Try again when it has arrived."
     ),
 }
-"""What is said on a page in place of words that are meant for programs."""
+"""Sentences for pages in place of messages meant for programs."""
 
 _NOT_POSSIBLE: Final = mark("This isn't possible now. Reload the page to see what has changed.")
 _NOT_FOUND: Final = mark("We couldn't find that.")
@@ -114,7 +114,7 @@ OTHERWISE: Final[Mapping[RefusalCode, str]] = {
 
 
 def problem_on_page(problem: Problem) -> str:
-    """Return what is wrong with a field as a page says it: a sentence of the catalogues."""
+    """Return a field's problem in the words of pages: a sentence of the catalogs."""
     if problem.said is None:
         return problem.message if isinstance(problem.message, Sentence) else _plain(problem.message, REVIEW)
     return _sentence(problem.said, REVIEW)

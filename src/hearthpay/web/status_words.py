@@ -1,6 +1,6 @@
-"""The words of a person for the states that things are in, and how each looks: well, waiting, gone wrong, or plain.
+"""The words for states, and their appearance: good, waiting, bad, or plain.
 
-Every state that the services know has its word here; a test holds that none is missing.
+Every state that the services know has its word here; a test checks that none is missing.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ Tone = Literal["good", "waits", "bad", "plain"]
 
 @dataclass(frozen=True, slots=True)
 class StatusWord:
-    """What a state is called, said later in the reader's language, and its tone."""
+    """A state's name, translated later into the reader's language, and its tone."""
 
     word: str
     tone: Tone
@@ -143,5 +143,5 @@ STATUS_WORDS: Final[Mapping[str, Mapping[str, StatusWord]]] = {
 
 
 def status_word(kind: str, state: str) -> StatusWord:
-    """Return the word for a state. Raises KeyError for one that has none: it is to be added here."""
+    """Return the word for a state. Raises KeyError for one without a word: add it here."""
     return STATUS_WORDS[kind][state]

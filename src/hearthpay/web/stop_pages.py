@@ -1,4 +1,4 @@
-"""The pages behind the link of a warning: what it stops, and that it was stopped. Nobody signs in for it."""
+"""The pages of an alert's link: what it stops, and the confirmation. They need no sign-in."""
 
 from typing import Final
 
@@ -34,7 +34,7 @@ _NOTHING_WAITS: Final = mark(
 
 @page_of(router, "GET", f"{STOP_PATH}/{{token}}", "anyone")
 async def confirm_stop(visitor: Visitor) -> Response:
-    """What the link stops, and the button that does it: programs that look into mail open links too."""
+    """Show what the link stops, with the button that does it: programs that scan mail open links too."""
     stop = _stop(visitor)
     if isinstance(stop, StopAccount):
         return show(visitor, "stop.html", {"kind": "account", "change": stop.change})

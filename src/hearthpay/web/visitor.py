@@ -1,8 +1,8 @@
-"""Who looks at a page: his session's cookie, the token that his forms carry, his language, and where he comes from.
+"""The visitor of a page: the session's cookie, the form token, the language, and the origin.
 
-Three cookies, all `__Host-`, so that no other host can plant one: the session's, before there is one a visit's, and the
-device's, by which the browser is known again. The token of a form is made from whichever of the first two the browser
-has; a page of another site can read none.
+There are three cookies, all `__Host-`, so that no other host can set one: the session's, a visit's before there is a
+session, and the device's, by which the browser is recognized. A form's token is made from whichever of the first two
+the browser has; a page of another site can't read it.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ DEVICE_COOKIE: Final = "__Host-hearthpay-device"
 VISIT_COOKIE: Final = "__Host-hearthpay-visit"
 FORM_TOKEN: Final = "form_token"  # noqa: S105 - the name of a field
 FORM_ID: Final = "form_id"
-"""Tells a form that is sent twice from two forms: of those that must be booked once."""
+"""Distinguishes a form that is sent twice from two forms, for those that must be booked once."""
 
-# Each character can be taken in one way only: a stranger's `next` must not keep the service searching.
+# Each character can be matched in one way only: a crafted `next` must not keep the service searching.
 _PATH: Final = re.compile(r"/(?:[A-Za-z0-9_-]+(?:/[A-Za-z0-9_-]+)*/?)?")
 
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Whoever sent this request. `form` is what he sent with it, once its token was found right."""
+    """The sender of this request. `form` is what they sent, once its token was checked."""
 
     request: Request
     people_context: PeopleContext
@@ -59,17 +59,17 @@ class Visitor:
 
     @property
     def say(self) -> Say:
-        """Says a sentence in his language."""
+        """Translates a sentence into the visitor's language."""
         return say_in(self.language)
 
     @property
     def form_token(self) -> str:
-        """What his forms must carry."""
+        """The token for the visitor's forms."""
         return hashlib.sha256(f"form {self.cookie}".encode()).hexdigest()
 
     @property
     def visit(self) -> Visit:
-        """From where he comes, as far as it is kept."""
+        """Where the visitor comes from, as far as it is recorded."""
         client = self.request.client
         return Visit(
             None if client is None else client.host,
@@ -80,27 +80,27 @@ class Visitor:
 
     @property
     def site(self) -> Site:
-        """Where his browser believes to be."""
+        """The site as the visitor's browser sees it."""
         parts = urlsplit(address_of(self.request))
         return Site(f"{parts.scheme}://{parts.netloc}")
 
     @property
     def signed_in(self) -> SignedIn:
-        """Who he is. Raises `authentication_required`."""
+        """The signed-in person. Raises `authentication_required`."""
         if self.who is None:
             raise Refusal("authentication_required", "Sign in to continue.")
         return self.who
 
     def actor(self, *, of_both_modes: bool = False) -> Actor:
-        """Return as whom he acts in the organization that he is looking at."""
+        """Return the visitor as an actor in the organization that they are viewing."""
         return self.signed_in.actor(request_id_of(self.request), of_both_modes=of_both_modes)
 
     def next_page(self, otherwise: str = "/home") -> str:
-        """Return where he wanted to go: a path of ours, never an address."""
+        """Return where the visitor wanted to go: one of our paths, never another site's address."""
         return own_path(self.form.get("next") or self.request.query_params.get("next"), otherwise)
 
     def check_form(self) -> None:
-        """Refuse a form that does not carry his token (`invalid_state`, 403)."""
+        """Refuse a form without the visitor's token (`invalid_state`, 403)."""
         if not hmac.compare_digest(self.form.get(FORM_TOKEN, "").encode(), self.form_token.encode()):
             raise HttpRefusal(
                 "invalid_state", "This page is out of date. Reload it and try again.", status=FORBIDDEN
@@ -108,7 +108,7 @@ class Visitor:
 
 
 async def visitor_of(request: Request) -> Visitor:
-    """Return who sent the request. Raises DatabaseUnavailable."""
+    """Return the sender of the request. Raises DatabaseUnavailable."""
     people_context = people_context_of(request)
     session = _token_in(request, SESSION_COOKIE)
     who = await find_session(people_context, session)
@@ -125,7 +125,7 @@ async def visitor_of(request: Request) -> Visitor:
 
 
 async def let_in(visitor: Visitor, response: Response, form_values: SignInResult) -> Response:
-    """Give the browser the new session; what it held before opens nothing any more."""
+    """Give the browser the new session; its earlier cookies lose their effect."""
     if visitor.who is not None:
         await replace_session(visitor.people_context, visitor.who, visitor.visit)
     _set(response, SESSION_COOKIE, form_values.token.text, int(LASTS.total_seconds()))
@@ -136,13 +136,13 @@ async def let_in(visitor: Visitor, response: Response, form_values: SignInResult
 
 
 def let_out(response: Response) -> Response:
-    """Take the session's cookie away."""
+    """Remove the session's cookie."""
     response.delete_cookie(SESSION_COOKIE, path="/", secure=True, httponly=True, samesite="lax")
     return response
 
 
 def remember_visit(response: Response, visitor: Visitor) -> Response:
-    """Give a browser without a cookie one, so that its forms can be told from others'."""
+    """Give a browser without a cookie one, so that its forms can be distinguished from others'."""
     if visitor.new_visit:
         _set(response, VISIT_COOKIE, visitor.cookie, None)
     return response
@@ -154,7 +154,7 @@ def own_path(wanted: str | None, otherwise: str) -> str:
 
 
 def refuse_foreign_forms(request: Request) -> None:
-    """Refuse a form that no page of ours sent (`invalid_state`, 403); a browser that tells neither is not let pass."""
+    """Refuse a form that none of our pages sent (`invalid_state`, 403), including from browsers that don't say."""
     site = request.headers.get("sec-fetch-site")
     if site is not None:
         own = site == "same-origin"

@@ -1,4 +1,4 @@
-"""What travels, whatever carries it: field types, money, pages of lists, what must never be said, JSON.
+"""What is sent, whatever the transport: field types, money, pages of lists, secrecy, JSON.
 
-It knows no web framework, so that services and their commands can use it.
+It uses no web framework, so that services and their commands can use it.
 """

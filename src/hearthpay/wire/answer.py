@@ -1,4 +1,4 @@
-"""What an operation answers, and the one way in which anything becomes JSON."""
+"""The answer of an operation, and the one way in which anything becomes JSON."""
 
 import datetime
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ def render(value: object) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an operation answers: `data` for the envelope; a list also says where it goes on.
+    """An operation's answer: `data` for the envelope; a list also has its next cursor.
 
     What changes from day to day says for which day it holds.
     """

@@ -1,7 +1,7 @@
 """The field types of request bodies: what exactly counts as a date, an id, a state, a line of text.
 
-JSON has no dates and pydantic is generous with what it takes for one (a number, a time); wages are not the place
-for guesses, so each type here takes exactly the form the documentation states.
+JSON has no dates, and pydantic accepts numbers and times for one; wages are no place for guesses, so each type here
+accepts exactly the documented form.
 """
 
 import datetime
@@ -42,7 +42,7 @@ class RequestModel(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _leave_out_nothing(cls, value: object) -> object:
-        """Take null for left out where a field is optional and null is no value of its own, such as to take out."""
+        """Treat null as left out if a field is optional and null isn't a value of its own, such as clearing it."""
         if not isinstance(value, dict) or None not in value.values():
             return value
         without = {
@@ -56,7 +56,7 @@ class RequestModel(BaseModel):
     def __get_pydantic_json_schema__(
         cls, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """Return how OpenAPI describes the model: a default amount is a number, where pydantic would write a text."""
+        """Return the model's OpenAPI schema: a default amount is a number, where pydantic would write a string."""
         described = handler(schema)
         properties = handler.resolve_ref_schema(described)["properties"]
         for name, field in cls.model_fields.items():
@@ -107,7 +107,7 @@ StateCode = Annotated[
     BeforeValidator(_read_state),
     WithJsonSchema({"type": "string", "pattern": "^[A-Za-z]{2}$", "examples": ["CA"]}),
 ]
-"""A state or DC by its two letters; lower case is taken, upper case is kept."""
+"""A state or DC by its two letters; lower case is accepted and becomes upper case."""
 
 
 def _read_email(value: object) -> str:
@@ -127,15 +127,15 @@ def _read_email(value: object) -> str:
 Email = Annotated[
     str, BeforeValidator(_read_email), WithJsonSchema({"type": "string", "format": "email", "maxLength": 254})
 ]
-"""An email address; its syntax is checked, its domain is not asked."""
+"""An email address; its syntax is checked, its domain isn't."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
     """Annotation that makes a `str` field a trimmed text of limited length, without control characters.
 
-    Text that holds a Social Security or bank account number is refused. Line feeds and tabs stay only
-    where `lines` allows them. A `name` goes into mails and documents: it holds no address and no encoded word.
+    Text that contains a Social Security or bank account number is refused. Line feeds and tabs stay only if `lines`
+    allows them. A `name` goes into mails and documents: it may contain no address and no encoded word.
     """
 
     longest: int
@@ -152,7 +152,7 @@ class Text:
         return {"type": "string", "minLength": self.shortest, "maxLength": self.longest}
 
     def read(self, value: str) -> str:
-        """Return the trimmed text. Raises PydanticCustomError where it is not fit to keep."""
+        """Return the trimmed text. Raises PydanticCustomError if it isn't acceptable."""
         trimmed = value.strip()
         if not self.shortest <= len(trimmed) <= self.longest:
             raise PydanticCustomError("text_length", f"Use {self.shortest} to {self.longest:,} characters.")

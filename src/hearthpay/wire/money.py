@@ -1,8 +1,8 @@
 """Money and other exact numbers in requests and answers.
 
-A request's amount is a JSON number with at most two decimals, the noise of binary arithmetic aside; a string or a
-boolean is refused. Inside it is a `Decimal`. JSON has one kind of number and the parser reads it as a float, whose
-shortest spelling gives back exactly what the client wrote for any amount within the limits here (up to eleven digits).
+A request's amount is a JSON number with at most two decimals, apart from binary noise; a string or a boolean is
+refused. Inside it is a `Decimal`. JSON has one kind of number and the parser reads it as a float, whose shortest
+spelling is exactly what the client wrote for any amount within the limits here (up to eleven digits).
 """
 
 import functools
@@ -17,7 +17,7 @@ LARGEST: Final = Decimal(999_999_999)
 
 _NOISE: Final = Decimal("0.000001")
 _RELATIVE_NOISE: Final = Decimal("1e-12")
-"""A number nearer than this to one of its field's precision is that one: a client's 19.1 * 45 * 52."""
+"""A number closer than this to one of its field's precision counts as that one: a client's 19.1 * 45 * 52."""
 
 _WITHIN_PRECISION: Final = Decimal(10) ** 15
 
@@ -26,9 +26,9 @@ _WITHIN_PRECISION: Final = Decimal(10) ** 15
 class Amount:
     """Annotation that makes a `Decimal` field an exact number within bounds.
 
-    `places` is how many decimals it may have (2: cents, 3: thousandths of an hour); `from_query` also takes the
-    text of a query parameter. With `finer` more decimals are taken, too, and are left for the request to round; the
-    bounds hold the rounded number.
+    `places` is the number of allowed decimals (2: cents, 3: thousandths of an hour); `from_query` also accepts the
+    text of a query parameter. With `finer`, more decimals are accepted and left for the request to round; the bounds
+    apply to the rounded number.
     """
 
     minimum: Decimal = Decimal(0)
@@ -55,9 +55,10 @@ class Amount:
         }
 
     def read(self, value: object) -> Decimal:
-        """`value` as an exact number. Raises PydanticCustomError where it is none or is out of bounds."""
+        """Return `value` as an exact number. Raises PydanticCustomError if it isn't one or is out of bounds."""
         number = self._number(value)
-        # A rough bound comes first: it keeps quantize within the context's precision. `abs` would overflow already.
+        # A rough bound comes first: it keeps quantize within the context's precision. `abs` would already
+        # overflow.
         if number.copy_abs() > _WITHIN_PRECISION:
             raise self._out_of_bounds()
         exact = number.quantize(_smallest(self.places), ROUND_HALF_EVEN)
@@ -114,9 +115,9 @@ def _spell(value: Decimal) -> str:
 
 
 def number_of(cents: int) -> float:
-    """Cents as the JSON number of their dollars: the nearest float's shortest spelling is the amount itself.
+    """Return cents as the JSON number of their dollars: the nearest float's shortest spelling is the amount itself.
 
-    True for every amount below a hundred trillion dollars; spelled by the renderer without a detour.
+    True for every amount below a hundred trillion dollars; the renderer spells it directly.
     """
     return cents / 100
 

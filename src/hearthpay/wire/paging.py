@@ -1,7 +1,7 @@
 """Pages of a list, newest first.
 
-Ids are UUIDs of version 7 and grow with time, so the id of the last item shown is all a cursor has to hold: no
-offset, and nothing is shown twice when something new arrives in between.
+Ids are UUIDs of version 7 and grow with time, so a cursor only has to hold the id of the last item shown: no offset,
+and nothing is shown twice when new items arrive in between.
 """
 
 import base64
@@ -22,12 +22,12 @@ Row = TypeVar("Row")
 
 
 def encode_cursor(last: UUID) -> str:
-    """Return the cursor behind which a list goes on after the item `last`."""
+    """Return the cursor after which a list continues after the item `last`."""
     return base64.urlsafe_b64encode(last.bytes).decode("ascii").rstrip("=")
 
 
 def decode_cursor(cursor: str) -> UUID:
-    """Return the id in a cursor. Raises ValueError for text that is no cursor of ours."""
+    """Return the id in a cursor. Raises ValueError for text that isn't one of our cursors."""
     try:
         decoded = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
     except (binascii.Error, UnicodeEncodeError):
@@ -45,18 +45,18 @@ def _read_cursor(value: object) -> UUID:
 
 
 Cursor = Annotated[UUID, BeforeValidator(_read_cursor), WithJsonSchema({"type": "string"})]
-"""Where a list goes on; opaque to the client."""
+"""Where a list continues; opaque to the client."""
 
 
 class Page(RequestModel):
-    """The part of a query that asks for one page."""
+    """The query parameters that select one page."""
 
     cursor: Cursor | None = Field(default=None, description="`next_cursor` of the page before.")
     limit: int = Field(default=25, ge=1, le=100, strict=False, description="How many items at most.")
 
 
 class PageRequest(Protocol):
-    """Which page is wanted: the one after ``cursor`` (None: the first), of at most ``limit`` items."""
+    """The requested page: the one after ``cursor`` (None: the first), of at most ``limit`` items."""
 
     @property
     def cursor(self) -> UUID | None:

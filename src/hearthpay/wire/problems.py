@@ -1,4 +1,4 @@
-"""What pydantic finds wrong with a request, in the words and field names of the client."""
+"""Problems that pydantic finds in a request, in the words and field names of the client."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -39,7 +39,9 @@ _MESSAGES: Final[Mapping[str, Callable[..., Message]]] = {
 
 
 def problems_of(errors: Sequence[ErrorDetails], *, root: str = "body") -> list[Problem]:
-    """Pydantic's findings as problems, the first fifty; what concerns the request as a whole is said of `root`."""
+    """Return pydantic's findings as problems, at most fifty; those about the request as a whole are reported for
+    `root`.
+    """
     return [
         Problem(
             _spell(error["loc"], root),
@@ -86,7 +88,7 @@ def _explain(error: ErrorDetails) -> str:
         case "too_long":
             return f"must have at most {_entries(context['max_length'])}"
     words = error["msg"]
-    # Our own are whole sentences; pydantic's are fragments that follow the name of a field.
+    # Our own are whole sentences; pydantic's are fragments that follow a field's name.
     return words if words.endswith(".") else words[:1].lower() + words[1:]
 
 

@@ -1,8 +1,8 @@
-"""What the API never takes: Social Security, taxpayer and bank account numbers.
+"""What the API never accepts: Social Security, taxpayer and bank account numbers.
 
-Such numbers are entered in the portal, which keeps them encrypted. A request that carries one by mistake is
-refused before anything is stored, and no answer or log line repeats it. `holds_a_secret` guards every free text that
-is kept; `key_holds_a_secret` guards the keys that clients make up themselves.
+Such numbers are entered in the portal, which stores them encrypted. A request that contains one by mistake is refused
+before anything is stored, and no answer or log line repeats it. `holds_a_secret` guards every stored free text;
+`key_holds_a_secret` guards keys that clients make up.
 """
 
 import re
@@ -20,8 +20,8 @@ _SECRET_NAME: Final = re.compile(
 )
 
 _MANY_DIGITS: Final = re.compile(r"(?:\d\D*){9}")
-# Three, two and four digits. Hyphens and spaces may be mixed; of dots and the like both are the same: "150.00 2026"
-# is an amount and a year. A group of zeros was never issued, nor was the area 666.
+# Three, two and four digits. Hyphens and spaces may be mixed; of dots and the like both must be the same:
+# "150.00 2026" is an amount and a year. A group of zeros was never issued, nor was the area 666.
 _TAXPAYER: Final = re.compile(
     r"(?<!\d)(?!000|666)\d{3}(?:[- ]{1,3}(?!00)\d{2}[- ]{1,3}|( ?[./_·:*] ?)(?!00)\d{2}\1)(?!0000)\d{4}(?!\d)"
 )
@@ -45,16 +45,16 @@ _LONGEST_NAME: Final = 80
 
 
 def names_a_secret(field: str) -> bool:
-    """Return whether a field of this name would carry a number that the API never takes."""
+    """Return whether a field of this name would contain a number that the API never accepts."""
     return _SECRET_NAME.search(field) is not None
 
 
 def holds_a_secret(text: str) -> bool:
-    """Return whether `text` contains what reads like a Social Security, taxpayer, employer or bank account number.
+    """Return whether `text` contains what looks like a Social Security, taxpayer, employer or bank account number.
 
-    Nine digits or more in a row are one, unless they are a telephone number (of North America, or with a `+`) or
-    part of a UUID; so are three, two and four digits with any separator, and groups of four. Dates, amounts and
-    telephone numbers written in groups are none.
+    That is nine or more digits in a row, unless they are a phone number (North American, or with a `+`) or part of a
+    UUID; three, two and four digits with any separator; and groups of four. Dates, amounts and phone numbers written
+    in groups don't count.
     """
     if _MANY_DIGITS.search(text) is None:
         return False
@@ -71,15 +71,15 @@ def holds_a_secret(text: str) -> bool:
 def address_holds_a_secret(email: str) -> bool:
     """Return whether an email address contains a Social Security number as people write it.
 
-    Digits alone are part of many addresses: they pass.
+    Digits alone are part of many addresses: they are accepted.
     """
     return _MANY_DIGITS.search(email) is not None and _TAXPAYER.search(_plain(email)) is not None
 
 
 def key_holds_a_secret(key: str) -> bool:
-    """Return whether a key that a client made up contains a Social Security number as people write it.
+    """Return whether a client's key contains a Social Security number as people write it.
 
-    Digits alone are an order's number or a time: they pass, as UUIDs and ULIDs do.
+    Digits alone are an order number or a time: they are accepted, like UUIDs and ULIDs.
     """
     if _MANY_DIGITS.search(key) is None:
         return False
@@ -88,7 +88,7 @@ def key_holds_a_secret(key: str) -> bool:
 
 
 def shown_name(field: str) -> str:
-    """Return the name of a field as a refusal may repeat it; what reads like a value in a name's place becomes `…`."""
+    """Return a field's name as a refusal may repeat it; what looks like a value in its place becomes `…`."""
     if _NAME.fullmatch(field) is None or _DIGITS.search(field) is not None or _KEY.match(field) is not None:
         return "…"
     return field[:_LONGEST_NAME]
@@ -99,7 +99,7 @@ def _is_phone(plus: str, digits: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """`text` with all dashes, spaces and digits of the world as those of ASCII, and without invisible characters."""
+    """Return `text` with all Unicode dashes, spaces and digits as ASCII, and without invisible characters."""
     if text.isascii():
         return text.replace("\t", " ").replace("\n", " ")
     return "".join(_plain_character(character) for character in unicodedata.normalize("NFKC", text))

@@ -1,1 +1,1 @@
-"""The worker: what happens without a request, at its time, by any number of processes."""
+"""The worker: what is done on time without a request, by any number of processes."""

@@ -72,7 +72,7 @@ async def _run_to_its_end(data_dir: Path | None) -> int:
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:
-    """Let the process finish what it has in hand; kill it if it does not end. Does nothing when it has ended."""
+    """Let the process finish its current work; kill it if it doesn't end. Does nothing if it has ended."""
     if process.returncode is not None:
         return
     with contextlib.suppress(ProcessLookupError):

@@ -1,7 +1,7 @@
-"""Procrastinate's connections, of which each statement is a transaction that acts as the worker's role.
+"""Procrastinate's connections; each statement is a transaction that acts as the worker's role.
 
-Procrastinate itself takes its connections for its own. Through a pooler they are not: what was asked for when one was
-opened may have been dropped, and two statements may go to two connections of the server.
+Procrastinate assumes that its connections are its own. Through a pooler they aren't: settings from opening a
+connection may have been dropped, and two statements may go to two connections of the server.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class QueueAddress:
     """Logs in as the worker's role or as one that may become it; may lead through a pooler."""
     role: str
     direct_url: str | None = None
-    """Reaches the server itself, to be told of new jobs; where there is none, `url` is taken for that."""
+    """Reaches the server itself, for notifications of new jobs; if missing, `url` is used."""
 
     @property
     def can_listen(self) -> bool:
-        """Whether notifications arrive: not through a pooler of transactions, where nobody keeps a connection."""
+        """Whether notifications arrive: not through a transaction pooler, where nobody keeps a connection."""
         return self.direct_url is not None or prepares_statements(self.url)
 
 
@@ -47,7 +47,7 @@ def queue_of(opened: OpenedDatabase) -> QueueAddress:
 
 
 class QueueConnector(PsycopgConnector):
-    """Procrastinate's connector, made to enter each transaction as `Database` does."""
+    """Procrastinate's connector, which enters each transaction as `Database` does."""
 
     def __init__(self, address: QueueAddress, connections: int) -> None:
         """Keep at most `connections` open, and one more to listen."""
@@ -68,7 +68,7 @@ class QueueConnector(PsycopgConnector):
     async def _get_cursor(
         self, connection: psycopg.AsyncConnection[Any] | None = None
     ) -> AsyncIterator[psycopg.AsyncCursor[DictRow]]:
-        """A cursor in a transaction of its own, or of `connection`'s where that is given."""
+        """Return a cursor in a transaction of its own, or of `connection`'s if given."""
         async with AsyncExitStack() as stack:
             own = (
                 await stack.enter_async_context(self.pool.connection()) if connection is None else connection
@@ -89,7 +89,7 @@ class QueueConnector(PsycopgConnector):
             raise WrongRoleError(f"the queue's connection acts as {acting}, not as {self._address.role}")
 
     async def listen_notify(self, on_notification: Notify, channels: Iterable[str]) -> None:
-        """Tell of new jobs as they come, on a connection that nobody else is given meanwhile."""
+        """Report new jobs as they come, on a connection that nobody else uses."""
         if self._address.direct_url is None:
             await super().listen_notify(on_notification, channels)
             return
@@ -107,7 +107,7 @@ class QueueConnector(PsycopgConnector):
 
 
 def _driver_arguments(url: str) -> dict[str, Any]:
-    """Return the URL as the driver itself wants it, read as SQLAlchemy reads it for all else."""
+    """Return the URL for the driver, read as SQLAlchemy reads it."""
     target, arguments = engine_arguments(url)
     _, parameters = PGDialect_psycopg().create_connect_args(target)  # type: ignore[no-untyped-call]
     return {**parameters, **arguments}

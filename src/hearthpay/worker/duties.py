@@ -1,4 +1,4 @@
-"""What the worker has to do: fire and make payrolls, keep the bank day, send mail, do away with what is over."""
+"""The worker's duties: fire and generate payrolls, run the bank day, send mail, and expire what is over."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def worker_duties(
     notifications: NotificationSettings = NotificationSettings(),  # noqa: B008 - frozen
     folder: MailFolder | None = None,
 ) -> tuple[Duty, ...]:
-    """Return the duties, in the order in which one worker alone does them; `database` acts as the worker's role.
+    """Return the duties, in the order in which a single worker does them; `database` acts as the worker's role.
 
-    Without a `mailer` mails wait for a worker that has one; those that were written where there is none go into the
-    `folder`. The `desk` says who can be told of what goes wrong.
+    Without a `mailer`, mails wait for a worker that has one; those written for the folder go into the `folder`. The
+    `desk` says who can be notified of problems.
     """
 
     async def fire(stopping: Stopping) -> Progress:
-        """Fire one chunk: between chunks, the worker calls for help and lets more urgent jobs pass."""
+        """Fire one chunk: between chunks, the worker asks for help and lets more urgent jobs pass."""
         chunks = iter((False,))
         report = await fire_due(database, clock, stopping=lambda: stopping() or next(chunks, True))
         return Progress(report.fired, _not_fired(report), report.remaining)
@@ -91,7 +91,7 @@ def worker_duties(
         return await expire(database, clock)
 
     async def autopilot(stopping: Stopping) -> Progress:
-        """Decide one chunk, and run the outbox tasks that are due."""
+        """Decide one chunk, and run the due outbox tasks."""
         chunks = iter((False,))
         made = await generate_due(
             database,
@@ -103,7 +103,7 @@ def worker_duties(
         return Progress(made.scheduled + made.stepped_over + done, made.refused, made.remaining + left)
 
     async def news(stopping: Stopping) -> Progress:
-        """Tell what goes its usual way: debits, paydays, papers, other accounts, and what is due."""
+        """Send routine notices: debits, paydays, documents, changed accounts, and deadlines."""
         done = Progress()
         for kind, find in NEWS:
             if not stopping():
@@ -145,7 +145,7 @@ def worker_duties(
 
 
 async def _seal_all(database: Database, stopping: Stopping) -> None:
-    """Seal what waits, some thousand rows in one transaction; what others hold is left to them."""
+    """Seal unsealed rows, a few thousand per transaction; rows that others hold are left to them."""
     before, left = None, await seal_pending(database)
     while left and left != before and not stopping():
         before, left = left if left < COUNTED_UP_TO else None, await seal_pending(database)
@@ -155,7 +155,7 @@ def _send_alerts(
     database: Database, ring: KeyRing, clock: Clock, notifications: NotificationSettings
 ) -> Duty:
     async def alerts(stopping: Stopping) -> Progress:
-        """Tell what is delicate, an organization's acts at once."""
+        """Report sensitive actions, one organization's at once."""
         if stopping():
             return Progress()
         round_ = await send_alerts(database, ring, clock, notifications)
@@ -184,7 +184,7 @@ def _make_packages(
 
 def _settle_years(database: Database) -> Duty:
     async def settle_years(stopping: Stopping) -> Progress:
-        """Settle one chunk of the years that were measured by rules which have changed since."""
+        """Settle one chunk of the years that were measured by rules that have changed since."""
         if stopping():
             return Progress()
         settled = await settle_rule_changes(database)

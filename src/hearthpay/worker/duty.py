@@ -1,7 +1,7 @@
-"""A duty of the worker: work in chunks, of which any number of processes may do any number at once.
+"""A duty of the worker: work in chunks that any number of processes may do at once.
 
-A duty finds out by itself what is due and leaves nothing half-done: each chunk is one or more whole transactions, and
-doing it once more than needed changes nothing. So it does not matter who does it, how often, or who is killed at it.
+A duty finds out by itself what is due and leaves nothing half done: each chunk is one or more whole transactions, and
+repeating it changes nothing. So it doesn't matter who does it, how often, or who is killed while doing it.
 """
 
 from __future__ import annotations
@@ -14,47 +14,47 @@ from typing import Final
 EVERY_MINUTE: Final = "* * * * *"
 
 FINISH_SECONDS: Final = 10.0
-"""How long a chunk may go on once its worker is told to stop: as long as a request in the web server."""
+"""How long a chunk may continue once its worker is told to stop: as long as a request in the web server."""
 
 Stopping = Callable[[], bool]
-"""Whether the worker has been told to stop; a chunk that can end early asks it between its transactions."""
+"""Whether the worker has been told to stop; a chunk that can end early checks it between its transactions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What has been done of a duty, in pieces such as payrolls."""
+    """How much of a duty has been done, in pieces such as payrolls."""
 
     done: int = 0
     failed: int = 0
     remaining: int = 0
-    """How many are known to be due still: at least so many, as counting them all may cost more than doing them."""
+    """How many are still due, at least: counting all may cost more than doing them."""
 
     def then(self, later: Progress) -> Progress:
-        """This and what was done after it."""
+        """Return the sum of this and what was done after it."""
         return Progress(self.done + later.done, self.failed + later.failed, later.remaining)
 
     @property
     def moved(self) -> bool:
-        """Whether anything was done, with or without success."""
+        """Whether anything was done, successfully or not."""
         return bool(self.done or self.failed)
 
 
 @dataclass(frozen=True, slots=True)
 class Duty:
-    """Something that is to be done again and again."""
+    """Recurring work."""
 
     name: str
-    """Names its jobs in the queue; a change of it leaves jobs behind that nobody knows."""
+    """The name of its jobs in the queue; renaming it leaves jobs behind that no worker knows."""
     title: str
     """What its pieces are, for people: "Payrolls fired"."""
     work: Callable[[Stopping], Awaitable[Progress]]
-    """Does one chunk. What it raises ends the job, and is retried where the database was out of reach."""
+    """Does one chunk. An error ends the job, and is retried if the database was out of reach."""
     shared_by: int | None = None
-    """How many pieces are worth another worker's help; None for a duty that gains nothing by it."""
+    """How many pieces are worth another worker's help; None for a duty that doesn't benefit."""
     cron: str = EVERY_MINUTE
-    """When a job of it is queued, whatever became of the one before; six fields count in seconds."""
+    """When a job of it is queued, whatever became of the previous one; six fields count in seconds."""
     priority: int = 0
-    """Of jobs that wait, those of the highest number go first."""
+    """Waiting jobs with the highest number go first."""
 
 
 async def perform(
@@ -64,9 +64,9 @@ async def perform(
     within: float | None = None,
     after_chunk: Callable[[Progress], Awaitable[None]] | None = None,
 ) -> Progress:
-    """Do chunk after chunk until nothing is due that others do not have in hand; return all that was done.
+    """Do chunk after chunk until nothing is due that others don't have in hand; return the total.
 
-    Ends after the chunk in hand once `stopping` is set or `within` seconds are over. `after_chunk` is told the sum so
+    Ends after the current chunk once `stopping` is set or `within` seconds are over. `after_chunk` gets the sum so
     far after each chunk that leaves something. Raises what the duty raises.
     """
     loop = asyncio.get_running_loop()

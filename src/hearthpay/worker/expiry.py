@@ -1,4 +1,4 @@
-"""What time does away with: invitations that nobody used, keys that nobody repeats, sessions that are over."""
+"""What expires by time: unused invitations, idempotency keys, ended sessions."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ KEEP_PREVIEWS: Final = datetime.timedelta(hours=24)
 """How long the answer to a preview is kept, which changed nothing; and a link from before they were encrypted."""
 
 KEEP_SESSIONS: Final = datetime.timedelta(days=30)
-"""How long the database remembers that somebody was signed in, or was sent a link, once that is over."""
+"""How long the database remembers a session, or a link, after it has ended."""
 
 CHUNK: Final = 1000
 
-# One worker at a time: two would only wait for each other's rows, in whatever order.
+# One worker at a time: two would only wait for each other's rows.
 _MY_TURN: Final = text("SELECT pg_try_advisory_xact_lock(hashtextextended('hearthpay.expiry', 0))")
 
 
 async def expire(database: Database, clock: Clock, *, chunk: int = CHUNK) -> Progress:
     """End what is over by the clock: at most `chunk` of each kind, twice as many idempotency keys.
 
-    Does nothing while another worker is at it. Raises DatabaseUnavailable.
+    Does nothing while another worker does it. Raises DatabaseUnavailable.
     """
     now = clock.now()
     async with database.transaction(None) as session:

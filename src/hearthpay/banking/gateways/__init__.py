@@ -1,1 +1,1 @@
-"""How files reach the bank and come back: over directories or SFTP, one protocol for both."""
+"""Exchanging files with the bank over directories or SFTP, with one protocol for both."""

@@ -1,4 +1,4 @@
-"""Opens the bank gateway that an address names."""
+"""Opens the bank gateway for an address."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _TRUST_ANY_HOST: Final = "none"
 
 
 def open_gateway(url: str, environment: Mapping[str, str] = os.environ) -> BankGateway:
-    """Return the gateway of an address; nothing is connected before it is used.
+    """Return the gateway for an address; nothing is connected before it is used.
 
     `folder:///srv/bank` or `sftp://user@host:22/path?known_hosts=/etc/hearthpay/bank_hosts&key=/etc/hearthpay/key`.
-    Both take `outbox`, `inbox`, `done` and `sent` as names of directories. A path of SFTP that starts with `/~/` is
-    relative to where the bank lets us in. The password stands in the address or in HEARTHPAY_BANK_PASSWORD, the
-    key's passphrase in HEARTHPAY_BANK_KEY_PASSPHRASE. `known_hosts=none` trusts any server, for tests only.
-    Raises ValueError, which never repeats the address, for one that is not complete.
+    Both take `outbox`, `inbox`, `done` and `sent` as names of directories. An SFTP path that starts with `/~/` is
+    relative to the login directory. The password is part of the address or in HEARTHPAY_BANK_PASSWORD, the key's
+    passphrase in HEARTHPAY_BANK_KEY_PASSPHRASE. `known_hosts=none` trusts any server, for tests only. Raises
+    ValueError, which never repeats the address, for an incomplete one.
     """
     parts = urlsplit(url)
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
@@ -41,7 +41,7 @@ def open_gateway(url: str, environment: Mapping[str, str] = os.environ) -> BankG
         _close(options)
         return folder_gateway(_folder(parts), directories)
     if parts.scheme == "sftp":
-        # The SSH library takes its time to load, and a folder has no use for it.
+        # The SSH library is slow to load, and a folder doesn't need it.
         from hearthpay.banking.gateways.sftp import sftp_gateway
 
         return sftp_gateway(_sftp(parts, options, environment), directories)

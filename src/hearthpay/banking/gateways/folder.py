@@ -1,4 +1,4 @@
-"""A bank gateway over directories of this machine, as a bank's transfer program or a mounted share offers them."""
+"""A bank gateway over local directories, as used by a bank's transfer program or a mounted share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _T = TypeVar("_T")
 
 
 class FolderStore:
-    """Files below one directory, each change of a name made durable before the call returns."""
+    """Files in one directory; each rename is durable before the call returns."""
 
     def __init__(self, base: Path) -> None:
         self._base: Final = base
@@ -33,7 +33,7 @@ class FolderStore:
         yield self
 
     async def prepare(self, directories: tuple[str, ...]) -> None:
-        """Make the directories that are missing, for this account's eyes only."""
+        """Create the missing directories, readable by this account only."""
         await _in_thread(self._prepare, directories)
 
     async def names(self, directory: str) -> list[str]:
@@ -45,7 +45,7 @@ class FolderStore:
         return await _in_thread(self._read, path)
 
     async def write(self, path: str, content: bytes) -> None:
-        """Write a new file, down to the disk."""
+        """Write a new file and flush it to disk."""
         await _in_thread(self._write, path, content)
 
     async def claim(self, source: str, target: str) -> bool:
@@ -57,7 +57,7 @@ class FolderStore:
         await _in_thread(self._move, source, target)
 
     async def remove(self, path: str) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file if it exists."""
         await _in_thread(self._remove, path)
 
     def _prepare(self, directories: tuple[str, ...]) -> None:
@@ -84,7 +84,7 @@ class FolderStore:
         self._settle(path)
 
     def _claim(self, source: str, target: str) -> bool:
-        # A hard link, unlike a rename, never replaces what has the name.
+        # A hard link, unlike a rename, never replaces an existing name.
         try:
             (self._base / target).hardlink_to(self._base / source)
         except FileExistsError:
@@ -102,7 +102,7 @@ class FolderStore:
         (self._base / path).unlink(missing_ok=True)
 
     def _settle(self, path: str) -> None:
-        """Bring the directory's entry for this path down to the disk."""
+        """Flush the directory's entry for this path to disk."""
         descriptor = os.open((self._base / path).parent, os.O_RDONLY)
         try:
             os.fsync(descriptor)
@@ -111,7 +111,7 @@ class FolderStore:
 
 
 async def _in_thread(call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-    """Run blocking work beside the event loop; whatever the disk refuses may be tried again."""
+    """Run blocking work in a thread; whatever the disk refuses may be tried again."""
     try:
         return await asyncio.to_thread(call, *args, **kwargs)
     except FileNotFoundError:
@@ -121,5 +121,5 @@ async def _in_thread(call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs
 
 
 def folder_gateway(base: Path, directories: Directories = Directories()) -> DirectoryGateway:  # noqa: B008 - frozen
-    """Return a gateway over the directories below `base`, which are made when first used."""
+    """Return a gateway over the directories in `base`, which are created on first use."""
     return DirectoryGateway(FolderStore(base), directories)

@@ -1,4 +1,4 @@
-"""How files reach the bank and come back: one protocol, whatever lies between."""
+"""Exchanging files with the bank: one protocol for every transport."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 LARGEST_FILE: Final = 64 * 2**20
-"""Bytes that an incoming file may have; a year's returns of a large service are far below."""
+"""The largest incoming file, in bytes; a year's returns of a large service are far smaller."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _UNFINISHED: Final = (".part", ".tmp", ".filepart", ".partial")
 
 
 class GatewayError(Exception):
-    """A file did not pass; the message names the file and no secret."""
+    """A file wasn't transferred; the message names the file and no secret."""
 
 
 class GatewayConflictError(GatewayError):
-    """Another content has this name: one of the two files is wrong, and none is sent."""
+    """This name has other content: one of the two files is wrong, and neither is sent."""
 
 
 class GatewayUnavailableError(GatewayError):
-    """The way to the bank is closed for the moment: the same call may be made again later."""
+    """The bank can't be reached at the moment; the same call may be repeated later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,41 +40,41 @@ class IncomingFile:
 
 
 class BankGateway(Protocol):
-    """A way to one bank. Every call may be repeated after a failure or a crash."""
+    """A connection to one bank. Every call may be repeated after a failure or a crash."""
 
     async def deliver(self, name: str, content: bytes) -> None:
-        """Hand the file to the bank, whole or not at all, and once however often this is called.
+        """Deliver the file to the bank, completely or not at all, and once however often this is called.
 
-        The same name with the same content again does nothing, even when the bank has taken the file away since.
-        Raises GatewayConflictError where the name was used for another content, GatewayUnavailableError where the
-        call should be made again, ValueError for a name that is no plain file name.
+        Repeating it with the same name and content does nothing, even after the bank has removed the file. Raises
+        GatewayConflictError if the name was used for other content, GatewayUnavailableError if the call should be
+        repeated, ValueError for a name that isn't a plain file name.
         """
         ...
 
     async def pick_up(self) -> list[IncomingFile]:
-        """Return the files that wait, in the order of their names; they wait until they are acknowledged.
+        """Return the incoming files by name; they stay until they are acknowledged.
 
-        A file whose name says that it is still being written is left alone.
+        Files whose name says that they are still being written are left alone.
         """
         ...
 
     async def acknowledge(self, name: str, content: bytes | None = None) -> None:
-        """Put a file that has been taken in out of the way; a second time does nothing.
+        """Move a processed file to `done`; repeating it does nothing.
 
-        With `content`, only while the file still holds it: raises GatewayConflictError where the bank has replaced
-        the file since it was picked up. Raises GatewayError for a name that was never there.
+        With `content`, only while the file still has it: raises GatewayConflictError if the bank has replaced the
+        file since it was picked up. Raises GatewayError for a name that never existed.
         """
         ...
 
 
 class Files(Protocol):
-    """The few things a gateway does with files; paths are relative to its base and use slashes.
+    """The file operations that a gateway needs; paths are relative to its base and use slashes.
 
-    A missing file raises FileNotFoundError, and any other failure a GatewayError.
+    A missing file raises FileNotFoundError, any other failure a GatewayError.
     """
 
     async def prepare(self, directories: tuple[str, ...]) -> None:
-        """Make the directories that are missing."""
+        """Create the missing directories."""
         ...
 
     async def names(self, directory: str) -> list[str]:
@@ -86,19 +86,19 @@ class Files(Protocol):
         ...
 
     async def write(self, path: str, content: bytes) -> None:
-        """Write a new file and return when it would survive a loss of power."""
+        """Write a new file and return once it would survive a power failure."""
         ...
 
     async def claim(self, source: str, target: str) -> bool:
-        """Give the file another name, in one step, unless that name is taken; tell whether it was free."""
+        """Rename the file in one step unless the name is taken; return whether it was free."""
         ...
 
     async def move(self, source: str, target: str) -> None:
-        """Give the file another name in one step."""
+        """Rename the file in one step."""
         ...
 
     async def remove(self, path: str) -> None:
-        """Remove a file; one that is gone already is well."""
+        """Remove a file; a missing one is no error."""
         ...
 
 
@@ -106,16 +106,16 @@ class FileStore(Protocol):
     """Where the files are."""
 
     def session(self) -> AbstractAsyncContextManager[Files]:
-        """Open the way to the files for one piece of work; raises GatewayError where that fails."""
+        """Connect to the files for one piece of work; raises GatewayError if that fails."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Directories:
-    """Where files lie, relative to the gateway's base.
+    """The directories of files, relative to the gateway's base.
 
-    The bank reads `outbox` and writes `inbox`. What has been taken in goes to `done`. `sent` is ours alone: files
-    on their way out, and a receipt for every file that was ever delivered. All four must lie in one file system.
+    The bank reads `outbox` and writes `inbox`. Processed files go to `done`. `sent` is private: outgoing files, and a
+    receipt for every file that was ever delivered. All four must be on one file system.
     """
 
     outbox: str = "outbox"
@@ -125,11 +125,11 @@ class Directories:
 
 
 class DirectoryGateway:
-    """A gateway over directories that the bank shares with us.
+    """A gateway over directories shared with the bank.
 
-    A delivery is a file written to `sent`, then a receipt that names it, then its move to `outbox`. The receipt
-    can be made only once, and the file that it names can be moved only once; so the bank finds a whole file, once,
-    wherever a process is killed and however many of them try.
+    A delivery is a file written to `sent`, then a receipt that names it, then its move to `outbox`. The receipt can
+    be created only once, and its file moved only once; so the bank gets one complete file, wherever a process is
+    killed and however many of them try.
     """
 
     def __init__(self, store: FileStore, directories: Directories = Directories()) -> None:
@@ -157,7 +157,7 @@ class DirectoryGateway:
         async with self._session() as files:
             for name in sorted(await files.names(inbox)):
                 content = await _read(files, f"{inbox}/{name}") if _is_finished(name) else None
-                # None also where another process has acknowledged it since the names were listed.
+                # Also None if another process has acknowledged it since the names were listed.
                 if content is not None:
                     waiting.append(IncomingFile(name, content))
         return waiting
@@ -190,7 +190,7 @@ class DirectoryGateway:
         return f"{self._directories.sent}/{name}.receipt"
 
     async def _stage(self, files: Files, name: str, content: bytes, digest: str) -> bytes:
-        """Lay the file ready and claim its receipt; return the receipt, whoever made it."""
+        """Stage the file and claim its receipt; return the receipt, whoever created it."""
         sent, attempt = self._directories.sent, uuid.uuid4().hex
         staged, draft = f"{name}.{attempt}.part", f"{sent}/{name}.{attempt}.draft"
         statement = f"{digest} {staged}\n".encode("ascii")
@@ -200,16 +200,16 @@ class DirectoryGateway:
             with contextlib.suppress(FileNotFoundError):
                 if await files.claim(draft, self._receipt(name)):
                     return statement
-        # Another process was faster, and may have swept up after it: its file is the one that goes.
+        # Another process was faster, and may have cleaned up after it: its file is the one that is sent.
         receipt = await _read(files, self._receipt(name))
         if receipt is None:
             raise GatewayConflictError(f"{name} lies in the outbox, and was not delivered by this service")
         return receipt
 
     async def _release(self, files: Files, name: str, staged: str) -> None:
-        """Move the staged file out, and sweep up what attempts that were cut off have left."""
+        """Move the staged file out, and remove what interrupted attempts have left."""
         sent = self._directories.sent
-        # Missing, it has gone out before: there is only one such file, and it moves only this way.
+        # If it is missing, it was sent before: there is only one such file, and it moves only this way.
         with contextlib.suppress(FileNotFoundError):
             await files.move(f"{sent}/{staged}", f"{self._directories.outbox}/{name}")
         leftover = re.compile(rf"{re.escape(name)}\.[0-9a-f]{{32}}\.(?:part|draft)")
@@ -226,7 +226,7 @@ async def _read(files: Files, path: str) -> bytes | None:
 
 
 def _free_name(name: str, taken: list[str]) -> str:
-    """Return the name, or the next free one where the bank has used a name again."""
+    """Return the name, or the next free one if the bank has reused a name."""
     numbered = (f"{name}.{count}" for count in itertools.count(2))
     return name if name not in taken else next(free for free in numbered if free not in taken)
 

@@ -1,4 +1,4 @@
-"""A bank gateway over SFTP, as most banks take files; the server must prove that it is the bank's."""
+"""A bank gateway over SFTP, which most banks use; the server must prove its identity."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _TIMEOUT_SECONDS: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class SftpServer:
-    """The bank's server and how we sign on: by `key` (a private key's file), by `password`, or both.
+    """The bank's server and the login: by `key` (a private key's file), by `password`, or both.
 
-    `known_hosts` is the file that holds the server's public key, in OpenSSH's form. None trusts any server; that
-    is for tests on this machine only.
+    `known_hosts` is the file with the server's public key, in OpenSSH's format. None trusts any server, for tests on
+    this machine only.
     """
 
     host: str
@@ -44,14 +44,14 @@ class SftpServer:
 
 
 class SftpFiles:
-    """Files below one directory of an SFTP server, through one open connection."""
+    """Files in one directory of an SFTP server, over one open connection."""
 
     def __init__(self, sftp: asyncssh.SFTPClient, server: SftpServer) -> None:
         self._sftp: Final = sftp
         self._server: Final = server
 
     async def prepare(self, directories: tuple[str, ...]) -> None:
-        """Make the directories that are missing."""
+        """Create the missing directories."""
         with _translated(self._server):
             for directory in directories:
                 await self._sftp.makedirs(self._path(directory), exist_ok=True)
@@ -75,7 +75,7 @@ class SftpFiles:
         return content
 
     async def write(self, path: str, content: bytes) -> None:
-        """Write a new file; it is forced to the server's disk where the server knows how."""
+        """Write a new file; it is flushed to the server's disk if the server supports that."""
         with _translated(self._server):
             async with self._sftp.open(self._path(path), "xb") as file:
                 await file.write(content)
@@ -94,7 +94,7 @@ class SftpFiles:
             return True
 
     async def move(self, source: str, target: str) -> None:
-        """Rename in one step; by the plain rename where the server has no other."""
+        """Rename in one step; by the plain rename if the server has no other."""
         with _translated(self._server):
             try:
                 await self._sftp.posix_rename(self._path(source), self._path(target))
@@ -105,13 +105,13 @@ class SftpFiles:
         try:
             await self._sftp.rename(source, target)
         except (asyncssh.SFTPFileAlreadyExists, asyncssh.SFTPFailure):
-            # Servers look at the target first: one that is there does not mean that there was a source.
+            # Servers check the target first: an existing one doesn't mean that there was a source.
             if await self._sftp.exists(source):
                 raise
             raise asyncssh.SFTPNoSuchFile(source) from None
 
     async def remove(self, path: str) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file if it exists."""
         with _translated(self._server), contextlib.suppress(asyncssh.SFTPNoSuchFile):
             await self._sftp.remove(self._path(path))
 
@@ -120,7 +120,7 @@ class SftpFiles:
 
 
 class SftpStore:
-    """The bank's server; each piece of work signs on anew, as bank sessions do not last."""
+    """The bank's server; each piece of work logs in again, since bank sessions don't last."""
 
     def __init__(self, server: SftpServer) -> None:
         if server.key is None and server.password is None:
@@ -129,7 +129,7 @@ class SftpStore:
 
     @contextlib.asynccontextmanager
     async def session(self) -> AsyncIterator[SftpFiles]:
-        """Sign on, once the server has proved to be the bank's."""
+        """Log in, after the server has proved its identity."""
         async with contextlib.AsyncExitStack() as stack:
             with _translated(self._server):
                 connection = await stack.enter_async_context(_connect(self._server))
@@ -154,7 +154,7 @@ def _translated(server: SftpServer) -> Iterator[None]:
 
 
 def _connect(server: SftpServer) -> AbstractAsyncContextManager[asyncssh.SSHClientConnection]:
-    """Use what is stated here and nothing else: no agent, no key and no configuration of this account."""
+    """Use only what is stated here: no agent, key or configuration of this account."""
     return asyncssh.connect(
         server.host,
         server.port,

@@ -1,1 +1,1 @@
-"""Files as the US banks exchange them (Nacha): written, read back, and the answers to them."""
+"""Nacha files as US banks exchange them: writing and reading them, and their returns."""

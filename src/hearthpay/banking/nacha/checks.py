@@ -1,4 +1,4 @@
-"""What a payment must satisfy before it is written, beyond fitting into the width of its fields."""
+"""What a payment must satisfy before it is written, besides fitting its fields."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CENTURY: Final = range(2000, 2100)
 
 
 def check_file(file: NachaFile) -> None:
-    """Raise NachaError for the first thing in the file that the format or the network does not take."""
+    """Raise NachaError for the first thing in the file that the format or the network doesn't accept."""
     check_routing(file.destination, "destination")
     _match(_ORIGIN, file.origin, "origin", "must be nine digits or ten characters, as the bank assigned it")
     if len(file.modifier) != 1 or file.modifier not in _MODIFIERS:
@@ -105,7 +105,7 @@ def _check_name(name: str, length: int, field: str) -> None:
 
 
 def check_routing(routing: str, field: str) -> None:
-    """Raise NachaError unless this is a bank's routing number, its check digit included."""
+    """Raise NachaError unless this is a bank's routing number with a valid check digit."""
     try:
         parse_number("bank_routing", routing)
     except InvalidNumberError as error:
@@ -114,7 +114,7 @@ def check_routing(routing: str, field: str) -> None:
 
 
 def check_account(account: str, field: str) -> None:
-    """Raise NachaError unless an account may have this number."""
+    """Raise NachaError unless this is a possible account number."""
     _match(_ACCOUNT, account, field, "must be 1 to 17 digits, letters or hyphens")
 
 
@@ -124,7 +124,7 @@ def check_trace(trace: str, field: str) -> None:
 
 
 def check_plain(text: str, field: str) -> None:
-    """Raise NachaError unless the text is ASCII that survives being filled with blanks."""
+    """Raise NachaError unless the text is ASCII that survives padding with blanks."""
     _match(_PLAIN, text, field, "must be printable ASCII without blanks at either end")
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with a bank file, said so that it can be found: the line of a file read, the field of one written."""
+"""Errors in a bank file, located precisely: the line of a file read, the field of one written."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 
 class NachaError(ValueError):
-    """A payment that the Nacha format cannot carry, or a file that is not in order.
+    """A payment that the Nacha format can't carry, or an invalid file.
 
     `line` counts from 1 in a file that was read. `field` names the value of a record; for a file to be written,
     `batch` and `entry` are its positions from 0. The message repeats no account number.
@@ -37,7 +37,7 @@ class NachaError(ValueError):
 
 @contextmanager
 def placed(batch: int, entry: int | None = None) -> Iterator[None]:
-    """Tell the position of the batch, and of the entry, in every NachaError that passes."""
+    """Add the position of the batch, and of the entry, to every NachaError that passes through."""
     try:
         yield
     except NachaError as error:

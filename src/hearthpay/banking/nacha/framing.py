@@ -1,7 +1,7 @@
-"""Puts entries between the headers and controls of a file, and takes a file apart that proves to be whole.
+"""Puts entries between the headers and controls of a file, and takes apart a file after checking that it is complete.
 
-What every file has in common, whether it carries payments or returns: the order of the records, counts, entry
-hashes, totals, and blocks of ten. The fields that this module works out, nobody passes in.
+This is what every file has in common, whether it carries payments or returns: the order of the records, counts, entry
+hashes, totals, and blocks of ten. Callers never pass the fields that this module calculates.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Values = Mapping[str, str | int]
 
 @dataclass(frozen=True, slots=True)
 class FramedAddenda:
-    """An addenda record: its type (05, 98, 99), its fields, and where it stands in a file that was read."""
+    """An addenda record: its type (05, 98, 99), its fields, and its position in a file that was read."""
 
     kind: str
     values: Values
@@ -67,18 +67,18 @@ class FramedEntry:
 
     @property
     def is_debit(self) -> bool:
-        """Tell whether the transaction code takes money: its second digit says so."""
+        """Whether the transaction code is a debit: its second digit says so."""
         return str(self.values["transaction_code"])[-1] in _DEBIT_DIGITS
 
     @property
     def is_credit(self) -> bool:
-        """Tell whether the transaction code gives money."""
+        """Whether the transaction code is a credit."""
         return str(self.values["transaction_code"])[-1] in _CREDIT_DIGITS
 
 
 @dataclass(frozen=True, slots=True)
 class FramedBatch:
-    """The fields of a batch header, but for the service class, and its entries."""
+    """The fields of a batch header, except the service class, and its entries."""
 
     values: Values
     entries: tuple[FramedEntry, ...]
@@ -129,7 +129,7 @@ class _Sums:
 
 
 def service_class(entries: Sequence[FramedEntry]) -> int:
-    """Return 220 for credits only, 225 for debits only, 200 for both; raises NachaError for no entry at all."""
+    """Return 220 for credits only, 225 for debits only, 200 for both; raises NachaError if there is no entry."""
     if not entries:
         raise NachaError("must hold at least one entry", field="entries")
     if all(entry.is_credit for entry in entries):
@@ -138,9 +138,9 @@ def service_class(entries: Sequence[FramedEntry]) -> int:
 
 
 def assemble(file: FramedFile) -> bytes:
-    """Return the file's bytes: ASCII, a line feed after each of its records, filled to blocks of ten with nines.
+    """Return the file's bytes: ASCII, a line feed after each record, padded to blocks of ten with nines.
 
-    The same file always gives the same bytes. Raises NachaError for whatever does not fit its field.
+    The same file always gives the same bytes. Raises NachaError for whatever doesn't fit its field.
     """
     if not file.batches:
         raise NachaError("must hold at least one batch", field="batches")
@@ -177,10 +177,10 @@ def _blocks(records: int) -> int:
 
 
 def disassemble(content: bytes) -> FramedFile:
-    """Return the parts of a file, each with its line, once every count, hash and total has been checked.
+    """Return the parts of a file, each with its line, after checking every count, hash and total.
 
-    Lines end with LF or CRLF. The filling of the last block may be left out, as some banks do. Raises NachaError
-    that names the line of the first thing wrong: nothing of such a file may be believed.
+    Lines end with LF or CRLF. The padding of the last block may be missing, as with some banks. Raises NachaError
+    that names the line of the first error: nothing in such a file can be trusted.
     """
     return _Cursor(_records(content)).file()
 
@@ -201,7 +201,7 @@ def _records(content: bytes) -> list[str]:
 
 
 class _Cursor:
-    """Reads records one after the other, each of the type that may stand there."""
+    """Reads records one after the other, checking that each type is allowed at its position."""
 
     def __init__(self, records: list[str]) -> None:
         self._records = records

@@ -20,7 +20,7 @@ FieldKind = Literal["text", "digits", "constant"]
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field: text stands left and is filled with blanks, digits stand right and are filled with zeros."""
+    """One field: text is left-aligned and padded with blanks, digits are right-aligned and padded with zeros."""
 
     name: str
     length: int
@@ -29,7 +29,7 @@ class Field:
 
 
 class Layout:
-    """The fields of one kind of record, in the order in which they stand."""
+    """The fields of one kind of record, in order."""
 
     def __init__(self, name: str, *fields: Field) -> None:
         if sum(field.length for field in fields) != RECORD_LENGTH:
@@ -45,9 +45,9 @@ class Layout:
         )
 
     def read(self, record: str, line: int) -> dict[str, str]:
-        """Return the fields of a record of 94 characters: text without its filling, digits as they stand.
+        """Return the fields of a record of 94 characters: text without padding, digits as they are.
 
-        Raises NachaError, with the line, where digits are missing or a constant is another.
+        Raises NachaError, with the line, for missing digits or a different constant.
         """
         values = {}
         start = 0

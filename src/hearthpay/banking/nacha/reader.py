@@ -1,4 +1,4 @@
-"""Reads our own files back for reconciliation, and refuses what differs in one character from what we write."""
+"""Reads our own files back for reconciliation, and refuses any that differ by one character from what we write."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from hearthpay.clock import BUSINESS_TIME
 def parse_nacha(content: bytes) -> NachaFile:
     """Return the payments of a file that `write_nacha` has written.
 
-    Every count, hash and total is checked, then every character, by writing the file again. Raises NachaError
-    that names the first line which is not in order.
+    Checks every count, hash and total, then every character by writing the file again. Raises NachaError that names
+    the first wrong line.
     """
     framed = disassemble(content)
     file = NachaFile(
@@ -46,7 +46,7 @@ def _line_of(error: NachaError, framed: FramedFile) -> int:
 
 
 def read_date(text: str, line: int, field: str) -> datetime.date:
-    """Return the date that six digits spell; raises NachaError where there is no such day."""
+    """Return the date that six digits spell; raises NachaError if there is no such day."""
     try:
         return datetime.date(2000 + int(text[:2]), int(text[2:4]), int(text[4:6]))
     except ValueError:

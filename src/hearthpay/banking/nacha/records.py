@@ -1,4 +1,4 @@
-"""A file of payments as values: the file, its batches, and the entries that move money into or out of accounts."""
+"""A file of payments as values: the file, its batches, and the entries that debit or credit accounts."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ EntryClass = Literal["PPD", "CCD"]
 """PPD: the account is a person's, as a household's and an employee's are. CCD: it is an organization's."""
 
 PAYROLL: Final = "PAYROLL"
-"""What a batch of wages must be called in its description (Nacha Operating Rules, since 20 March 2026)."""
+"""The description that a batch of wages must have (Nacha Operating Rules, since 20 March 2026)."""
 
 RETRY: Final = "RETRY PYMT"
-"""What a batch must be called that presents returned debits again (Nacha Operating Rules, 2.12.4)."""
+"""The description of a batch that presents returned debits again (Nacha Operating Rules, 2.12.4)."""
 
 REVERSAL: Final = "REVERSAL"
-"""What a batch must be called that takes back payments made in error (Nacha Operating Rules, 2.9)."""
+"""The description of a batch that reverses payments made in error (Nacha Operating Rules, 2.9)."""
 
 
 class TransactionCode(IntEnum):
-    """What an entry does to which kind of account; a prenote moves nothing and only tries the account."""
+    """What an entry does to which kind of account; a prenote moves no money and only tests the account."""
 
     CHECKING_CREDIT = 22
     CHECKING_CREDIT_PRENOTE = 23
@@ -46,12 +46,12 @@ class TransactionCode(IntEnum):
 
     @property
     def is_debit(self) -> bool:
-        """Tell whether it takes money from the account."""
+        """Whether it debits the account."""
         return self % 10 in (7, 8)
 
     @property
     def is_prenote(self) -> bool:
-        """Tell whether it moves nothing."""
+        """Whether it moves no money."""
         return self % 10 in (3, 8)
 
 
@@ -59,10 +59,10 @@ class TransactionCode(IntEnum):
 class Entry:
     """One payment. `amount_cents` is zero for a prenote, and only for one.
 
-    `routing` has nine digits; `account` up to seventeen digits, letters or hyphens. `name` may be spelled in any
-    way and is written in upper-case ASCII. `identification` is the payer's own number for the receiver, and never
-    a Social Security number. `trace` has fifteen digits, the first eight those of the batch's `odfi`.
-    `information` goes into an addenda record of up to 80 characters.
+    `routing` has nine digits; `account` up to seventeen digits, letters or hyphens. `name` may be spelled in any way
+    and is written in upper-case ASCII. `identification` is the payer's own number for the receiver, never a Social
+    Security number. `trace` has fifteen digits, the first eight those of the batch's `odfi`. `information` goes into
+    an addenda record of up to 80 characters.
     """
 
     code: TransactionCode
@@ -79,9 +79,9 @@ class Entry:
 class Batch:
     """Payments of one company with one description for one day.
 
-    `company_id` has up to ten digits or letters, as the bank assigned it (often 1 and the EIN); `odfi` the first
-    eight digits of the routing number of the bank that originates. `effective_date` is the day of settlement.
-    `number` ascends within the file.
+    `company_id` has up to ten digits or letters, as assigned by the bank (often 1 and the EIN); `odfi` is the first
+    eight digits of the originating bank's routing number. `effective_date` is the day of settlement. `number` ascends
+    within the file.
     """
 
     number: int
@@ -97,12 +97,12 @@ class Batch:
 
     @property
     def total_debit_cents(self) -> int:
-        """What the batch takes."""
+        """The sum of the batch's debits."""
         return sum(entry.amount_cents for entry in self.entries if entry.code.is_debit)
 
     @property
     def total_credit_cents(self) -> int:
-        """What the batch gives."""
+        """The sum of the batch's credits."""
         return sum(entry.amount_cents for entry in self.entries if not entry.code.is_debit)
 
 
@@ -110,8 +110,8 @@ class Batch:
 class NachaFile:
     """One file for the bank.
 
-    `destination` is the bank's routing number; `origin` nine digits or up to ten characters, as the bank assigned
-    it. `modifier` (A to Z, 0 to 9) tells the files of one day apart. `created_at` is an aware instant, written in
+    `destination` is the bank's routing number; `origin` nine digits or up to ten characters, as assigned by the bank.
+    `modifier` (A to Z, 0 to 9) distinguishes the files of one day. `created_at` is an aware instant, written in
     Eastern time to the minute.
     """
 

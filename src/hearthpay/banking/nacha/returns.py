@@ -1,6 +1,6 @@
-"""Takes in what the bank sends back: payments it returned, and notices that an account's numbers have changed.
+"""Reads what the bank sends back: returned payments, and notices that an account's numbers have changed.
 
-A file is believed whole or not at all. The same module builds such files, as the simulated bank sends them.
+A file is accepted completely or not at all. The same module builds such files for the simulated bank.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _CHANGES: Final = "COR"
 _RETURNABLE: Final = ("PPD", "CCD", "WEB", "TEL")
 _RETURN_CODE: Final = re.compile(r"R[0-9]{2}")
 _CHANGE_CODE: Final = re.compile(r"C[0-9]{2}")
-# Codes with which banks dispute returns among themselves, in records of another layout.
+# Codes that banks use to dispute returns among themselves, in records of another layout.
 _BETWEEN_BANKS: Final = range(61, 78)
 _REFUSED_CHANGES: Final = range(61, 70)
 _RETURNED_CODES: Final = {
@@ -45,7 +45,7 @@ _DATE: Final = "%y%m%d"
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """A payment that came back. `amount_cents` is zero for a prenote; `transaction_code` is 21, 26, 31 or 36.
+    """A returned payment. `amount_cents` is zero for a prenote; `transaction_code` is 21, 26, 31 or 36.
 
     `original_trace` is the trace number under which the payment was sent, `original_rdfi` the first eight digits of
     its routing number; `trace` is the bank's own number of the return.
@@ -66,13 +66,13 @@ class Return:
 
     @property
     def is_debit(self) -> bool:
-        """Tell whether the payment took money from the account."""
+        """Whether the payment debited the account."""
         return self.transaction_code in (26, 36)
 
 
 @dataclass(frozen=True, slots=True)
 class AccountCorrection:
-    """What the bank says is right; None where it says nothing."""
+    """The bank's corrections; None for what isn't corrected."""
 
     routing: str | None = field(default=None, repr=False)
     account: str | None = field(default=None, repr=False)
@@ -83,10 +83,10 @@ class AccountCorrection:
 
 @dataclass(frozen=True, slots=True)
 class ChangeNotice:
-    """A notice that later payments to this account must be other (the payment itself went through).
+    """A notice that later payments to this account must change (the payment itself went through).
 
-    `correction` is None where the bank's data cannot be right; `refusal` is then the code (C65 to C69) with which
-    the notice is refused within 15 days. A code that corrects no account (C13) has neither.
+    `correction` is None if the bank's data can't be right; `refusal` is then the code (C65 to C69) with which to
+    refuse the notice within 15 days. A code that corrects no account (C13) has neither.
     """
 
     original_trace: str
@@ -100,7 +100,7 @@ class ChangeNotice:
 
 @dataclass(frozen=True, slots=True)
 class ReturnFile:
-    """What one file of the bank says."""
+    """The contents of one file from the bank."""
 
     created_on: datetime.date
     modifier: str
@@ -109,9 +109,9 @@ class ReturnFile:
 
 
 def parse_returns(content: bytes) -> ReturnFile:
-    """Return what the bank's file says, when every count, hash and total in it is right.
+    """Return the contents of the bank's file, after checking every count, hash and total.
 
-    Raises NachaError with the line and the reason for a file that was tampered with or cut, or that holds anything
+    Raises NachaError with the line and the reason for a file that was altered or truncated, or that contains anything
     but returns (addenda 99) and notifications of change (addenda 98). No part of such a file counts.
     """
     framed = disassemble(content)
@@ -166,7 +166,7 @@ def _return(batch: FramedBatch, entry: FramedEntry, addenda: FramedAddenda) -> R
 
 def _date_of_death(addenda: FramedAddenda) -> datetime.date | None:
     text = addenda.text("date_of_death")
-    # Some banks fill the field with zeros where nobody has died.
+    # Some banks fill the field with zeros when nobody has died.
     if not text.strip("0"):
         return None
     if len(text) != 6 or not text.isdigit():
@@ -218,7 +218,7 @@ _CORRECTED: Final = {
     "C07": (_ROUTING, _Part("account", 9, 26, "C68"), _Part("account_type", 26, 28, "C69")),
     "C09": (_Part("identification", 0, 22, "C65"),),
 }
-"""Where the corrected data stands (Nacha Operating Rules, Appendix Five)."""
+"""Where the corrected data is (Nacha Operating Rules, Appendix Five)."""
 
 
 def _read_correction(code: str, data: str, *, debit: bool) -> tuple[AccountCorrection | None, str | None]:
@@ -234,7 +234,7 @@ def _read_correction(code: str, data: str, *, debit: bool) -> tuple[AccountCorre
         values[part.name] = value
         rest = rest[: part.start] + " " * (part.end - part.start) + rest[part.end :]
     if rest.strip():
-        # Something stands where nothing may: the data was written for another code.
+        # A field that must be empty isn't: the data was written for another code.
         return None, "C65"
     kind = values.pop("account_type", None)
     return AccountCorrection(
@@ -261,7 +261,7 @@ def _codes(*, debit: bool) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """The bank's answer to the entry of this trace number: it is returned for the reason `code`."""
+    """The bank's response to the entry of this trace number: returned for the reason `code`."""
 
     trace: str
     code: str
@@ -271,7 +271,7 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The bank's answer to the entry of this trace number: it went through, but `correction` is right from now on."""
+    """The bank's response to the entry of this trace number: it went through, but `correction` applies from now on."""
 
     trace: str
     code: str
@@ -286,11 +286,11 @@ def build_returns(
     modifier: str = "A",
     first_sequence: int = 1,
 ) -> bytes:
-    """Return the file with which the bank answers to entries of `file`, as banks write it.
+    """Return the file with which the bank responds to entries of `file`, as banks write it.
 
     The bank of `file.destination` sends it to `file.origin`; its own trace numbers count from `first_sequence`.
-    Raises NachaError for a trace number that the file does not hold, a correction that does not belong to its code,
-    and no answer at all.
+    Raises NachaError for a trace number that the file doesn't have, a correction that doesn't belong to its code, and
+    no response at all.
     """
     if created_at.utcoffset() is None:
         raise NachaError("must have a timezone", field="created_at")

@@ -1,4 +1,4 @@
-"""Spells names in the letters that every bank's system reads: upper-case ASCII."""
+"""Spells names in the letters that every bank's system can read: upper-case ASCII."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ COMPANY_NAME_LENGTH: Final = 16
 NAME_LENGTH: Final = 22
 BANK_NAME_LENGTH: Final = 23
 
-# Letters that Unicode does not take apart into a base letter and an accent.
+# Letters that Unicode doesn't decompose into a base letter and an accent.
 _SPELLINGS: Final = str.maketrans(
     {
         "Æ": "AE",
@@ -37,10 +37,9 @@ _UNREADABLE: Final = re.compile(r"[^0-9A-Z./()&' -]+")
 
 
 def ach_text(text: str, length: int) -> str:
-    """Return the text in upper-case ASCII, its accents dropped, cut to `length` characters.
+    """Return the text in upper-case ASCII, without accents, cut to `length` characters.
 
-    What cannot be spelled becomes a space, and spaces are drawn together; a text without one readable letter
-    comes back empty.
+    What can't be spelled becomes a space, and spaces are collapsed; a text without a readable letter becomes empty.
     """
     plain = unicodedata.normalize("NFKD", text.upper().translate(_SPELLINGS))
     letters = "".join(character for character in plain if not unicodedata.combining(character))

@@ -1,4 +1,4 @@
-"""Writes payments as a Nacha file, the same bytes for the same payments."""
+"""Writes payments as a Nacha file; the same payments give the same bytes."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from hearthpay.banking.nacha.text import BANK_NAME_LENGTH, COMPANY_NAME_LENGTH, 
 from hearthpay.clock import BUSINESS_TIME
 
 _DATE: Final = "%y%m%d"
-# Not an agency of the federal government, which alone is another.
+# Not an agency of the federal government, the only originator with another value.
 _ORIGINATOR_STATUS: Final = "1"
 
 
 def write_nacha(file: NachaFile) -> bytes:
-    """Return the file as the bank takes it: lines of 94 characters, each ended by a line feed, in blocks of ten.
+    """Return the file in the bank's format: lines of 94 characters, each ended by a line feed, in blocks of ten.
 
     Names are spelled in upper-case ASCII and cut to their fields; nothing else is altered. Raises NachaError for
-    whatever the format cannot carry. Source: Nacha Operating Rules, Appendix Three.
+    whatever the format can't carry. Source: Nacha Operating Rules, Appendix Three.
     """
     check_file(file)
     return assemble(
@@ -56,7 +56,7 @@ def file_values(
     modifier: str,
     reference: str = "",
 ) -> dict[str, str | int]:
-    """Return the fields of a file header; a routing number stands right in its ten positions."""
+    """Return the fields of a file header; a routing number is right-aligned in its ten positions."""
     created = created_at.astimezone(BUSINESS_TIME)
     return {
         "destination": destination.rjust(10),

@@ -39,7 +39,7 @@ OLDEST_SERVER: Final = 150000
 
 _LOCK = 0x48454152544850  # "HEARTHP": the advisory lock by which servers that start together take turns
 _TURN = threading.Lock()  # Alembic keeps the migration under way in module globals: one thread at a time
-# A migration of much data takes its time; and a pooler may hand us a connection that somebody else has set up.
+# Migrating much data takes time; and a pooler may give us a connection that another client has configured.
 _SETTINGS = text(
     "SELECT set_config('search_path', 'public', true), set_config('TimeZone', 'UTC', true), "
     "set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true), "
@@ -47,7 +47,7 @@ _SETTINGS = text(
 )
 _INSUFFICIENT_PRIVILEGE: Final = "42501"
 _LOCK_NOT_AVAILABLE: Final = "55P03"
-# Whoever waits for a table's lock makes all others wait who come after him, even those who only read.
+# A session that waits for a table's lock blocks all later ones, even those that only read.
 _LOCKS_AT_ONCE: Final = text("SELECT set_config('lock_timeout', '3s', true)")
 _BUSY: Final = "others use the tables that a migration changes: try again when less is going on"
 _REPEATS: Final = 20
@@ -56,11 +56,11 @@ _log = structlog.get_logger("hearthpay.migrations")
 
 
 class MigrationError(Exception):
-    """The schema cannot be brought to this program's version; the message says why."""
+    """The schema can't be brought to this program's version; the message says why."""
 
 
 class TablesBusyError(MigrationError):
-    """Somebody holds a table that a migration changes: it may succeed a moment later."""
+    """Another session holds a table that a migration changes; a retry may succeed."""
 
 
 def newest_revision() -> str:
@@ -80,12 +80,12 @@ class Migration:
     database: str
     roles: Roles
     server_version: int
-    """In the form of `server_version_num`."""
+    """In the format of `server_version_num`."""
 
     def upgrade(self, revision: str) -> Installation | None:
-        """Bring the schema to `revision`; return what the database then is, None before it could say.
+        """Bring the schema to `revision`; return the installation, None before the schema describes it.
 
-        Raises MigrationError for a schema which a newer program has made, before anything of it is touched.
+        Raises MigrationError for a schema made by a newer program, before changing anything.
         """
         _require_known(self.driver)
         settle_roles(self.driver, self.roles)
@@ -103,16 +103,17 @@ class Migration:
 
 
 def knows(revision: str | None) -> bool:
-    """Return whether the schema of this revision is one that this program can make and bring up to date."""
+    """Return whether this program can create the schema of this revision and upgrade it."""
     return revision in {each.revision for each in _scripts().walk_revisions()}
 
 
 def migrate(owner_url: str | URL, *, revision: str = "head") -> Installation | None:
-    """Bring the schema to its newest version, or to `revision`; changes nothing when it is there already.
+    """Migrate the schema to its newest version, or to `revision`; changes nothing if it is there already.
 
-    Everything happens in one transaction, so an interrupted migration leaves no trace. It waits 3 seconds for a table's
-    lock, lets everybody pass, and begins anew, for about two minutes. Return what the database then is (None only for a
-    `revision` before it could say). Raises as `migrating` and Migration.upgrade, TablesBusyError at last.
+    Everything happens in one transaction, so an interrupted migration leaves no trace. It waits 3 seconds for a
+    table's lock, lets others pass, and tries again, for about two minutes. Return the installation (None only for a
+    `revision` before the schema describes it). Raises as `migrating` and Migration.upgrade, and finally
+    TablesBusyError.
     """
     for left in reversed(range(_REPEATS)):
         try:
@@ -129,9 +130,10 @@ def migrate(owner_url: str | URL, *, revision: str = "head") -> Installation | N
 
 @contextmanager
 def migrating(owner_url: str | URL) -> Iterator[Migration]:
-    """One transaction in which the schema may be made and changed; servers which start together wait for each other.
+    """Open one transaction in which the schema may be created and changed; servers that start together wait for each
+    other.
 
-    `owner_url` logs in as the role which owns, or will own, the tables; it may lead through a pooler. Raises
+    `owner_url` logs in as the role that owns, or will own, the tables; it may lead through a pooler. Raises
     MigrationError for a PostgreSQL before 15, missing privileges or another's tables, and DatabaseUnavailable.
     """
     target, arguments = engine_arguments(owner_url)
@@ -156,7 +158,7 @@ def migrating(owner_url: str | URL) -> Iterator[Migration]:
 
 
 def read(owner_url: str | URL) -> Installation:
-    """Return what the database is, without changing it. Raises MigrationError and DatabaseUnavailable."""
+    """Return the installation without changing it. Raises MigrationError and DatabaseUnavailable."""
     target, arguments = engine_arguments(owner_url)
     engine = create_engine(target, connect_args=arguments, poolclass=NullPool, hide_parameters=True)
     try:

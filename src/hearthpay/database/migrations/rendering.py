@@ -1,7 +1,7 @@
-"""Puts what a landed migration says into the words of the server and the database at hand.
+"""Adapts landed migrations to the server's version and the database's role names.
 
-Landed migrations are never edited. They were written for PostgreSQL 18, and call the acting roles `hearthpay_service`
-and `hearthpay_worker`: their names in a database called `hearthpay`, which stand for its own in any other.
+Landed migrations are never edited. They were written for PostgreSQL 18, and name the acting roles `hearthpay_service`
+and `hearthpay_worker`: those of a database called `hearthpay`, which stand for its own roles in any other.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import psycopg
 
 from hearthpay.database.installation import Roles
 
-# Each rule: the first version that understands the words, the words, and what to say before it.
+# Each rule: the first version that understands the syntax, the syntax, and its replacement.
 _OLDER_WORDS = (
-    # Such a default is never used, and later migrations drop it: ids are made by the program.
+    # Such a default is never used, and later migrations drop it: the program generates ids.
     (180000, "uuidv7()", "gen_random_uuid()"),
     # Before 16 every membership allows SET, and whether it inherits is the member's own attribute.
     (160000, " WITH SET TRUE, INHERIT FALSE", ""),
     (160000, "'SET')", "'MEMBER')"),
 )
-# Before 17 a value that was added to an enumeration cannot be used in the same transaction, not even where the type
-# itself was made in it: there the types are made with all their values at once. Their order says nothing.
+# Before 17 a value added to an enumeration can't be used in the same transaction, even if the type was
+# created in it: there the types are created with all their values at once. Their order means nothing.
 _WHOLE_TYPES = (
     (
         170000,
@@ -39,14 +39,14 @@ _ADDED_VALUE = re.compile(r"ALTER TYPE procrastinate_job_\w+ ADD VALUE '\w+'(?: 
 
 
 def rendering_cursor(roles: Roles, server_version: int) -> type[psycopg.Cursor[Any]]:
-    """Return a cursor that renders every statement for a server of this version and a database with these roles."""
+    """Return a cursor that adapts every statement to a server of this version and a database with these roles."""
     words = [("hearthpay_service", roles.service), ("hearthpay_worker", roles.worker)]
     rules = _OLDER_WORDS + _WHOLE_TYPES
     words += [(written, said) for since, written, said in rules if server_version < since]
     whole_types = server_version < _WHOLE_TYPES[0][0]
 
     class RenderingCursor(psycopg.Cursor[Any]):
-        """Sends what it is given in this database's words."""
+        """Executes statements as adapted to this database."""
 
         def execute(self, query: Any, *arguments: Any, **options: Any) -> Self:
             """As psycopg's own."""

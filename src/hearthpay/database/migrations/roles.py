@@ -1,4 +1,4 @@
-"""Gives a database the roles of its name, also one that came with those of another: a copy, a restored backup."""
+"""Gives a database the roles of its name, even if it came with those of another: a copy, a restored backup."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _log = structlog.get_logger(__name__)
 
 _Connection = psycopg.Connection[tuple[object, ...]]
 
-# The policy by which a role acts tells who it is, whatever the database is called today.
+# The policy of a role identifies it, whatever the database is called today.
 _ACTING: Final = {"service": "tenant", "worker": "worker"}
 _ROLE_IN_POLICIES: Final = (
     "SELECT DISTINCT pg_get_userbyid(acting) FROM pg_policy p JOIN pg_class c ON c.oid = p.polrelid, "
@@ -25,7 +25,7 @@ _POLICIES: Final = (
     "SELECT p.polname, c.relnamespace::regnamespace::text, c.relname "
     "FROM pg_policy p JOIN pg_class c ON c.oid = p.polrelid WHERE to_regrole(quote_ident(%s)) = ANY(p.polroles)"
 )
-# What the role was granted in this database: the object as GRANT names it, and the privilege.
+# The role's grants in this database: the object as GRANT names it, and the privilege.
 _GRANTS: Final = """
     WITH granted AS (
         SELECT 'SCHEMA ' || quote_ident(nspname) AS object, a.* FROM pg_namespace, aclexplode(nspacl) a
@@ -48,10 +48,10 @@ _ROLE: Final = "SELECT rolsuper OR rolbypassrls OR rolcreaterole FROM pg_roles W
 
 
 def settle_roles(connection: _Connection, roles: Roles) -> None:
-    """Hand what another name's roles may do here to this database's own; nothing for one without a schema yet.
+    """Transfer the rights of another name's roles in this database to its own; does nothing without a schema.
 
-    Also keeps strangers out: whoever is not named may neither connect nor make temporary tables. Raises
-    ForeignSchemaError where a role could bypass the policies.
+    Also keeps others out: roles that aren't named may neither connect nor create temporary tables. Raises
+    ForeignSchemaError if a role could bypass the policies.
     """
     with connection.cursor() as cursor:
         for part, policy in _ACTING.items():
@@ -68,7 +68,7 @@ def settle_roles(connection: _Connection, roles: Roles) -> None:
 
 
 def _make(cursor: psycopg.Cursor[tuple[object, ...]], role: str) -> None:
-    """Have the role, able to connect, and ours to become."""
+    """Create the role if needed, able to connect, and make us a member of it."""
     name = Identifier(role)
     if cursor.execute(_ROLE, (role,)).fetchone() is None:
         cursor.execute(
@@ -90,7 +90,7 @@ def _make(cursor: psycopg.Cursor[tuple[object, ...]], role: str) -> None:
 
 
 def _forget_settings(cursor: psycopg.Cursor[tuple[object, ...]], role: str) -> None:
-    """Every role may give itself settings for its next logins, one that was abused as well: ours have none."""
+    """Every role, even a compromised one, may store settings for its next logins: ours have none."""
     try:
         with cursor.connection.transaction():
             cursor.execute(SQL("ALTER ROLE {} RESET ALL").format(Identifier(role)))
@@ -111,7 +111,7 @@ def _hand_over(cursor: psycopg.Cursor[tuple[object, ...]], old: str, new: str) -
     for obj, privilege in cursor.execute(_GRANTS, (old,)).fetchall():
         column = str(obj).startswith("(")
         place = f"{privilege} {obj}" if column else f"{privilege} ON {obj}"
-        # The catalogue itself has quoted these names.
+        # The catalog has quoted these names itself.
         cursor.execute(SQL(f"GRANT {place} TO {{}}").format(Identifier(new)))
         cursor.execute(SQL(f"REVOKE {place} FROM {{}}").format(Identifier(old)))
     cursor.execute(_formatted(cursor, "REVOKE ALL ON DATABASE {} FROM {}", Identifier(old)))
@@ -119,7 +119,7 @@ def _hand_over(cursor: psycopg.Cursor[tuple[object, ...]], old: str, new: str) -
 
 
 def _drop_if_unused(cursor: psycopg.Cursor[tuple[object, ...]], role: str) -> None:
-    """A role that nobody logs in as and that no other database knows has done its work."""
+    """Drop a role that nobody logs in as and that no other database uses."""
     if cursor.execute("SELECT rolcanlogin FROM pg_roles WHERE rolname = %s", (role,)).fetchone() != (False,):
         return
     kept = (psycopg.errors.DependentObjectsStillExist, psycopg.errors.InsufficientPrivilege)
@@ -128,7 +128,7 @@ def _drop_if_unused(cursor: psycopg.Cursor[tuple[object, ...]], role: str) -> No
 
 
 def _formatted(cursor: psycopg.Cursor[tuple[object, ...]], statement: str, *names: Identifier) -> Composed:
-    """Return the statement about this database, whose name comes first."""
+    """Return the statement with this database's name as its first identifier."""
     row = cursor.execute("SELECT current_database()").fetchone()
     assert row is not None
     return SQL(statement).format(Identifier(str(row[0])), *names)

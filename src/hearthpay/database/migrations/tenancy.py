@@ -1,7 +1,7 @@
-"""The guard of a tenant's table, for migrations: who sees which of its rows, in the one form that all tables have.
+"""Row-level security of a tenant's table, for migrations: who sees which rows, in the one form that all tables have.
 
-Migrations that have landed say what these functions say, so what they return is as frozen as they are: a table that
-needs another guard gets another function.
+Landed migrations depend on these functions, so their results are as frozen as the migrations: a table that needs
+other policies gets another function.
 """
 
 from __future__ import annotations
@@ -28,18 +28,19 @@ ACTS_AS_OWNER: Final = (
     "current_user = (SELECT pg_get_userbyid(o.relowner) FROM pg_catalog.pg_class o "
     "WHERE o.oid = 'public.installation'::regclass)"
 )
-"""The condition by which a restrictive policy excepts the owner, who may have inherited the role that it is for.
+"""The condition by which a restrictive policy excludes the owner, who may have inherited its role.
 
-It is written last, so that it is evaluated where all else hides the row, and its subselect once a statement.
+It is written last, so that it is evaluated only if everything else hides the row, and its subselect once per
+statement.
 """
 
 
 def guard_of_household(table: str) -> str:
     """Return the statements that bind a table's rows to their household.
 
-    The table has `organization_id`, `sandbox` and `employer_id`. The service sees the rows of the transaction's tenant,
-    one household's where it is confined to one; the worker sees all, the owner too; nobody else anything. What each may
-    do with what it sees is granted apart.
+    The table has `organization_id`, `sandbox` and `employer_id`. The service sees the rows of the transaction's
+    tenant, or of one household if confined to it; the worker and the owner see all; nobody else anything. Rights on
+    the visible rows are granted separately.
     """
     return (_CLOSED + _TENANT + _WORKER).format(table=table, visible=f"{_OF_ORGANIZATION} AND {_HOUSEHOLD}")
 
@@ -50,5 +51,5 @@ def guard_of_organization(table: str) -> str:
 
 
 def guard_of_worker(table: str) -> str:
-    """Return the statements that keep a table for the owner and the worker: it is no tenant's."""
+    """Return the statements that restrict a table without tenants to the owner and the worker."""
     return (_CLOSED + _WORKER).format(table=table)

@@ -1,6 +1,7 @@
-"""The wage file EFW2 that the Social Security Administration takes instead of Forms W-2 on paper: written, and read.
+"""The wage file EFW2 that the Social Security Administration accepts instead of Forms W-2 on paper: writing and
+reading it.
 
-Layout by Publication 42-007, as data (``layout.toml``); what it lacks for a year is said by `Efw2Layout.status`.
+The layout follows Publication 42-007, as data (``layout.toml``); `Efw2Layout.status` says what is missing for a year.
 """
 
 from hearthpay.documents.efw2.layout import Efw2Layout, efw2_layout

@@ -1,4 +1,4 @@
-"""The layout of SSA's wage file EFW2 by tax year, read from ``layout.toml``: which field stands where."""
+"""The layout of the SSA's wage file EFW2 by tax year, read from ``layout.toml``: the position of every field."""
 
 import functools
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ _KINDS: Final = (
 
 
 class Efw2LayoutError(Exception):
-    """The layout's file leaves a gap, or says something twice."""
+    """The layout's file has a gap, or defines something twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Efw2Field:
 
     allowed: tuple[str, ...]
     code: str | None
-    """The code of box 12 that stands in it."""
+    """The code of box 12 that the field holds."""
 
     @property
     def length(self) -> int:
@@ -49,16 +49,16 @@ class Efw2Layout:
 
     tax_year: int
     status: FormStatus
-    """Draft: the year's publication was not read; the file may be refused, or lack what is new."""
+    """Draft: the year's publication hasn't been read; the file may be refused, or lack new fields."""
 
     records: Mapping[str, tuple[Efw2Field, ...]]
     states_without_records: frozenset[str]
     tax_type: str
     tax_types: Mapping[str, str]
-    """What a local tax is by state, where it is not `tax_type`."""
+    """The type of a local tax by state, if it isn't `tax_type`."""
 
     def field_of_code(self, code: str) -> tuple[str, Efw2Field] | None:
-        """Return the record and field that hold a code of box 12; None where the layout has none."""
+        """Return the record and field for a code of box 12; None if the layout has none."""
         for record in ("RW", "RO"):
             for field in self.records[record]:
                 if field.code == code:

@@ -1,4 +1,4 @@
-"""What letters a wage file knows: capitals without accents, digits, and few marks between them."""
+"""The characters of a wage file: capitals without accents, digits, and a few punctuation marks."""
 
 import re
 import unicodedata
@@ -23,8 +23,8 @@ def _capitals(text: str) -> str:
 
 
 def name_letters(text: str) -> str:
-    """Return a person's name in the letters of the file: of other scripts as they are written in Latin letters, which
-    should be as on the Social Security card. Empty where nothing of it can be written.
+    """Return a person's name in the file's characters, other scripts transliterated; it should be as on the Social
+    Security card. Empty if nothing of it can be written.
     """
     written = _SPACES.sub(" ", _NAME.sub("", _capitals(text))).strip()
     return written if any(each.isalpha() for each in written) else ""

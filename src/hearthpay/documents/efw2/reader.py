@@ -1,6 +1,6 @@
 """Reads a wage file EFW2 and checks it as the SSA would: each field, the order of records, counts, sums, and wages.
 
-What it finds wrong names the record and the field (`Efw2Error`); a file that is cut off is wrong where it ends.
+Errors name the record and the field (`Efw2Error`); a truncated file is wrong at its end.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ _FOLLOWS: Final = {
     "RU": {"RE", "RF"},
     "RF": set(),
 }
-"""Which records may follow which."""
+"""Which record types may follow which."""
 
 _REQUIRED: Final = {
     "RA": (
@@ -41,7 +41,7 @@ _REQUIRED: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Efw2File:
-    """A file that was read and found right."""
+    """A file that was read and found correct."""
 
     tax_year: int
     records: tuple[Efw2Record, ...]
@@ -58,7 +58,7 @@ class Efw2File:
 
 
 def read_efw2(data: bytes) -> Efw2File:
-    """Return what a wage file says; raises `Efw2Error` for the first thing that is wrong with it."""
+    """Return the contents of a wage file; raises `Efw2Error` for the first error in it."""
     lines = _lines(data)
     layout = _layout_of(lines)
     records = [read_record(layout, number, line) for number, line in enumerate(lines, start=1)]
@@ -136,7 +136,7 @@ def _check_required(layout: Efw2Layout, record: Efw2Record) -> None:
 
 
 def _employers(records: Sequence[Efw2Record]) -> list[tuple[int, int]]:
-    """Return where the records of each employer begin and end, totals included."""
+    """Return the start and end of each employer's records, totals included."""
     starts = [place for place, record in enumerate(records) if record.kind == "RE"]
     return list(zip(starts, [*starts[1:], len(records) - 1], strict=True))
 

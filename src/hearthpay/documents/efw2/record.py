@@ -1,4 +1,4 @@
-"""One record of a wage file: 512 characters, written and read field by field as the layout says."""
+"""One record of a wage file: 512 characters, written and read field by field according to the layout."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ Efw2Value = str | int
 
 
 class Efw2Error(ValueError):
-    """A wage file that cannot be right: which record (counted from 1), which field, and why."""
+    """An invalid wage file: which record (counted from 1), which field, and why."""
 
     def __init__(self, number: int, record: str, field: str, reason: str) -> None:
         super().__init__(f"record {number} ({record}), {field}: {reason}")
@@ -35,14 +35,14 @@ class Efw2Record:
         return value
 
     def text(self, key: str) -> str:
-        """Return what a field says."""
+        """Return the text of a field."""
         return str(self.values[key])
 
 
 def write_record(layout: Efw2Layout, record: str, values: Mapping[str, Efw2Value]) -> str:
-    """Return a record's 512 characters; what is not told is blank, or zeros for amounts.
+    """Return a record's 512 characters; missing values are blank, or zeros for amounts.
 
-    Raises `ValueError` for a key that the record has not, and for what does not fit.
+    Raises `ValueError` for a key that the record doesn't have, and for a value that doesn't fit.
     """
     fields = layout.records[record]
     unknown = values.keys() - {field.key for field in fields}
@@ -64,7 +64,7 @@ def _written(record: str, field: Efw2Field, value: Efw2Value | None) -> str:
 
 
 def read_record(layout: Efw2Layout, number: int, line: str) -> Efw2Record:
-    """Return the values of a record; raises `Efw2Error` naming the field that is wrong."""
+    """Return the values of a record; raises `Efw2Error` naming the wrong field."""
     kind = line[:2]
     if kind not in layout.records:
         raise Efw2Error(number, kind or "?", "Record Identifier", "names no record")
@@ -88,7 +88,7 @@ def _is_number(raw: str) -> bool:
 
 
 def _wrong(field: Efw2Field, raw: str) -> str | None:
-    """Return what is wrong with a field's characters; None where nothing is."""
+    """Return what is wrong with a field's characters, or None."""
     blank = not raw.strip(" ")
     reasons = {
         "blank": None if blank else "must be blank",

@@ -1,4 +1,4 @@
-"""What a household sends to the SSA: its Forms W-2 of a year, who sends them, and what is still missing to do so."""
+"""What a household sends to the SSA: its Forms W-2 of a year, the submitter, and what is still missing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ _USER_ID = 8
 
 
 class SubmissionError(ValueError):
-    """The file cannot be written: each thing that is missing, or has no place in it."""
+    """The file can't be written: lists everything that is missing or doesn't fit."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("; ".join(problems))
@@ -25,10 +25,10 @@ class SubmissionError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submitter:
-    """Who uploads the file. What is None is the household's own."""
+    """Who uploads the file. Fields that are None take the household's own values."""
 
     user_id: str | None
-    """Of Business Services Online: eight letters and digits, of the person who attests to the file."""
+    """The Business Services Online user id of the person who attests to the file: eight letters and digits."""
 
     contact_name: str | None = None
     phone: str | None = None
@@ -42,23 +42,23 @@ class Submitter:
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """The Forms W-2 of a household's year, each with whose it is."""
+    """The Forms W-2 of a household's year, each with its employee."""
 
     tax_year: int
     household: HouseholdIdentity
     forms: Sequence[tuple[W2, EmployeeIdentity]]
     submitter: Submitter
     terminating: bool = False
-    """Whether the household employs nobody any more."""
+    """Whether the household no longer employs anyone."""
 
     @property
     def sender_address(self) -> PostalAddress | None:
-        """Where the submitter is."""
+        """The submitter's address."""
         return self.submitter.address or self.household.address
 
     @property
     def contact(self) -> tuple[str, str, str]:
-        """Name, telephone number and mail address of whom the SSA may ask."""
+        """Name, phone number and email address of the contact for the SSA."""
         household = self.household
         return (
             self.submitter.contact_name or household.contact_name or household.name,
@@ -68,13 +68,13 @@ class Submission:
 
 
 def digits_of(phone: str) -> str:
-    """Return a telephone number's digits, without the country's."""
+    """Return a phone number's digits, without the country code."""
     digits = "".join(letter for letter in phone if letter.isascii() and letter.isdigit())
     return digits[1:] if len(digits) == 11 and digits.startswith("1") else digits
 
 
 def check(submission: Submission, layout: Efw2Layout) -> None:
-    """Raise `SubmissionError` with everything that keeps the file from being written."""
+    """Raise `SubmissionError` with everything that prevents the file from being written."""
     problems = [*_of_household(submission), *_of_submitter(submission)]
     if not submission.forms:
         problems.append("there is no Form W-2 to send")

@@ -1,4 +1,4 @@
-"""Writes the wage file EFW2 of a household's year, and reads it back before anybody gets it."""
+"""Writes the wage file EFW2 of a household's year, and reads it back before anyone gets it."""
 
 from typing import Final
 
@@ -19,10 +19,10 @@ LINE_END: Final = "\r\n"
 
 
 def write_efw2(submission: Submission) -> bytes:
-    """Return the file: ASCII, 512 characters a record and a line end after each.
+    """Return the file: ASCII, 512 characters per record and a line end after each.
 
-    Raises `SubmissionError` for what is missing or has no place in it, `FormNotKnownError` for a year without layout,
-    and `Efw2Error` where the figures are such that the SSA would refuse them.
+    Raises `SubmissionError` for what is missing or doesn't fit, `FormNotKnownError` for a year without a layout, and
+    `Efw2Error` if the SSA would refuse the figures.
     """
     layout = efw2_layout(submission.tax_year)
     check(submission, layout)

@@ -1,4 +1,4 @@
-"""What the ledger holds of a household's year, as plain data: who was paid, by which paychecks, and prior wages."""
+"""The ledger of a household's year as plain data: who was paid, by which paychecks, and prior wages."""
 
 import datetime
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -24,12 +24,12 @@ FUTA: Final = "US-FUTA"
 CREDIT_REDUCTION: Final = "US-FUTA-CR"
 
 MAY_BE_PAID_FOR: Final = frozenset({SOCIAL_SECURITY, MEDICARE})
-"""The employee's lines that a household may pay from its own funds without their becoming wages of these taxes."""
+"""The employee's lines that a household may pay from its own funds without adding wages subject to these taxes."""
 
 
 @dataclass(frozen=True, slots=True)
 class BookedPaycheck:
-    """A paycheck of the ledger with the dates of its payroll, also one that undoes another."""
+    """A paycheck of the ledger with the dates of its payroll; it may be a reversal."""
 
     id: UUID
     payroll_id: UUID
@@ -39,20 +39,20 @@ class BookedPaycheck:
     pay_frequency: str
     paycheck: PaycheckRow
     reverses: UUID | None = None
-    """The paycheck that this one undoes."""
+    """The paycheck that this one reverses."""
 
     paid_for: frozenset[str] = frozenset()
     """Codes of the employee's lines that the household paid from its own funds: Social Security, Medicare."""
 
     def __post_init__(self) -> None:
-        """Refuse what a household cannot pay for an employee without taxing it: any line but the two."""
+        """Refuse what a household can't pay for an employee without taxing it: any line but the two."""
         if not self.paid_for <= MAY_BE_PAID_FOR:
             code = min(self.paid_for - MAY_BE_PAID_FOR)
             raise ValueError(f"{code} paid by the household is wages of every tax: it belongs in gross pay")
 
     @property
     def paid_for_cents(self) -> int:
-        """What of the employee's Social Security and Medicare the household paid."""
+        """How much of the employee's Social Security and Medicare the household paid."""
         return sum(line.amount for line in self.paycheck.lines if line.code in self.paid_for)
 
     def part(self, cents: int, what: str) -> Part:
@@ -62,7 +62,7 @@ class BookedPaycheck:
 
 @dataclass(frozen=True, slots=True)
 class PriorEntry:
-    """What another payroll of the same household paid an employee earlier in the year, as it was entered; cents."""
+    """What another payroll of the same household paid an employee earlier in the year, as entered; cents."""
 
     id: UUID
     employee_id: UUID
@@ -81,7 +81,7 @@ class PriorEntry:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """An employee by all records: whoever left and was added again is one person and has one Form W-2."""
+    """An employee with all records: an employee who left and was added again is one person with one Form W-2."""
 
     id: UUID
     """The first record."""
@@ -95,28 +95,28 @@ class Person:
     lives_in: bool = False
 
     def has(self, record: UUID) -> bool:
-        """Tell whether a record is this person's."""
+        """Return whether a record is this person's."""
         return record == self.id or record in self.records
 
 
 @dataclass(frozen=True, slots=True)
 class HouseholdBooks:
-    """A household's tax year: everybody who was paid, and the paychecks in the order they were posted."""
+    """A household's tax year: everyone who was paid, and the paychecks in posting order."""
 
     tax_year: int
     people: tuple[Person, ...]
     paychecks: tuple[BookedPaycheck, ...] = ()
     prior: tuple[PriorEntry, ...] = ()
     liable: Mapping[UUID, LiableFrom] = field(default_factory=dict)
-    """From when lines that wait for a threshold are due, by the person's first record: what a household that has them
-    charged as paid knows of its year (`HouseholdYear.liable`). Whoever is not there owes them from the first dollar."""
+    """The dates from which lines with a threshold are due, by the person's first record, from a household that
+    charges them as paid (`HouseholdYear.liable`). Persons who aren't listed owe them from the first dollar."""
 
     def of(self, person: Person) -> "PersonBooks":
-        """Return a person's paychecks that stand, without those undone and those that undo, and prior wages."""
+        """Return a person's standing paychecks, without reversed ones and reversals, and prior wages."""
         return self._of(person, self._standing())
 
     def everyone(self) -> Iterator["PersonBooks"]:
-        """Go through the books of each person who was paid in the year."""
+        """Yield the books of each person who was paid in the year."""
         standing = self._standing()
         for person in self.people:
             books = self._of(person, standing)
@@ -139,7 +139,7 @@ class HouseholdBooks:
         )
 
     def _standing(self) -> dict[UUID, list[tuple[int, BookedPaycheck]]]:
-        """Return the paychecks that stand by record, each with its place in the order in which they were posted."""
+        """Return the standing paychecks by record, each with its position in posting order."""
         undone = {booked.reverses for booked in self.paychecks}
         found: dict[UUID, list[tuple[int, BookedPaycheck]]] = {}
         for place, booked in enumerate(self.paychecks):
@@ -150,7 +150,7 @@ class HouseholdBooks:
 
 @dataclass(frozen=True, slots=True)
 class PersonBooks:
-    """One person's year: what stands of it."""
+    """One person's year, without what was reversed."""
 
     tax_year: int
     person: Person
@@ -197,7 +197,7 @@ class PersonBooks:
         ]
 
     def taxable(self, code: str) -> list[Part]:
-        """Return what paychecks and prior wages taxed by a line."""
+        """Return the wages that paychecks and prior wages taxed by a line."""
         what = f"{code} taxable_wages"
         ours = [booked.part(line.taxable_wages, what) for booked, line in self.lines() if line.code == code]
         return ours + [
@@ -205,16 +205,18 @@ class PersonBooks:
         ]
 
     def subject(self, code: str) -> list[Part]:
-        """Return the wages that a guarded line is about, taxed or not; prior wages that do not tell it count whole."""
+        """Return the wages subject to a line with a threshold, taxed or not; prior wages that don't say count in
+        full.
+        """
         what = f"{code} subject_wages"
         ours = [booked.part(line.subject_wages, what) for booked, line in self.lines() if line.code == code]
         return ours + [entry.part(self._subject_of(entry).get(code, 0), what) for entry in self.prior]
 
     def demanded(self, law: Contribution) -> list[Part]:
-        """Return the wages of the year that the law taxes by a line: what was taxed, and what is still missing.
+        """Return the year's wages that the law taxes by a line: those taxed, and those still missing.
 
-        What a void or a late payroll left open is corrected with the next paycheck; where none follows, the year's
-        papers say what the law says.
+        What a void or a late payroll left open is corrected with the next paycheck; if none follows, the year's
+        documents state what the law requires.
         """
         taxed = self.taxable(law.code)
         subject = sum(part.cents for part in self.subject(law.ytd_code))
@@ -226,7 +228,7 @@ class PersonBooks:
 
     @property
     def fica_wages(self) -> int:
-        """The cents that count towards the threshold of Social Security and Medicare."""
+        """The cents that count toward the threshold of Social Security and Medicare."""
         return max(sum(part.cents for part in self.subject(code)) for code in (SOCIAL_SECURITY, MEDICARE))
 
     @property
@@ -236,11 +238,11 @@ class PersonBooks:
 
     @property
     def owes_fica(self) -> bool:
-        """Whether the year's wages have reached the threshold; then all of them bear the two taxes."""
+        """Whether the year's wages have reached the threshold, so that all of them are subject to the two taxes."""
         return self.fica_wages >= self.fica_threshold
 
     def futa_wages(self) -> list[tuple[datetime.date, str, int]]:
-        """Return each payment's wages that FUTA is about, in cents, with day and state of work, by day."""
+        """Return each payment's wages subject to FUTA, in cents, with day and state of work, by day."""
         ours = [
             (booked.pay_date, booked.paycheck.work_state, line.subject_wages)
             for booked, line in self.lines()
@@ -252,7 +254,9 @@ class PersonBooks:
         return sorted(ours + told, key=lambda paid: paid[0])
 
     def state_of(self, entry: PriorEntry) -> str:
-        """Return where prior wages were earned: the state their lines name, else that of the paycheck next in time."""
+        """Return the state where prior wages were earned: the one their lines name, otherwise that of the paycheck
+        closest in time.
+        """
         states = sorted({line.code[:2] for line in entry.lines} & STATES.keys())
         if len(states) == 1:
             return states[0]
@@ -269,7 +273,7 @@ class PersonBooks:
 
 
 def futa_quarters(books: HouseholdBooks) -> dict[int, int]:
-    """Return the cash wages in cents that all employees were paid in each calendar quarter, as FUTA counts them."""
+    """Return the cash wages in cents paid to all employees in each calendar quarter, as FUTA counts them."""
     quarters = dict.fromkeys((1, 2, 3, 4), 0)
     for person in books.everyone():
         for day, _, cents in person.futa_wages():

@@ -26,7 +26,7 @@ class ScheduleHForm:
     status: FormStatus
     contributions_due: datetime.date
     goes_to: str
-    """Where line 26 is carried to on the tax return."""
+    """The line of the tax return to which line 26 is carried."""
 
     gross_rate: int
     largest_credit: int
@@ -42,7 +42,7 @@ class W2Form:
     tax_year: int
     status: FormStatus
     other_box: str
-    """The box that holds states' programs: 14, or 14a once it is split."""
+    """The box for states' programs: 14, or 14a once it is split."""
 
     overtime_code: str | None
     """The code of box 12 for qualified overtime; None in a year without it."""

@@ -1,4 +1,4 @@
-"""The wages that each state taxed for unemployment, apart by the household's rate: what Schedule H asks in line 17."""
+"""Each state's wages taxed for unemployment, by the household's rate: Schedule H, line 17."""
 
 import datetime
 import itertools
@@ -18,11 +18,11 @@ from hearthpay.taxes.rulebook import rulebook_of
 from hearthpay.taxes.year import MOST_ROUNDING_CENTS, is_due
 
 _MILLIONTHS: Final = 10**6
-"""How finely a rate is told that nothing but an amount shows."""
+"""The precision of a rate that is known only from an amount."""
 
 
 class RatePeriod(NamedTuple):
-    """A state's taxable wages under one rate; only what the state counts by the employer's own rate is a contribution.
+    """A state's taxable wages at one rate; only what the state charges at the employer's own rate is a contribution.
 
     Employees' shares, surcharges, assessments and training taxes earn no credit.
     """
@@ -36,10 +36,10 @@ class RatePeriod(NamedTuple):
     last_day: datetime.date
     wages: tuple[Part, ...]
     demanded: int
-    """Cents of the contribution, each payment's rounded."""
+    """Cents of the contribution, rounded for each payment."""
 
     charged: int
-    """Cents that the ledger's lines of this rate charged; a correction of wages at another rate is in them too."""
+    """Cents charged by the ledger's lines of this rate, including corrections of wages at another rate."""
 
 
 @dataclass(slots=True)
@@ -63,12 +63,12 @@ def contribution_of(state: str, on: datetime.date) -> Contribution | None:
 
 
 def rate_periods(tax_year: int, everyone: Iterable[PersonBooks]) -> list[RatePeriod]:
-    """Return each state's taxable wages by rate, in the order of the states and of time.
+    """Return each state's taxable wages by rate, in order of state and time.
 
-    Each paycheck takes what the earlier ones left of the state's base, at its own rate, as the ledger reckons a year;
-    wages that were paid before the state's tax was due are not among them.
+    Each paycheck takes what the earlier ones left of the state's wage base, at its own rate, as the ledger calculates
+    a year; wages paid before the state's tax was due are left out.
 
-    A rate's period begins with the quarter of its first pay date, or with that day where the rate before was still paid
+    A rate's period begins with the quarter of its first pay date, or with that day if the rate before was still paid
     in the quarter; the first begins, and the last ends, with the year.
     """
     groups: dict[tuple[str, int], _Group] = {}
@@ -120,7 +120,9 @@ def _add_prior(groups: dict[tuple[str, int], _Group], person: PersonBooks) -> No
 
 
 def _rate_told(line: PriorLine, law: Contribution, ours: list[int]) -> int:
-    """Return the rate behind a prior tax: one that our paychecks bear or the new employer's, else what it comes to."""
+    """Return the rate behind a prior tax: one that our paychecks or the new employer's rate match, otherwise the one
+    that results from the amount.
+    """
     if not line.taxable_wages:
         return ours[0] if ours else law.rate
     nearest = min((*ours, law.rate), key=lambda rate: abs(law.tax(line.taxable_wages, rate) - line.amount))

@@ -1,8 +1,8 @@
-"""Schedule H (Form 1040) of a household's year: every line in cents, and the rows of the ledger behind it.
+"""Schedule H (Form 1040) of a household's year: every line in cents, and the ledger rows behind it.
 
-Lines 1, 3 and 20 are wages as the law counts them; the taxes on them are products, as the form asks, which can part
-from the sum of the payments' taxes by the cents that each was rounded by (`Figure.ledger_cents`). Money that an
-employee has set aside is paid wages like any other and touches nothing here.
+Lines 1, 3 and 20 are wages as the law counts them; the taxes on them are products, as the form asks, which may differ
+from the sum of the payments' taxes by rounding (`Figure.ledger_cents`). Money that an employee has set aside is paid
+wages like any other and changes nothing here.
 """
 
 from collections.abc import Mapping
@@ -40,16 +40,16 @@ _MEDICARE_BOTH: Final = (MEDICARE, "US-MED-ER")
 
 @dataclass(frozen=True, slots=True)
 class ScheduleHQuestion:
-    """What the household tells that no ledger holds."""
+    """What the household answers that is in no ledger."""
 
     quarters_before: Mapping[int, int] = field(default_factory=dict)
     """Cash wages in cents of the calendar quarters of the year before, as `futa_quarters` counts them."""
 
     contributions: Mapping[str, StateContributions] | None = None
-    """What each state was paid; None: all that the ledger charged, in time."""
+    """The contributions paid to each state; None: everything the ledger charged, on time."""
 
     files_return: bool = True
-    """Whether the employer must file a Form 1040, with which the schedule goes."""
+    """Whether the employer must file a Form 1040, to which the schedule is attached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class ScheduleH:
     tax_year: int
     status: FormStatus
     required: bool
-    """False where all three questions are answered No: then nothing is filed."""
+    """Whether it must be filed: False if all three questions are answered No."""
 
     answer_a: bool
     answer_b: bool | None
@@ -98,10 +98,10 @@ class ScheduleH:
     line_26: Figure | None = None
     line_27: bool | None = None
     goes_to: str | None = None
-    """Where the total is carried to; None where the schedule is filed alone, with Part IV."""
+    """The line to which the total is carried; None if the schedule is filed alone, with Part IV."""
 
     total: Figure | None = None
-    """What is owed by this schedule: line 26, or line 8 where it ends at line 9."""
+    """The amount owed by this schedule: line 26, or line 8 if it ends at line 9."""
 
     remarks: tuple[Remark, ...] = ()
 
@@ -122,7 +122,7 @@ class _PartOne(NamedTuple):
 def schedule_h_of(books: HouseholdBooks, told: ScheduleHQuestion | None = None) -> ScheduleH:
     """Return the household's Schedule H of the year.
 
-    Raises `FormNotKnownError` for a year whose form is not published.
+    Raises `FormNotKnownError` for a year whose form hasn't been published.
     """
     told = told or ScheduleHQuestion()
     form = schedule_h_form(books.tax_year)
@@ -179,7 +179,7 @@ def _federal_income_tax(tax_year: int) -> frozenset[str]:
 
 
 def _reaches_futa(books: HouseholdBooks, told: ScheduleHQuestion) -> bool:
-    """Tell whether cash wages of any quarter of this year or the last reach the threshold of FUTA."""
+    """Return whether cash wages of any quarter of this year or the last reach the FUTA threshold."""
     states = sorted({person.work_state for person in books.people})
     if not states:
         return False
@@ -189,7 +189,7 @@ def _reaches_futa(books: HouseholdBooks, told: ScheduleHQuestion) -> bool:
 
 
 def _part_one(tax_year: int, owing: list[PersonBooks], withheld: Figure) -> _PartOne:
-    """Return lines 1 to 8; without anybody at the threshold, it begins at line 7."""
+    """Return lines 1 to 8; if nobody reaches the threshold, it begins at line 7."""
     line_7 = withheld
     if not owing:
         return _PartOne(None, None, None, None, None, None, line_7, derived(line_7.cents, "line 7"))
@@ -203,7 +203,7 @@ def _part_one(tax_year: int, owing: list[PersonBooks], withheld: Figure) -> _Par
 def _wages_and_tax(
     tax_year: int, owing: list[PersonBooks], codes: tuple[str, ...], name: str
 ) -> tuple[Figure, Figure]:
-    """Return the wages that the lines tax, and all shares of the tax on them together."""
+    """Return the wages that the lines tax, and the tax on them, all shares included."""
     law = federal_line(codes[0], tax_year)
     wages = total(part for person in owing for part in person.demanded(law))
     rate = sum(federal_line(code, tax_year).rate for code in codes)
@@ -264,7 +264,7 @@ def _remarks(
 
 
 def sources_of(schedule: ScheduleH) -> dict[str, tuple[Part, ...]]:
-    """Return the rows of the ledger behind each line that is a sum of them, by the line's number."""
+    """Return the ledger rows behind each line that is a sum of them, by the line's number."""
     found = {}
     for name in ScheduleH.__slots__:
         value = getattr(schedule, name)

@@ -1,4 +1,4 @@
-"""What each state asks of Form W-2: its items in box 14, the names in box 20, read from ``state_boxes.toml``."""
+"""What each state requires on Form W-2: its items in box 14 and the names in box 20, read from ``state_boxes.toml``."""
 
 import functools
 from collections.abc import Mapping
@@ -17,12 +17,12 @@ _STATUSES: Final = ("required", "expected", "recommended", "customary", "optiona
 
 @dataclass(frozen=True, slots=True)
 class OtherItem:
-    """One item of box 14: its label, and the employee's lines that it is the sum of."""
+    """One item of box 14: its label, and the employee's lines that it sums."""
 
     label: str
     lines: tuple[str, ...]
     status: str
-    """How strongly it is asked for, from ``required`` to ``optional``."""
+    """How strongly the state asks for it, from ``required`` to ``optional``."""
 
     note: str
     sources: tuple[Source, ...]
@@ -35,30 +35,30 @@ class StateBoxes:
 
     state: str
     fips: str
-    """The state's number in records of wage files."""
+    """The state's number in wage file records."""
 
     account: str | None
-    """Whose number stands in box 15 and how it is written; None where the state has no tax on wages."""
+    """Whose number is printed in box 15 and how it is written; None if the state has no tax on wages."""
 
     federal_wages: bool
-    """Whether box 16 is box 1, whatever of it was earned in the state."""
+    """Whether box 16 equals box 1, however much of it was earned in the state."""
 
     other: tuple[OtherItem, ...]
     locality_names: Mapping[str, str]
-    """Names in box 20 by line; elsewhere it is the locality's own."""
+    """Names in box 20 by line; for other lines it is the locality's own name."""
 
     sources: tuple[Source, ...]
     confidence: Confidence
 
     @property
     def lines_in_other(self) -> frozenset[str]:
-        """The lines that stand in box 14, and so in no other."""
+        """The lines reported in box 14, and so in no other box."""
         return frozenset(code for item in self.other for code in item.lines)
 
 
 @functools.cache
 def state_boxes() -> Mapping[str, StateBoxes]:
-    """Return the boxes of every state and DC by its two letters."""
+    """Return the boxes of every state and DC by its two-letter code."""
     table = RuleTable.load(_FILE)
     found = {}
     for entry in table.tables("state"):

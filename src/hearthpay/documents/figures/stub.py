@@ -1,4 +1,4 @@
-"""The pay stub of one paycheck: earnings, every line with the year to date, what is set aside, and what a state asks.
+"""The pay stub of one paycheck: earnings, each line with its year to date, set-asides, and state requirements.
 
 The year to date counts what was paid up to the stub's pay date, by pay date, in whatever order it was recorded.
 """
@@ -52,7 +52,7 @@ _ALWAYS: Final = frozenset(
         "advances",
     }
 )
-"""What every stub has: deductions and allowances that are none of a line here are not taken from this pay."""
+"""What every stub has. Deductions and allowances without a line here are not taken from this pay."""
 
 _WITH_HOURS: Final = frozenset(
     {"rate", "ot_rate", "hours", "ot_hours", "hours_by_rate", "straight_pay", "ot_pay"}
@@ -60,7 +60,7 @@ _WITH_HOURS: Final = frozenset(
 
 
 class EarningsRow(NamedTuple):
-    """A kind of earnings: hours and rate where it is paid by the hour, this paycheck's pay and the year's."""
+    """A kind of earnings: hours and rate if it is paid by the hour, this paycheck's pay, and the year's."""
 
     kind: EarningsKind
     hours: Decimal | None
@@ -70,7 +70,7 @@ class EarningsRow(NamedTuple):
 
 
 class StubLine(NamedTuple):
-    """A tax or contribution: the wages it is on, its rate where it has one, the amount now and in the year."""
+    """A tax or contribution: the wages it is on, its rate if it has one, the current amount and the year's."""
 
     code: str
     name: str
@@ -81,7 +81,7 @@ class StubLine(NamedTuple):
 
 
 class SickLeave(NamedTuple):
-    """The employee's sick leave in hours, as far as the household tells it."""
+    """The employee's sick leave in hours, as far as the household provides it."""
 
     available: Decimal | None = None
     used_in_period: Decimal | None = None
@@ -92,17 +92,17 @@ class SickLeave(NamedTuple):
 
 
 class StubParties(NamedTuple):
-    """What is known of the two parties besides their names."""
+    """What is known about the two parties besides their names."""
 
     employer_address: bool = False
     employer_phone: bool = False
     business_number: bool = False
-    """Whether the state's business identification number of the household is known."""
+    """Whether the household's state business identification number is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class PayStub:
-    """What a pay stub says. Amounts are figures, hours and rates decimals."""
+    """The contents of a pay stub. Amounts are figures; hours and rates are decimals."""
 
     paycheck_id: UUID
     payroll_id: UUID
@@ -114,7 +114,7 @@ class PayStub:
     payment_method: str
     earnings: tuple[EarningsRow, ...]
     salary: SalaryShare | None
-    """What is paid of a salary; None where pay is by the hour."""
+    """The salary paid; None if pay is by the hour."""
 
     gross_pay: Figure
     gross_pay_year: Figure
@@ -129,10 +129,10 @@ class PayStub:
     net_pay: Figure
     net_pay_year: Figure
     carried: tuple[tuple[str, Figure], ...]
-    """What of earlier wages could not be charged and is left to the next paycheck: names and amounts."""
+    """What could not be charged on earlier wages and is carried to the next paycheck: names and amounts."""
 
     household: tuple[StubLine, ...]
-    """The household's lines, for its own second page."""
+    """The household's lines, for the household's separate second page."""
 
     household_total: Figure
     household_year: Figure
@@ -143,7 +143,7 @@ class PayStub:
     warnings: tuple[str, ...]
     law: StubLaw
     missing: tuple[str, ...]
-    """What the state of work asks for and nobody has told, in words; also where the law leaves households out."""
+    """What the work state requires and is missing, in words; also where the law exempts households."""
 
 
 def stub_of(
@@ -152,7 +152,7 @@ def stub_of(
     parties: StubParties | None = None,
     sick_leave: SickLeave | None = None,
 ) -> PayStub:
-    """Return the stub of a paycheck of these books; raises `LookupError` where it is not among them."""
+    """Return the stub of a paycheck of these books; raises `LookupError` if it isn't among them."""
     booked = next(
         (each for each in books.paychecks if each.id == paycheck_id and each.reverses is None), None
     )
@@ -203,17 +203,16 @@ def _of(booked: BookedPaycheck, cents: int, what: str) -> Figure:
 
 
 class _YearToDate(NamedTuple):
-    """What a person was paid in the year up to a paycheck, itself included."""
+    """What a person was paid in the year up to and including a paycheck."""
 
     paychecks: tuple[BookedPaycheck, ...]
     prior: tuple[PriorEntry, ...]
 
     @classmethod
     def of(cls, books: HouseholdBooks, booked: BookedPaycheck) -> "_YearToDate":
-        """Return what stands of the person's year by pay date; of one day, what was posted by then.
+        """Return the person's paychecks that count, by pay date; on the same day, those posted by then.
 
-        Prior wages count from the day up to which they were told. A paycheck that was undone counts on its own stub
-        alone.
+        Prior wages count from the day up to which they were entered. A reversed paycheck counts on its own stub only.
         """
         record = booked.paycheck.employee_id
         person = next(
@@ -236,7 +235,7 @@ class _YearToDate(NamedTuple):
         return cls(paychecks, prior)
 
     def total(self, column: str) -> Figure:
-        """Return the sum of a column that paychecks and prior wages have."""
+        """Return the sum of a column that both paychecks and prior wages have."""
         return total(
             [
                 *(each.part(getattr(each.paycheck, column), column) for each in self.paychecks),
@@ -287,14 +286,14 @@ def _earnings(booked: BookedPaycheck, so_far: _YearToDate) -> tuple[EarningsRow,
 
 
 def _pays_as(kind: EarningsKind, paycheck: PaycheckRow) -> bool:
-    """Return whether a paycheck's amounts count under a kind: regular pay is that of hours, or a salary."""
+    """Return whether a paycheck's amounts count under a kind: regular pay is either hourly or a salary."""
     if kind in ("regular", "salary"):
         return (kind == "salary") == (paycheck.salary is not None)
     return True
 
 
 def _rate(cents: int, hours: Decimal) -> Decimal:
-    """Return the rate behind a pay: whole cents where they come to it, else four decimals."""
+    """Return the rate that a pay is based on: in whole cents if that is exact, otherwise with four decimals."""
     exact = from_cents(cents) / hours
     rate = exact.quantize(_CENT)
     return (

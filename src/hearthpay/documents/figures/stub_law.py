@@ -1,4 +1,4 @@
-"""What each state asks of a pay stub, read from ``stub_requirements.toml``."""
+"""What each state requires on a pay stub, read from ``stub_requirements.toml``."""
 
 import functools
 from collections.abc import Mapping
@@ -53,21 +53,21 @@ STUB_FIELDS: Final[Mapping[str, str]] = {
     "sick_accrued_year": "sick leave accrued in the year",
     "sick_used_year": "sick leave used in the year",
 }
-"""What a state may ask for, by the name that the file uses."""
+"""What a state may require, by the name that the file uses."""
 
 
 @dataclass(frozen=True, slots=True)
 class StubLaw:
-    """What one state asks of a pay stub."""
+    """What one state requires on a pay stub."""
 
     state: str
     category: str
-    """How it must be given: from ``none`` to ``opt_in``, electronic only with the employee's consent."""
+    """How the stub must be provided: from ``none`` to ``opt_in``, electronic only with the employee's consent."""
 
     fields: tuple[str, ...]
     statute: str
     household: str
-    """Whether it binds a household: ``yes``, ``no``, ``partly``."""
+    """Whether it applies to a household: ``yes``, ``no``, ``partly``."""
 
     reach: str
     note: str
@@ -77,7 +77,7 @@ class StubLaw:
 
 @functools.cache
 def stub_laws() -> Mapping[str, StubLaw]:
-    """Return what every state and DC asks, by its two letters."""
+    """Return the requirements of every state and DC, by its two-letter code."""
     table = RuleTable.load(_FILE)
     found = {}
     for entry in table.tables("state"):

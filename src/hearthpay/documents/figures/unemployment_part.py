@@ -1,7 +1,7 @@
-"""Part II of Schedule H: federal unemployment tax, and the credit for what the states were paid.
+"""Part II of Schedule H: federal unemployment tax, and the credit for what was paid to the states.
 
-Section A is for a household that paid one state, in time, on all wages; everybody else works out the credit in
-Section B, with the worksheets of the instructions for contributions paid late and for states that owe the federal fund.
+Section A is for a household that paid one state, in time, on all wages. All others calculate the credit in Section B,
+with the worksheets of the instructions for contributions paid late and for states that owe the federal fund.
 """
 
 import datetime
@@ -18,14 +18,14 @@ from hearthpay.taxes.rulebook import rulebook_of
 
 
 class StateContributions(NamedTuple):
-    """What was paid to a state's unemployment fund for the year's wages, in cents: by the due date, and after it."""
+    """What was paid to a state's unemployment fund on the year's wages, in cents: by the due date, and after it."""
 
     on_time: int
     late: int = 0
 
 
 class StateRow(NamedTuple):
-    """A row of line 17: a state and a period of its rate, columns a to h."""
+    """A row of line 17: a state and one rate period, columns a to h."""
 
     state: str
     wages: Figure
@@ -59,14 +59,14 @@ class CreditReductionWorksheet(NamedTuple):
     line_1: int
     line_2: int
     line_3: tuple[tuple[str, int, int, int], ...]
-    """Of each state: its letters, the FUTA wages paid there, the rate in billionths, the reduction."""
+    """For each state: its letters, the FUTA wages paid there, the rate in billionths, and the reduction."""
 
     line_4: int
     line_5: int
 
 
 class UnemploymentPart(NamedTuple):
-    """Lines 10 to 24, and the tax they come to."""
+    """Lines 10 to 24, and the resulting tax."""
 
     line_10: bool
     line_11: bool
@@ -90,7 +90,7 @@ class UnemploymentPart(NamedTuple):
 
     @property
     def tax(self) -> int:
-        """FUTA tax of either section."""
+        """FUTA tax, from either section."""
         figure = self.line_16 if self.line_16 is not None else self.line_24
         return 0 if figure is None else figure.cents
 
@@ -101,7 +101,7 @@ def unemployment_part(
     form: ScheduleHForm,
     contributions: Mapping[str, StateContributions] | None,
 ) -> UnemploymentPart:
-    """Return lines 10 to 24; ``contributions`` are what each state was paid, None: all that the ledger charged."""
+    """Return lines 10 to 24; ``contributions`` are the payments to each state, None for all that the ledger charged."""
     futa = federal_line(FUTA, tax_year)
     wages = total(part for person in everyone for part in person.demanded(futa))
     periods = rate_periods(tax_year, everyone)
@@ -164,7 +164,7 @@ def unemployment_part(
 def _paid(
     periods: list[RatePeriod], contributions: Mapping[str, StateContributions] | None
 ) -> dict[str, StateContributions]:
-    """Return what each state was paid; without word of it, what the ledger charged, in time."""
+    """Return what was paid to each state; if that isn't known, what the ledger charged counts as paid in time."""
     states = {period.state for period in periods}
     if contributions is None:
         return {state: StateContributions(charged_by(periods, state)) for state in states}
@@ -187,7 +187,7 @@ def _futa_taxed(person: PersonBooks) -> int:
 def _rows(
     form: ScheduleHForm, periods: list[RatePeriod], paid: Mapping[str, StateContributions]
 ) -> tuple[StateRow, ...]:
-    """Return line 17; what a state was paid in time fills its rows in their order, and the last takes the rest."""
+    """Return line 17; what was paid to a state in time fills its rows in their order, and the last takes the rest."""
     rows = []
     left = {state: each.on_time for state, each in paid.items()}
     for number, period in enumerate(periods):
@@ -224,9 +224,10 @@ def _late(line_22: int, line_19: int, late: int, form: ScheduleHForm) -> LateWor
 def _reductions(
     tax_year: int, everyone: list[PersonBooks], periods: list[RatePeriod]
 ) -> tuple[tuple[str, int, int, int], ...]:
-    """Return the states whose credit is reduced: letters, FUTA wages, rate and what they come to.
+    """Return the states whose credit is reduced: letters, FUTA wages, rate and the reduction.
 
-    The first wages of the year are those of FUTA: whoever worked in two states has them where they were paid first.
+    FUTA taxes the first wages of the year: for someone who worked in two states, those of the state where they were
+    paid first.
     """
     base = federal_line(FUTA, tax_year).wage_base or 0
     wages: dict[str, int] = {}
@@ -246,7 +247,7 @@ def _reductions(
 
 
 def credit_reduction_rate(tax_year: int, state: str) -> int:
-    """Return by how many billionths a state's credit is reduced; 0 where it is not."""
+    """Return by how many billionths a state's credit is reduced; 0 if it isn't."""
     return max(
         (
             line.rate
@@ -265,7 +266,7 @@ def _reduced(
 
 
 def open_contributions(tax_year: int, everyone: list[PersonBooks]) -> list[Remark]:
-    """Tell where a state's contributions are not what the year's wages come to, beyond the rounding of payments."""
+    """Return remarks on states whose contributions differ from the year's requirement by more than rounding."""
     periods = rate_periods(tax_year, everyone)
     payments = sum(len(person.paychecks) for person in everyone)
     remarks = []

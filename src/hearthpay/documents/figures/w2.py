@@ -1,8 +1,8 @@
-"""Form W-2 of one person: every box in cents, and the rows of the ledger behind it.
+"""Form W-2 of one person: every box in cents, and the ledger rows behind it.
 
-Boxes follow the General Instructions for Forms W-2 and W-3, and Publication 926 for household employees: wages below
-the year's threshold leave boxes 3 to 6 empty, and the employee's Social Security and Medicare that the household paid
-from its own funds are wages in box 1 alone (and the state's), shown in boxes 4 and 6 as if withheld.
+Boxes follow the General Instructions for Forms W-2 and W-3, and Publication 926 for household employees. Wages below
+the year's threshold leave boxes 3 to 6 empty. Social Security and Medicare of the employee that the household paid
+from its own funds are wages in box 1 only (and the state's), and appear in boxes 4 and 6 as if withheld.
 """
 
 from collections.abc import Iterable, Sequence
@@ -32,7 +32,7 @@ _OTHER_ON_A_SHEET: Final = 3
 _ROWS_ON_A_SHEET: Final = 2
 _NONRESIDENT: Final = "-NONRESIDENT"
 _FLSA_WEEK: Final = 40_000
-"""Thousandths of hours in a week beyond which the Fair Labor Standards Act asks for overtime."""
+"""Thousandths of hours in a week beyond which the Fair Labor Standards Act requires overtime."""
 
 _T = TypeVar("_T")
 
@@ -45,7 +45,7 @@ class CodedAmount(NamedTuple):
 
 
 class LabelledAmount(NamedTuple):
-    """An entry of box 14, and the state that asks for it."""
+    """An entry of box 14, and the state that requires it."""
 
     label: str
     state: str
@@ -53,7 +53,7 @@ class LabelledAmount(NamedTuple):
 
 
 class BoxesOfState(NamedTuple):
-    """Boxes 15 to 17 of one state; whose account stands in box 15 is not the ledger's to know."""
+    """Boxes 15 to 17 of one state; the ledger doesn't know whose account is printed in box 15."""
 
     state: str
     wages: Figure
@@ -72,7 +72,7 @@ class LocalWages(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class W2:
-    """A person's Form W-2. A box that is None is left blank; boxes 7 to 11 and 13 are, for a household."""
+    """A person's Form W-2. A box that is None is left blank; for a household, boxes 7 to 11 and 13 always are."""
 
     tax_year: int
     person_id: UUID
@@ -85,14 +85,14 @@ class W2:
     box_6: Figure | None
     box_12: tuple[CodedAmount, ...]
     other_box: str
-    """What the box of states' programs is called: 14, or 14a."""
+    """The number of the box for state programs: 14, or 14a."""
 
     box_14: tuple[LabelledAmount, ...]
     states: tuple[BoxesOfState, ...]
     localities: tuple[LocalWages, ...]
     required_for: tuple[str, ...]
-    """Why it must be filed, of `fica`, `federal_income_tax`, `state_income_tax`, `local_income_tax`; none: it need
-    not."""
+    """Why it must be filed: any of `fica`, `federal_income_tax`, `state_income_tax`, `local_income_tax`; empty if it
+    need not be."""
 
     remarks: tuple[Remark, ...]
 
@@ -100,7 +100,7 @@ class W2:
 def w2_of(books: PersonBooks, told: Sequence[CodedAmount] = ()) -> W2:
     """Return a person's Form W-2 of the year.
 
-    ``told`` are entries of box 12 that no payroll knows, as the household tells them (II, DD, FF). Raises
+    ``told`` are entries of box 12 that no payroll knows, supplied by the household (II, DD, FF). Raises
     `FormNotKnownError` for a year whose form is not published.
     """
     form = w2_form(books.tax_year)
@@ -143,10 +143,10 @@ def w2_of(books: PersonBooks, told: Sequence[CodedAmount] = ()) -> W2:
 
 
 def qualified_overtime(books: PersonBooks) -> Figure | None:
-    """Return the part of overtime pay above the regular rate, at most half that rate; None where there is none.
+    """Return the part of overtime pay above the regular rate, at most half that rate; None if there is none.
 
-    The Fair Labor Standards Act leaves out who lives in the household (section 13(b)(21)). Hours of a paycheck that
-    names none at the regular rate are taken to be paid at time and a half: a third of their pay.
+    The Fair Labor Standards Act exempts those who live in the household (section 13(b)(21)). If a paycheck has no
+    hours at the regular rate, its overtime counts as paid at time and a half: a third of the pay.
     """
     if books.person.lives_in:
         return None
@@ -176,17 +176,17 @@ def _premium(booked: BookedPaycheck) -> int:
 def _qualified_hours(regular: int, overtime: int) -> int:
     """Return how many of the overtime hours (thousandths) can lie beyond 40 in a week (29 U.S.C. 207).
 
-    Of a pay period of one week they are exactly these; of a longer one no more can be, whichever weeks they fell in.
-    Where no regular hours are named, all are taken.
+    In a pay period of one week they are exact; in a longer one they are the maximum, whichever weeks they fell in. If
+    no regular hours are given, all overtime hours count.
     """
     return overtime if regular <= 0 else max(0, min(overtime, regular + overtime - _FLSA_WEEK))
 
 
 def sheets_of(w2: W2) -> tuple[W2, ...]:
-    """Return the sheets that the form takes: four codes, three items of box 14, two states and two localities on each.
+    """Return the form's sheets, each with up to four codes, three items of box 14, two states and two localities.
 
-    What does not fit goes on a further sheet with boxes 1 to 6 blank (General Instructions, boxes 12 and 15 to 20); its
-    `box_1` is a figure of nothing.
+    What doesn't fit goes on another sheet with boxes 1 to 6 blank (General Instructions, boxes 12 and 15 to 20); its
+    `box_1` is an empty figure.
     """
     codes = _in_groups(w2.box_12, _CODES_ON_A_SHEET)
     other = _in_groups(w2.box_14, _OTHER_ON_A_SHEET)
@@ -242,7 +242,7 @@ def _states_named(books: PersonBooks) -> list[str]:
 
 
 def _states(books: PersonBooks, box_1: Figure) -> tuple[BoxesOfState, ...]:
-    """Return boxes 15 to 17: also where no tax was withheld, since the wages are the state's to tax."""
+    """Return boxes 15 to 17, even if no tax was withheld, since the state can tax the wages."""
     rules = rulebook_of(books.tax_year)
     taxes = {}
     for state in {*_states_named(books), *(books.state_of(entry) for entry in books.prior)}:
@@ -294,7 +294,7 @@ def _localities(books: PersonBooks) -> tuple[LocalWages, ...]:
 
 
 def _local_wages(books: PersonBooks, code: str) -> Iterable[Part]:
-    """Return the wages on which a local tax was withheld; where it was not agreed on, its boxes stay blank."""
+    """Return the wages on which a local tax was withheld; if its withholding wasn't agreed on, its boxes stay blank."""
     return books.taxable(code)
 
 
@@ -318,7 +318,7 @@ def _required_for(
 
 
 def _about_fica(books: PersonBooks) -> list[Remark]:
-    """Tell of wages below the threshold what must be repaid, or was; of others what is still open."""
+    """Return remarks on FICA: below the threshold, what must be or was repaid; otherwise, what is still open."""
     codes = {SOCIAL_SECURITY, MEDICARE, ADDITIONAL_MEDICARE}
     if books.owes_fica:
         return _open(books)
@@ -345,7 +345,7 @@ def _about_fica(books: PersonBooks) -> list[Remark]:
 
 
 def _open(books: PersonBooks) -> list[Remark]:
-    """Tell where the tax withheld is not what the year's wages demand, beyond the rounding of payments."""
+    """Return remarks where the tax withheld differs from the year's requirement by more than payment rounding."""
     remarks = []
     for code, name in ((SOCIAL_SECURITY, "Social Security"), (MEDICARE, "Medicare")):
         law = federal_line(code, books.tax_year)

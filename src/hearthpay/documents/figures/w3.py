@@ -1,4 +1,4 @@
-"""Form W-3 of a household: what its Forms W-2 add up to."""
+"""Form W-3 of a household: the totals of its Forms W-2."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ from hearthpay.documents.figures.figure import Figure, derived
 from hearthpay.documents.figures.w2 import W2, sheets_of
 
 SEVERAL_STATES: Final = "X"
-"""What stands in box 15 where the forms name more than one state."""
+"""The entry in box 15 if the forms name more than one state."""
 
 _IN_BOX_12A: Final = frozenset({"D", "E", "F", "G", "H", "S", "Y", "AA", "BB", "EE"})
-"""Deferred compensation, the only codes of box 12 that Form W-3 adds up (General Instructions, box 12a)."""
+"""Deferred compensation: the only codes of box 12 that Form W-3 totals (General Instructions, box 12a)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class W3:
 
     tax_year: int
     box_c: int
-    """How many Forms W-2 go with it, further sheets of one person included."""
+    """How many Forms W-2 accompany it, including additional sheets for one person."""
 
     box_1: Figure
     box_2: Figure | None
@@ -37,9 +37,9 @@ class W3:
 
 
 def w3_of(forms: Sequence[W2]) -> W3:
-    """Return the Form W-3 that goes with these Forms W-2, all of one tax year and at least one.
+    """Return the Form W-3 for these Forms W-2, all of one tax year and at least one.
 
-    Each figure is the sum of the boxes, so its parts are all of theirs. Raises `ValueError` for none or several years.
+    Each figure is the sum of the boxes and has all their parts. Raises `ValueError` for none or several years.
     """
     years = {form.tax_year for form in forms}
     if len(years) != 1:
@@ -70,7 +70,7 @@ def _box(forms: Iterable[W2], name: str, of: Callable[[W2], Figure | None]) -> F
 
 
 def _sum(name: str, figures: Iterable[Figure | None]) -> Figure | None:
-    """Return what the boxes add up to; None, a blank, where all of them are blank."""
+    """Return the sum of the boxes; None, a blank, if all of them are blank."""
     filled = [figure for figure in figures if figure is not None]
     if not filled:
         return None

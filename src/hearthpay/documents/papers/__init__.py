@@ -1,4 +1,4 @@
-"""The papers themselves: figures and who stands on them → a PDF. Pure but for the compiler, loaded when needed."""
+"""The documents themselves: figures and parties → a PDF. Pure except for the compiler, which is loaded when needed."""
 
 import re
 from typing import Final
@@ -30,7 +30,7 @@ _PAGES: Final = re.compile(rb"/Type/Pages/Count (\d+)")
 
 
 def page_count(pdf: bytes) -> int:
-    """Return how many pages one of our papers has; raises `ValueError` for what is none."""
+    """Return how many pages one of our documents has; raises `ValueError` for any other file."""
     found = _PAGES.search(pdf)
     if found is None:
         raise ValueError("this is none of our papers")

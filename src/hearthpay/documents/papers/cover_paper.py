@@ -1,4 +1,4 @@
-"""The cover sheet of a year's package: what is in it, what is handed out, filed or kept, and by when."""
+"""The cover sheet of a year's package: what is in it, what to hand out, file or keep, and by when."""
 
 import datetime
 from collections.abc import Mapping, Sequence
@@ -23,14 +23,14 @@ _TITLES: Final[Mapping[PackageUse, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackageItem:
-    """A file of the package, and what is done with it."""
+    """A file of the package, and what to do with it."""
 
     file_name: str
     title: str
     use: PackageUse
     pages: int | None = None
     to: str = ""
-    """Whom it goes to."""
+    """The recipient."""
 
     due: datetime.date | None = None
 
@@ -43,7 +43,7 @@ def year_cover(
     marks: PaperMarks = _NO_MARKS,
     remarks: Sequence[str] = (),
 ) -> bytes:
-    """Return the cover sheet; ``remarks`` are what is missing or has to be known."""
+    """Return the cover sheet; ``remarks`` are what is missing or needs to be known."""
     return render_pdf("lines", cover_sheet(tax_year, items, household, marks, remarks))
 
 
@@ -54,7 +54,7 @@ def cover_sheet(
     marks: PaperMarks,
     remarks: Sequence[str] = (),
 ) -> Mapping[str, object]:
-    """Return what the cover says."""
+    """Return the contents of the cover sheet."""
     parts = []
     for use, title in _TITLES.items():
         rows = [

@@ -1,4 +1,4 @@
-"""The papers of a hire, in English or Spanish: a work agreement, and a notice of pay; both to be signed."""
+"""The hiring documents, in English or Spanish: a work agreement and a notice of pay, both to be signed."""
 
 import datetime
 import functools
@@ -23,12 +23,12 @@ _WORDS: Final = Path(__file__).with_name("employment_words.toml")
 _NO_MARKS: Final = PaperMarks()
 _TERM_WIDTH: Final = 170
 _NO_NUMBERS: Final = 9
-"""More than the columns of any table here: none of them holds amounts."""
+"""More than the columns of any table here, since none of them holds amounts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmploymentTerms:
-    """What the household has on record of a job; what is None is left to be filled in by hand."""
+    """What the household has on record about a job; what is None is left to be filled in by hand."""
 
     state: str
     place: str | None
@@ -54,7 +54,7 @@ def employment_paper(
     language: PaperLanguage,
     marks: PaperMarks = _NO_MARKS,
 ) -> bytes:
-    """Return the paper as a PDF/UA."""
+    """Return the document as a PDF/UA."""
     return render_pdf("lines", employment_sheet(paper, terms, household, employee, language, marks))
 
 
@@ -66,7 +66,7 @@ def employment_sheet(
     language: PaperLanguage,
     marks: PaperMarks,
 ) -> Mapping[str, object]:
-    """Return what the paper says."""
+    """Return the contents of the document."""
     words = _words()[language]
     heading = words[paper]
     parts = _agreement(words, terms, language) if paper == "agreement" else _notice(words, terms)

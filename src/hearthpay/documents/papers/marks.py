@@ -1,4 +1,4 @@
-"""What every paper carries at its edges: the TEST mark, the version, the day it was issued."""
+"""What every document has in its margins: the TEST mark, the version, and the issue date."""
 
 from collections.abc import Mapping
 
@@ -9,9 +9,9 @@ TEST_WORDS = "TEST: made in a sandbox. Not to be filed or handed out."
 
 
 def edges(title: str, marks: PaperMarks, use: str, language: str = "en") -> Mapping[str, object]:
-    """Return what all templates ask for: each page's foot says in short what the paper may be used for.
+    """Return the values that all templates need: each page's footer says briefly what the document may be used for.
 
-    The title stands in the file's own data, for those who hear it read.
+    The title is in the file's metadata, for those who use a screen reader.
     """
     foot = [use]
     if marks.version > 1:

@@ -1,4 +1,4 @@
-"""The report of a new hire: a sheet to be sent or typed from, and a file with the same in the order of the state."""
+"""The new hire report: a sheet to send or type from, and a file with the same data in the state's order."""
 
 import csv
 import datetime
@@ -52,7 +52,7 @@ _DAYS: Final = {"common": "%m%d%Y", "mn": "%m%d%Y", "nj": "%Y%m%d"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewHire:
-    """A hire as it is reported: to whom and by when, and what is asked beyond the two parties."""
+    """A hire as it is reported: to which agency and by when, and what is required beyond the two parties."""
 
     state: str
     hired_on: datetime.date
@@ -67,14 +67,14 @@ class NewHire:
 
 
 def asked_by(state: str) -> tuple[str, ...]:
-    """Return what a state asks for beyond the federal elements: `birth_date`, `health_insurance`, `state_account`."""
+    """Return what a state requires beyond the federal elements: `birth_date`, `health_insurance`, `state_account`."""
     return tuple(_rules()["states"].get(state, {}).get("asks", ()))
 
 
 def new_hire_sheet(
     hire: NewHire, household: HouseholdIdentity, employee: EmployeeIdentity, marks: PaperMarks = _NO_MARKS
 ) -> bytes:
-    """Return the report as a PDF/UA; what is not known is left to be filled in."""
+    """Return the report as a PDF/UA; what isn't known is left to be filled in."""
     extra = [
         ("Date of birth", None if hire.birth_date is None else american(hire.birth_date), "birth_date"),
         ("Employer's state account", hire.state_account, "state_account"),
@@ -114,7 +114,7 @@ def new_hire_sheet(
 
 
 def new_hire_file(hire: NewHire, household: HouseholdIdentity, employee: EmployeeIdentity) -> bytes:
-    """Return the same as one line of a CSV file, below its column names where the state's order is not fixed."""
+    """Return the report as one line of a CSV file, below its column names if the state's order isn't fixed."""
     order = _rules()["states"].get(hire.state, {}).get("file", "common")
     written = _DAYS[order]
     values = {

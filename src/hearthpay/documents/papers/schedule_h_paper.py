@@ -1,7 +1,7 @@
 """Schedule H as a sheet of figures by line, and the payrolls behind each of them.
 
-It is no substitute form, and says so: one that is filed would have to keep every line of the official form in its place
-(Publication 1167). Whoever files types these figures into tax software, or onto the official form.
+It isn't a substitute form, and says so: one that is filed would have to keep every line of the official form in its
+place (Publication 1167). The filer types these figures into tax software, or onto the official form.
 """
 
 import functools
@@ -44,7 +44,7 @@ def schedule_h(form: ScheduleH, *, household: HouseholdIdentity, marks: PaperMar
 def schedule_h_sheets(
     form: ScheduleH, household: HouseholdIdentity, marks: PaperMarks
 ) -> Mapping[str, object]:
-    """Return what the sheets say."""
+    """Return the contents of the sheets."""
     texts, filled = _texts(), _figures_of_law(form)
     words = texts["words"]
     draft = form.status == "draft"
@@ -87,7 +87,7 @@ def _texts() -> Mapping[str, Any]:
 
 
 def _figures_of_law(form: ScheduleH) -> Mapping[str, object]:
-    """Return what the year's rules put into the questions and lines."""
+    """Return the figures that the year's rules supply to the questions and lines."""
     year, law = form.tax_year, schedule_h_form(form.tax_year)
     fica, futa_quarter = liability_thresholds("NY", year)[:2]
     security, medicare = federal_line(SOCIAL_SECURITY, year), federal_line(MEDICARE, year)
@@ -137,7 +137,7 @@ def _questions(form: ScheduleH, texts: Mapping[str, Any], filled: Mapping[str, o
 def _lines_of(
     form: ScheduleH, texts: Mapping[str, Any], filled: Mapping[str, object]
 ) -> Iterator[SheetTable]:
-    """Go through Parts I to III and the worksheets, as far as the household fills them."""
+    """Yield the lines of Parts I to III and the worksheets, as far as the household fills them in."""
     titles = {
         "part_1": "Part I. Social security, Medicare, and federal income taxes",
         "part_2": "Part II. Federal unemployment (FUTA) tax",
@@ -242,7 +242,7 @@ def _part_four(form: ScheduleH, words: Mapping[str, str], household: HouseholdId
 
 
 def _source_tables(form: ScheduleH) -> list[SheetTable]:
-    """Return the rows of the ledger behind each line, a payroll a row, some lines a table; and what was rounded."""
+    """Return the ledger rows behind each line, one payroll per row, some lines per table; and what was rounded."""
     sources = sources_of(form)
     tables = [_source_table(lines) for lines in _batched(sources)]
     rounded = [
@@ -285,13 +285,13 @@ def _source_table(lines: Sequence[tuple[str, tuple[Part, ...]]]) -> SheetTable:
 
 
 def _name_of(number: str) -> str:
-    """Return a column's heading; a row of line 17 is named by its state, and the day its rate begins on."""
+    """Return a column's heading; a row of line 17 is named by its state and the day its rate begins."""
     words = number.split()
     return f"Line {words[0]}" if len(words) == 1 else f"17b {words[1]} {words[2][5:7]}/{words[2][8:]}"
 
 
 def _origin(part: Part) -> tuple[str, str]:
-    """Return when and where an amount stands: the payroll by the end of its id, prior wages, or the law alone."""
+    """Return the date and origin of an amount: the payroll by the end of its id, prior wages, or the law alone."""
     day = "" if part.day is None else american(part.day)
     if part.payroll_id is not None:
         return day, str(part.payroll_id)[-12:]

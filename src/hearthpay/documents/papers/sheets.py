@@ -1,4 +1,4 @@
-"""Papers that are read line by line: pages of a heading, facts and tables, all in one design."""
+"""Documents read line by line: pages of a heading, facts and tables, all in one design."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -8,7 +8,7 @@ from hearthpay.documents.identity import PaperMarks
 from hearthpay.documents.papers.marks import edges
 
 REST: Final = 0
-"""The width of a column that takes what the others leave."""
+"""The width of a column that takes the space the others leave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,32 +33,32 @@ class SheetTable:
 
 @dataclass(frozen=True, slots=True)
 class LinePage:
-    """A page, or more where its tables are long."""
+    """A page, or more if its tables are long."""
 
     kicker: str
     heading: str
     year: str
     use: str
-    """What may be done with it: filed, handed out, kept."""
+    """What it is for: to file, hand out or keep."""
 
     facts: Sequence[tuple[str, Sequence[str]]] = ()
     parts: Sequence[SheetTable] = ()
     remarks: Sequence[str] = ()
     draft: bool = False
-    """Whether the year's form is not published yet."""
+    """Whether the year's form isn't published yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinePaper:
-    """A paper of such pages."""
+    """A document made of such pages."""
 
     title: str
     use: str
-    """In short, for the foot of each page."""
+    """A short form of the use, for the footer of each page."""
 
     pages: Sequence[LinePage] = field(default_factory=tuple)
 
 
 def line_paper(paper: LinePaper, marks: PaperMarks) -> Mapping[str, object]:
-    """Return what the template ``lines`` takes."""
+    """Return the data for the template ``lines``."""
     return {**edges(paper.title, marks, paper.use), "pages": [asdict(page) for page in paper.pages]}

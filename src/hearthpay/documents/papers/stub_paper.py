@@ -1,4 +1,4 @@
-"""The pay stub on paper, in English or Spanish; for the household's file with a page of what the pay costs it."""
+"""The pay stub as a document, in English or Spanish; for the household's file, with a page of its costs."""
 
 import datetime
 import functools
@@ -35,8 +35,8 @@ def pay_stub(
 ) -> bytes:
     """Return a pay stub as a PDF; ``file_copy`` adds the page for the household's file.
 
-    ``letterhead`` and ``note`` are the household's own words. Raises `ValueError` where they are too long, or for a
-    language that no stub is written in.
+    ``letterhead`` and ``note`` are the household's own words. Raises `ValueError` if they are too long, or for a
+    language without stubs.
     """
     paper = stub_paper(
         stub,
@@ -62,7 +62,7 @@ def stub_paper(
     letterhead: str | None,
     note: str | None,
 ) -> Mapping[str, object]:
-    """Return what the stub says, as its template takes it."""
+    """Return the contents of the stub, as its template takes them."""
     if len(letterhead or "") > MOST_LETTERHEAD:
         raise ValueError(f"letterhead has at most {MOST_LETTERHEAD} characters")
     if len(note or "") > MOST_NOTE:
@@ -168,12 +168,12 @@ def _line(line: StubLine, words: Mapping[str, Any]) -> list[str]:
 
 
 def line_name(code: str, name: str, language: str) -> str:
-    """Return a line's name as a pay stub in the language has it. Raises ValueError for another language."""
+    """Return a line's name as it appears on a pay stub in the language. Raises ValueError for another language."""
     return _line_name(code, name, _words(language))
 
 
 def _line_name(code: str, name: str, words: Mapping[str, Any]) -> str:
-    """Return a line's name in the stub's language; where the words have none it keeps the agency's."""
+    """Return a line's name in the stub's language; without a translation it keeps the agency's name."""
     if code in words["lines"]:
         return cast("str", words["lines"][code])
     for ending, pattern in words["patterns"].items():
@@ -189,7 +189,7 @@ def _set_aside(stub: PayStub) -> list[str] | None:
 
 
 def _sick_leave(leave: SickLeave | None, words: Mapping[str, Any]) -> list[list[str]]:
-    """Return what is known of it; a stub of a household that told nothing has no such box."""
+    """Return the known sick leave; if the household supplied none, the stub has no such box."""
     if leave is None:
         return []
     unit = words["hours_unit"]

@@ -1,8 +1,8 @@
-"""Form W-2 on paper: copies B, C and 2 for the employee, D for the household, 1 for a state.
+"""Form W-2 as a document: copies B, C and 2 for the employee, D for the household, 1 for a state.
 
-Substitute copies by Publication 1141: core boxes 1 to 6 in their order at the upper right, boxes 15 to 20 at the foot,
-titles and captions of the official form, boxes that no household fills (7 to 11) left out, no advertising. Copy A is
-never drawn: the SSA takes it electronically, or on its own red-ink form.
+Substitute copies by Publication 1141: core boxes 1 to 6 in their order at the upper right, boxes 15 to 20 at the
+bottom, titles and captions of the official form, boxes that no household fills in (7 to 11) left out, no advertising.
+Copy A is never drawn: the SSA takes it electronically, or on its own red-ink form.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ def w2_for_employee(
 ) -> bytes:
     """Return copies B, C and 2 on one sheet, with the notice and the instructions; the SSN is truncated.
 
-    Raises `FormNotKnownError` for a year whose copies are not known.
+    Raises `FormNotKnownError` for a year whose copies aren't known.
     """
     return render_pdf("w2", employee_sheets(form, household, employee, marks))
 
@@ -43,7 +43,7 @@ def w2_for_household(
     employee: EmployeeIdentity,
     marks: PaperMarks = _NO_MARKS,
 ) -> bytes:
-    """Return copy D with the SSN in full, and what the household has to know of the figures."""
+    """Return copy D with the SSN in full, and what the household needs to know about the figures."""
     return render_pdf("w2", household_sheets(form, household, employee, marks))
 
 
@@ -55,7 +55,7 @@ def w2_for_state(
     state: str,
     marks: PaperMarks = _NO_MARKS,
 ) -> bytes:
-    """Return copy 1 with the rows of one state and the SSN in full; raises `LookupError` where it has none."""
+    """Return copy 1 with the rows of one state and the SSN in full; raises `LookupError` if there are none."""
     states = tuple(row for row in form.states if row.state == state)
     localities = tuple(row for row in form.localities if row.state == state)
     if not (states or localities):
@@ -71,7 +71,7 @@ def w2_for_state(
 def employee_sheets(
     form: W2, household: HouseholdIdentity, employee: EmployeeIdentity, marks: PaperMarks
 ) -> Mapping[str, object]:
-    """Return what the employee's sheets say, as the template takes it."""
+    """Return the contents of the employee's sheets, as the template takes them."""
     texts = w2_texts(form.tax_year)
     sheets = [
         [_copy(sheet, name, texts, household, employee, employee.ssn_truncated) for name in _FOR_EMPLOYEE]
@@ -84,7 +84,7 @@ def employee_sheets(
 def household_sheets(
     form: W2, household: HouseholdIdentity, employee: EmployeeIdentity, marks: PaperMarks
 ) -> Mapping[str, object]:
-    """Return what the household's sheets say."""
+    """Return the contents of the household's sheets."""
     texts = w2_texts(form.tax_year)
     sheets = [
         [_copy(sheet, "D", texts, household, employee, employee.ssn_in_full)] for sheet in sheets_of(form)

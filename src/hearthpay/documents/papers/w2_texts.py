@@ -1,4 +1,4 @@
-"""The words that the copies of Form W-2 carry, read from ``w2_texts.toml``."""
+"""The texts on the copies of Form W-2, read from ``w2_texts.toml``."""
 
 import functools
 import tomllib
@@ -17,19 +17,19 @@ _FILE: Final = Path(__file__).parent / "w2_texts.toml"
 
 @dataclass(frozen=True, slots=True)
 class W2Texts:
-    """The words of one tax year."""
+    """The texts of one tax year."""
 
     omb: str
     captions: Mapping[str, str]
-    """By the copy's letter or digit."""
+    """The captions by the copy's letter or digit."""
 
     furnished: Mapping[str, str]
     use: Mapping[str, str]
     foot: Mapping[str, str]
-    """What a page may be used for, at length and in short."""
+    """What a page may be used for, in a long and a short form."""
 
     draft: bool
-    """Whether the year's form is not published."""
+    """Whether the year's form is still unpublished."""
 
 
 @functools.cache
@@ -38,7 +38,7 @@ def _file() -> Mapping[str, Any]:
 
 
 def w2_texts(tax_year: int) -> W2Texts:
-    """Return the words of a tax year; raises `FormNotKnownError` for one without a form."""
+    """Return the texts of a tax year; raises `FormNotKnownError` for one without a form."""
     data = _file()
     year = next((each for each in data["year"] if each["tax_year"] == tax_year), None)
     if year is None:
@@ -55,7 +55,7 @@ def w2_texts(tax_year: int) -> W2Texts:
 
 
 def notice_and_instructions(form: W2) -> list[Mapping[str, object]]:
-    """Return what must go with the employee's copies: titles and texts, with the codes that stand in box 12."""
+    """Return what must accompany the employee's copies: titles and texts, with the codes used in box 12."""
     data = _file()
     law = federal_line(SOCIAL_SECURITY, form.tax_year)
     filled = {

@@ -1,4 +1,4 @@
-"""Form W-2c: what a Form W-2 that was issued said, and what is correct."""
+"""Form W-2c: what an issued Form W-2 said, and what is correct."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -35,8 +35,8 @@ def w2c(
 ) -> bytes:
     """Return copies B, C and 2 with a truncated SSN, or copy D with the whole one.
 
-    ``employee_before`` is whom the first form named, where name or SSN are corrected. Raises `ValueError` for forms of
-    two years or two people, or where nothing on them differs.
+    ``employee_before`` is the employee as named on the first form, if name or SSN are corrected. Raises `ValueError`
+    for forms of two years or two people, or if nothing on them differs.
     """
     paper = w2c_sheets(before, after, household, employee, marks, employee_before, for_employee=for_employee)
     return render_pdf("lines", paper)
@@ -52,7 +52,7 @@ def w2c_sheets(
     *,
     for_employee: bool = True,
 ) -> Mapping[str, object]:
-    """Return what the copies say, each on a page of its own."""
+    """Return the contents of the copies, each on its own page."""
     if (before.tax_year, before.person_id) != (after.tax_year, after.person_id):
         raise ValueError("a Form W-2c corrects one person's Form W-2 of one tax year")
     first = employee_before or employee
@@ -123,7 +123,7 @@ def _page(
 
 
 def _changes(before: W2, after: W2) -> Iterator[tuple[str, str, Figure, Figure]]:
-    """Go through all boxes of both forms: number, name, and the two amounts, nothing where one is blank."""
+    """Yield all boxes of both forms: number, name, and the two amounts, empty for a blank."""
     for number, name, box in _FEDERAL:
         yield number, name, getattr(before, box) or _NOTHING, getattr(after, box) or _NOTHING
     yield from _paired(

@@ -1,7 +1,7 @@
 """Form W-3 of a household, for its records, and the correction of one (W-3c).
 
-The SSA takes neither on plain paper, and none with what is sent electronically: these sheets show what it adds up
-itself, to compare.
+The SSA doesn't accept either on plain paper, and needs none with an electronic filing. These sheets show the totals
+that it calculates, for comparison.
 """
 
 from collections.abc import Mapping
@@ -46,12 +46,12 @@ def w3(form: W3, *, household: HouseholdIdentity, marks: PaperMarks = _NO_MARKS)
 
 
 def w3c(before: W3, after: W3, *, household: HouseholdIdentity, marks: PaperMarks = _NO_MARKS) -> bytes:
-    """Return the sheet of what changed; raises `ValueError` for forms of two years, or where nothing changed."""
+    """Return the sheet of what changed; raises `ValueError` for forms of two years, or if nothing changed."""
     return render_pdf("lines", w3c_sheet(before, after, household, marks))
 
 
 def w3_sheet(form: W3, household: HouseholdIdentity, marks: PaperMarks) -> Mapping[str, object]:
-    """Return what the sheet says."""
+    """Return the contents of the sheet."""
     texts = w2_texts(form.tax_year)
     rows = [
         SheetRow([number, name, plain_money(getattr(form, box))])
@@ -71,7 +71,7 @@ def w3_sheet(form: W3, household: HouseholdIdentity, marks: PaperMarks) -> Mappi
 
 
 def w3c_sheet(before: W3, after: W3, household: HouseholdIdentity, marks: PaperMarks) -> Mapping[str, object]:
-    """Return what the correction says: the boxes that changed, as reported and as correct."""
+    """Return the contents of the correction: the boxes that changed, as reported and as correct."""
     if before.tax_year != after.tax_year:
         raise ValueError("a Form W-3c corrects one tax year")
     texts = w2_texts(after.tax_year)

@@ -1,4 +1,4 @@
-"""How amounts, rates, hours and dates are written on papers."""
+"""How documents write amounts, rates, hours and dates."""
 
 import datetime
 from decimal import Decimal
@@ -11,7 +11,7 @@ MINUS: Final = "−"
 
 
 def money(amount: Figure | int | None) -> str:
-    """Return cents as dollars with two decimals and commas; nothing for a box left blank."""
+    """Return cents as dollars with two decimals and commas; empty for a blank box."""
     if amount is None:
         return ""
     cents = amount if isinstance(amount, int) else amount.cents
@@ -19,12 +19,14 @@ def money(amount: Figure | int | None) -> str:
 
 
 def plain_money(amount: Figure | int | None) -> str:
-    """Return the same without commas, as Forms W-2 and W-3 ask for (General Instructions, "How to complete")."""
+    """Return cents as dollars without commas, as Forms W-2 and W-3 require (General Instructions, "How to
+    complete").
+    """
     return money(amount).replace(",", "")
 
 
 def number(value: Decimal | None) -> str:
-    """Return hours or a rate of pay with the decimals it has, at least two."""
+    """Return hours or a pay rate with the decimals it has, at least two."""
     if value is None:
         return ""
     places = max(2, -int(value.normalize().as_tuple().exponent))
@@ -32,7 +34,7 @@ def number(value: Decimal | None) -> str:
 
 
 def percent(rate: Decimal | None) -> str:
-    """Return a fraction as a percentage without idle zeros."""
+    """Return a fraction as a percentage without trailing zeros."""
     return "" if rate is None else f"{(rate * 100).normalize():f}%"
 
 

@@ -1,10 +1,10 @@
-"""The interactive reference at `/docs`: Swagger UI and what drives it, served by ourselves.
+"""The interactive reference at `/docs`: Swagger UI and the code that runs it, self-hosted.
 
-The page that is sent is the plain one; its only script, ours, puts Swagger UI in its place. Who has no scripts, or asks
-for `/docs?plain`, reads the plain page. Nothing is loaded from another address, and no script stands in the page.
+The page that is sent is the plain one; its only script, ours, replaces it with Swagger UI. Readers without scripts,
+or of `/docs?plain`, get the plain page. Nothing is loaded from another address, and no script is inline.
 
-`swagger_ui/` holds the released files as they came, with their licenses; `release.toml` names the version and its
-checksums, and `python -m tests.openapi.refresh_swagger_ui` brings another.
+`swagger_ui/` holds the released files unchanged, with their licenses; `release.toml` names the version and its
+checksums, and `python -m tests.openapi.refresh_swagger_ui` fetches another.
 """
 
 import tomllib
@@ -19,13 +19,13 @@ VERSION: Final[str] = tomllib.loads(_FILES.joinpath("swagger_ui/release.toml").r
 """The version of Swagger UI."""
 
 SCRIPT_PATH: Final = "/docs/reference.js"
-"""Where the script is that puts the reference in the place of the plain page."""
+"""The path of the script that replaces the plain page with the reference."""
 STYLE_PATH: Final = "/docs/reference.css"
-"""Where its style is; it is small, and the plain page has its own."""
+"""The path of its style, which is small; the plain page has its own."""
 BUNDLE_PATH: Final = f"/docs/swagger-ui-{VERSION}/swagger-ui-bundle.js"
-"""Where Swagger UI is: another address for each version, so it may be kept for good."""
+"""The path of Swagger UI: different for each version, so it may be cached permanently."""
 BUNDLE_STYLE_PATH: Final = f"/docs/swagger-ui-{VERSION}/swagger-ui.css"
-"""Where the style of Swagger UI is."""
+"""The path of Swagger UI's style."""
 
 _JAVASCRIPT: Final = "text/javascript; charset=utf-8"
 _CSS: Final = "text/css; charset=utf-8"
@@ -33,7 +33,7 @@ _FOR_GOOD: Final = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
 def head(document: str) -> str:
-    """Return what the plain page's head must say so that the reference of `document` takes its place."""
+    """Return the plain page's head elements that let the reference of `document` replace it."""
     return (
         f'<link rel="icon" href="data:,"><link rel="stylesheet" href="{STYLE_PATH}">'
         f'<script src="{SCRIPT_PATH}" data-document="{document}" '
@@ -42,7 +42,7 @@ def head(document: str) -> str:
 
 
 def reference_files() -> dict[str, Published]:
-    """Everything that the reference loads, by its path."""
+    """Return everything that the reference loads, by its path."""
     return {
         SCRIPT_PATH: _published("reference.js", _JAVASCRIPT),
         STYLE_PATH: _published("reference.css", _CSS),

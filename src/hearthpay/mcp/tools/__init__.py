@@ -1,1 +1,1 @@
-"""The tools, a module for each thing they are about; `toolbox` holds them all."""
+"""The tools, one module per subject; `toolbox` has them all."""

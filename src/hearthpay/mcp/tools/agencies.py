@@ -27,7 +27,7 @@ def _registrations(arguments: Arguments) -> ApiCall:
 
 
 def by_state(body: dict[str, Any]) -> dict[str, Any]:
-    """Return the accounts grouped by state, with a summary; where there is nothing to do there is no address."""
+    """Return the accounts grouped by state, with a summary; a state with nothing to do has no address."""
     states: dict[str, list[dict[str, Any]]] = {}
     items = body["data"]["items"]
     for item in items:

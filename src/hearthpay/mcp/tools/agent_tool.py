@@ -1,4 +1,4 @@
-"""What a tool is: its words for models, its arguments, the one call that it makes, and the shape of its answers."""
+"""The parts of a tool: its words for models, its arguments, its one call, and the shape of its answers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ERROR_OUTPUT: Final[JsonSchema] = {
 
 
 class NextCall(NamedTuple):
-    """The call that leads on after a refusal: the tool, its arguments, and why, in words for models."""
+    """The next call after a refusal: the tool, its arguments, and why, in words for models."""
 
     tool: str
     arguments: dict[str, Any]
@@ -41,7 +41,7 @@ class NextCall(NamedTuple):
 
 
 NextCallOf = Callable[[str, object, Arguments], NextCall | None]
-"""Finds the next call from a refusal's code and details, and the arguments that were refused."""
+"""Finds the next call from a refusal's code and details, and the refused arguments."""
 
 
 def _no_next_call(_code: str, _details: object, _arguments: Arguments) -> None:
@@ -52,10 +52,10 @@ def _no_next_call(_code: str, _details: object, _arguments: Arguments) -> None:
 class AgentTool:
     """One tool.
 
-    `required_hosted` are arguments that it needs besides where it is hosted, `required_previewed` where each run must
-    be held to a preview. `changes` says that it may change something for good. `in_arguments` writes an example of the
-    API's as arguments of the tool, `shaped` the body of a success as the tool answers it. `next_call` finds the call
-    that leads on after a refusal by the API, where the advice for its code isn't enough.
+    `required_hosted` are additional required arguments if it is hosted, `required_previewed` if each run must match a
+    preview. `changes` says that it may change something permanently. `in_arguments` writes an example of the API's as
+    arguments of the tool, `shaped` the body of a success as the tool answers it. `next_call` finds the next call
+    after a refusal by the API, if the advice for its code isn't enough.
     """
 
     name: str
@@ -74,7 +74,7 @@ class AgentTool:
     next_call: NextCallOf = _no_next_call
 
     def input_schema(self, terms: CallTerms) -> JsonSchema:
-        """Return the schema of its arguments, on these terms."""
+        """Return the schema of its arguments under these terms."""
         required = [
             *self.required,
             *(self.required_hosted if terms.hosted else ()),
@@ -84,7 +84,7 @@ class AgentTool:
 
     @property
     def output_schema(self) -> JsonSchema:
-        """The schema of its answers, refusals among them: clients hold both against it."""
+        """The schema of its answers, including refusals: clients check both against it."""
         return {"type": "object", "anyOf": [self.output, ERROR_OUTPUT]}
 
 
@@ -109,13 +109,13 @@ SUMS: Final[JsonSchema] = {"type": "object", "additionalProperties": {"type": ["
 
 
 def without_nothing(arguments: Arguments, *names: str) -> dict[str, Any]:
-    """Return those of the arguments that were given, or all of them where none is named."""
+    """Return the arguments that were given, out of those named or out of all."""
     wanted = names or tuple(arguments)
     return {name: arguments[name] for name in wanted if name in arguments}
 
 
 def choose_household(tool: str) -> NextCallOf:
-    """Return what leads on where a tool was asked about no household and the account has several."""
+    """Return the next call if a tool was called without a household and the account has several."""
 
     def found(code: str, details: object, arguments: Arguments) -> NextCall | None:
         named = details if isinstance(details, list) else ()
@@ -132,5 +132,5 @@ def choose_household(tool: str) -> NextCallOf:
 
 
 def as_query(arguments: Arguments) -> dict[str, str]:
-    """Return plain arguments as a query."""
+    """Return plain arguments as a query string."""
     return {name: str(value) for name, value in arguments.items()}

@@ -1,4 +1,4 @@
-"""Autopilot: where recurring payroll stands, and pausing, skipping and ending it."""
+"""Autopilot: the status of recurring payroll, and pausing, skipping and ending it."""
 
 from __future__ import annotations
 

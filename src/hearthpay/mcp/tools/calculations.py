@@ -1,4 +1,4 @@
-"""Taxes on wages that nobody is paid yet."""
+"""Taxes on wages that aren't paid to anybody yet."""
 
 from __future__ import annotations
 

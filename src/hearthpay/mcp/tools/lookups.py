@@ -1,4 +1,4 @@
-"""Looking things up: who there is to pay, and why a line of a paycheck is what it is."""
+"""Lookups: who there is to pay, and why a line of a paycheck is what it is."""
 
 from __future__ import annotations
 

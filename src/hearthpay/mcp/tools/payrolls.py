@@ -1,4 +1,4 @@
-"""Previewing, running and reading payrolls: one employee a call."""
+"""Previewing, running and reading payrolls: one employee per call."""
 
 from __future__ import annotations
 
@@ -101,21 +101,21 @@ _PAYROLL: Final[Mapping[str, JsonSchema]] = {
 
 
 def as_request(arguments: Arguments) -> dict[str, Any]:
-    """Return the arguments as the API's body: what is the employee's goes into its one entry."""
+    """Return the arguments as the API's body: those about the employee go into its one entry."""
     entry = without_nothing(arguments, *_OF_THE_ENTRY)
     rest = {name: value for name, value in arguments.items() if name not in _OF_THE_ENTRY}
     return {**rest, "employees": [entry]}
 
 
 def as_arguments(request: Arguments) -> dict[str, Any]:
-    """Return a body of the API as arguments: the reverse, for its examples."""
+    """Return an API body as arguments: the reverse, for its examples."""
     entries = request.get("employees") or [{}]
     rest = {name: value for name, value in request.items() if name not in _NO_ARGUMENTS}
     return {**rest, **entries[0]}
 
 
 def as_preview(arguments: Arguments) -> dict[str, Any]:
-    """Return the body of a preview: a method that is left out is the one by which run_payroll would pay."""
+    """Return the body of a preview: an omitted method becomes the one by which run_payroll would pay."""
     unnamed = arguments.get("payment_method") is None
     return as_request(arguments) | ({"default_payment_method": _BY_CHECK} if unnamed else {})
 

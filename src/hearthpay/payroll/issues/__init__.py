@@ -1,1 +1,1 @@
-"""What is in a payroll's way: what happened, how it stands, what can be done, and who is told."""
+"""Payroll issues: what happened, the current status, what can be done, and who is notified."""

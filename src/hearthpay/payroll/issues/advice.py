@@ -1,7 +1,7 @@
-"""What a household can do now about what went wrong: the one place that chooses the words.
+"""What a household can do now about an issue: the one place that chooses the words.
 
-They follow from what happened, the state that the payroll is in and the ways out that are open, and never name one
-that the state refuses.
+They depend on what happened, the payroll's state and the available actions, and never name an action that the state
+refuses.
 """
 
 import datetime
@@ -16,7 +16,7 @@ from hearthpay.payroll.issues.failures import RUN_AFTER_EXPIRY, RUN_AFTER_REFUND
 from hearthpay.payroll.lifecycle import PayrollStatus
 
 WayOut = Literal["void", "pay_by_check", "wait_for_account", "refund"]
-"""What may be asked of the service now: void the payroll, or one of the remedies for a deposit that cannot leave."""
+"""The actions now available: void the payroll, or one of the remedies for a deposit that can't be sent."""
 
 _NOTHING: Final = mark("No action needed. The payroll is voided.")
 _BY_ITSELF: Final = mark("we'll send it automatically")
@@ -30,7 +30,7 @@ _NOT_SENT: Final[dict[str, tuple[str, str]]] = {
     "not_calculable": (mark("Correct the employee's settings"), _TRIED_AGAIN),
     "internal_error": (mark("Your administrator has been notified"), _TRIED_AGAIN),
 }
-"""Why a payroll was not sent: what puts it right, and whether the payroll goes by itself then."""
+"""Why a payroll wasn't sent: what fixes it, and whether the payroll is then sent automatically."""
 
 _NOT_KNOWN_YET: Final = {
     "tax_year_not_final": mark(
@@ -40,7 +40,7 @@ _NOT_KNOWN_YET: Final = {
         "No action needed. We'll send it automatically once Hearthpay has rules for this place."
     ),
 }
-"""Why nobody can calculate a payroll yet, by check or cash either: what happens without the household."""
+"""Why a payroll can't be calculated yet, not even by check or cash: what happens without the household."""
 
 _RUN_LATER: Final = mark(
     "Run the payroll again once Hearthpay is updated: until then nobody can calculate it."
@@ -76,7 +76,7 @@ _HOLDS: Final[Mapping[HoldCode, str]] = {
     "arrives_in_other_year": mark("It would arrive in another year"),
     "internal": mark("A problem on our side. Your administrator has been notified"),
 }
-"""Why a payment cannot leave, in words for the household: none of what a key or a file says."""
+"""Why a payment can't be sent, in words for the household, without the contents of any key or file."""
 
 NOT_PAID: Final = mark("Not paid: what was collected goes back")
 
@@ -84,7 +84,7 @@ _ADVICE: Final = {
     "debit_expired": RUN_AFTER_EXPIRY,
     "deposit_refunded": RUN_AFTER_REFUND,
 }
-"""What to do about what is over, by code, where it names nothing that only the payroll knows."""
+"""What to do about an ended matter, by code, if it names nothing that only the payroll knows."""
 
 _NOT_COVERED: Final = mark(
     "The wages have been paid and cannot be called back: you owe what was to be collected. Contact support to settle "
@@ -112,7 +112,7 @@ _OR: Final = mark(", or ")
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What the words depend on. `of_household`: the payment that is held is one of the household's own account."""
+    """What the words depend on. `of_household`: the held payment is one of the household's own account."""
 
     kind: FailureKind
     code: str
@@ -125,22 +125,22 @@ class Circumstances:
 
 
 def is_known(code: str) -> bool:
-    """Return whether a text is a code that `reason_of` has words of its own for: ours, or the bank's."""
+    """Return whether a text is a code that `reason_of` has its own words for: ours, or the bank's."""
     return code in _REASONS or code in return_codes().reasons
 
 
 def reason_of(code: str) -> str:
-    """Return a few words for a code: the bank's own reason, or ours."""
+    """Return a short text for a code: the bank's reason, or ours."""
     return _REASONS.get(code) or return_codes().reason(code).title
 
 
 def hold_reason(hold: HoldCode) -> str:
-    """Return why a payment cannot leave, in words for the household."""
+    """Return why a payment can't be sent, in words for the household."""
     return _HOLDS[hold]
 
 
 def hold_of(hold: HoldCode, *, of_household: bool) -> tuple[str, str]:
-    """Return the code by which the API tells of a hold, and its reason in words for the household."""
+    """Return the code that the API has for a hold, and its reason in words for the household."""
     told = _HOLDS[hold]
     if hold == "not_authorized":
         return "not_authorized", told
@@ -150,9 +150,9 @@ def hold_of(hold: HoldCode, *, of_household: bool) -> tuple[str, str]:
 
 
 def what_to_do(case: Circumstances, language: str = "en") -> str:
-    """Tell the household what to do now; nothing it is told is refused in this state.
+    """Return what the household should do now; nothing it suggests is refused in this state.
 
-    Empty where only English words are stored and another language is asked for.
+    Empty if only English words are stored and another language is requested.
     """
     say = say_in(language)
     if case.status == "voided" and case.kind != "held":
@@ -208,7 +208,7 @@ def _about_sending(case: Circumstances, language: str) -> str:
 
 
 def _as_stored(case: Circumstances, language: str) -> str:
-    """Return the advice that was stored, in English; in another language what its code says, or nothing."""
+    """Return the stored advice in English; in another language the text for its code, or nothing."""
     if language == "en":
         return case.stored
     known = _ADVICE.get(case.code)
@@ -247,5 +247,5 @@ def _or_else(available_actions: Collection[WayOut], say: Say) -> str:
 
 
 def in_words(moment: datetime.datetime, language: str = "en") -> str:
-    """Return a moment as people in the East say it: on Tuesday, November 24, at 3:00 PM Eastern time."""
+    """Return a moment in US Eastern words: on Tuesday, November 24, at 3:00 PM Eastern time."""
     return say_in(language)(mark("on {moment}"), moment=hour_in(language, moment))

@@ -1,6 +1,6 @@
-"""How often and how long a payroll that cannot be fired is tried again: after 1, 4, 16 … minutes, up to 8 hours.
+"""How often and how long a payroll that can't be fired is retried: after 1, 4, 16 … minutes, up to 8 hours.
 
-What only the operator or the law can put right is tried every hour at least, and never given up.
+What only the operator or the law can fix is retried every hour at least, and never given up.
 """
 
 import datetime
@@ -9,10 +9,10 @@ from typing import Final
 from hearthpay.payroll.issues.failures import FOR_THE_HOUSEHOLD, FOR_THE_OPERATOR
 
 MOST_ATTEMPTS: Final = 8
-"""After so many failures, a good day of trying, a payroll has failed for good."""
+"""The number of failures, a good day of retries, after which a payroll has failed for good."""
 
 MOST_WAITS: Final = 26
-"""Where the household itself can put it right, it is tried for a week: about until the pay date."""
+"""The number of retries, a week's, if the household can fix the problem: about until the pay date."""
 
 _FIRST_PAUSE: Final = datetime.timedelta(minutes=1)
 LONGEST_PAUSE: Final = datetime.timedelta(hours=8)
@@ -20,23 +20,23 @@ _LONGEST_PAUSE_FOR_US: Final = datetime.timedelta(hours=1)
 
 
 def pause_after(attempts: int, code: str) -> datetime.timedelta:
-    """Return how long to pause after the attempt that follows so many earlier ones and failed for this reason."""
+    """Return the pause after the attempt that follows this many earlier ones and failed for this reason."""
     factor: int = 4 ** min(attempts, MOST_ATTEMPTS)
     longest = _LONGEST_PAUSE_FOR_US if code in FOR_THE_OPERATOR else LONGEST_PAUSE
     return min(_FIRST_PAUSE * factor, longest)
 
 
 def most_attempts(code: str) -> int | None:
-    """Return after how many failures for this reason a payroll has failed for good; None: it never has."""
+    """Return after how many failures for this reason a payroll has failed for good; None if never."""
     if code in FOR_THE_OPERATOR:
         return None
     return MOST_WAITS if code in FOR_THE_HOUSEHOLD else MOST_ATTEMPTS
 
 
 def given_up_at(next_attempt_at: datetime.datetime, attempts: int, code: str) -> datetime.datetime | None:
-    """Return when the last attempt is made, after so many that have failed; the worker's own delays come on top.
+    """Return when the last attempt is made, after this many failures; the worker's own delays are added to it.
 
-    None where it is never given up.
+    None if it is never given up.
     """
     most = most_attempts(code)
     if most is None:

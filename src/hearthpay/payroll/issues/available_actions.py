@@ -1,6 +1,6 @@
-"""What can still be done about a payroll: whether it can be voided, and what about a deposit that has not left.
+"""What can still be done about a payroll: whether it can be voided, and the options for an unsent deposit.
 
-Whoever acts asks here, and so does the answer that tells a household what it may do.
+Both the actions and the response that lists them for a household use this module.
 """
 
 import datetime
@@ -27,11 +27,11 @@ from hearthpay.payroll.ledger.rows import (
 )
 
 WayToVoid = Literal["not_sent", "uncollected", "recalled", "by_hand", "hand_part"]
-"""What voiding a payroll comes to: it is not sent; its debit, which cannot leave, is dropped; its collected money goes
-back; all of it was paid by hand and is undone; or of a failed one what was paid by hand."""
+"""The effect of voiding a payroll: it isn't sent; its debit, which can't be sent, is dropped; its collected money is
+returned; all of it was paid by hand and is reversed; or for a failed one, the part paid by hand."""
 
 LONGEST_WAIT: Final = datetime.timedelta(days=30)
-"""How long a deposit may be told to wait for another account: wages are due."""
+"""The longest time that a deposit may wait for another account, since the wages are due."""
 
 
 class _PositionRow(NamedTuple):
@@ -43,7 +43,8 @@ class _PositionRow(NamedTuple):
     deposits: bool
 
 
-# A debit waits where no account is there that the household lets be debited, or where it should have left before today.
+# A debit waits if there is no account that the household allows to be debited, or if it was due to be sent
+# before today.
 _POSITION: Final = query(
     _PositionRow,
     "SELECT p.direct_deposit, "
@@ -106,7 +107,7 @@ _DEPOSITS: Final = query(
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """How far a payroll's money has got."""
+    """How far a payroll's money has moved."""
 
     direct_deposit: bool
     collected: bool
@@ -117,13 +118,13 @@ class Position:
 
 
 async def position_of(session: AsyncSession, payroll_id: UUID, now: datetime.datetime) -> Position:
-    """Return how far the payroll's money has got."""
+    """Return how far the payroll's money has moved."""
     parameters = {"payroll": payroll_id, "now": now, "today": business_date(now)}
     return Position(*await fetch_one(session, _POSITION, parameters))
 
 
 async def paid_by_hand(session: AsyncSession, payroll_id: UUID) -> list[UUID]:
-    """Return the payroll's paychecks that stand and were paid by check or cash, if not at first."""
+    """Return the payroll's paychecks that aren't reversed and were paid by check or cash, even if not at first."""
     return list(await session.scalars(_PAID_BY_HAND, {"payroll": payroll_id}))
 
 
@@ -149,10 +150,10 @@ async def void_action(
 def remedies_for(
     *, status: str, credit: str | None, account: str | None, tax_year: int, today: datetime.date
 ) -> tuple[RemedyAction, ...]:
-    """Return what can be done about a direct deposit that has not left.
+    """Return what can be done about a direct deposit that hasn't been sent.
 
-    `credit` and `account` are the states of its bank entry and of the employee's present account. A check that is
-    written in another year would be wages of that year; and only who has no account that works has one to wait for.
+    `credit` and `account` are the states of its bank entry and of the employee's current account. A check written in
+    another year would be wages of that year; and only an employee without a working account has one to wait for.
     """
     if credit != "pending" or status not in ("processing", "failed"):
         return ()
@@ -175,7 +176,7 @@ async def with_available_actions(
 async def available_actions_of(
     session: AsyncSession, payroll_id: UUID, status: str, now: datetime.datetime
 ) -> AvailableActions:
-    """Return what can be done about a payroll that is in this status, and about its deposits."""
+    """Return what can be done about a payroll with this status, and about its deposits."""
     position = await position_of(session, payroll_id, now)
     actions: list[Action] = []
     if await void_action(session, payroll_id, status, position):

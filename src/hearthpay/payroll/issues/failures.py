@@ -1,4 +1,4 @@
-"""Why a payroll cannot go on, as it is stored: what happened. What to do about it now, `advice` decides."""
+"""Why a payroll can't continue, as it is stored: what happened. `advice` decides what to do about it now."""
 
 import datetime
 from collections.abc import Sequence
@@ -22,18 +22,18 @@ FailureKind = Literal[
     "debit_expired",
     "deposit_refunded",
 ]
-"""What stands in the way: the payroll could not be sent; the household's debit came back; it came back after the wages
-had gone out; an employee's deposit came back, was taken back as a mistake, or could not be; a payment cannot leave;
-none can; the payroll is due and not sent yet; a deposit missed its year; the debit waited in vain; a deposit that could
-not leave was given back.
+"""The kind of problem: the payroll couldn't be sent; the household's debit was returned; it was returned after the
+wages were sent; an employee's deposit was returned, was reversed as a mistake, or couldn't be; a payment can't be
+sent; none can; the payroll is due and not sent yet; a deposit missed its year; the debit waited in vain; a deposit
+that couldn't be sent was refunded.
 """
 FOR_THE_HOUSEHOLD: Final = frozenset(
     {"bank_account_not_ready", "authorization_missing", "confirmation_missing"}
 )
-"""Codes of what keeps a payroll from being fired and only the household can put right."""
+"""Codes of problems that keep a payroll from being fired and that only the household can fix."""
 
 FOR_THE_OPERATOR: Final = frozenset({"tax_year_not_final", "unsupported_jurisdiction", "internal_error"})
-"""Codes of what the household cannot put right: the law, or whoever runs the service, has to. Never given up."""
+"""Codes of what the household can't fix: the law or the operator has to. Never given up."""
 
 RUN_AFTER_EXPIRY: Final = mark(
     "Connect your account and authorize the debit, then run the payroll again. Or pay by check or cash."
@@ -45,10 +45,10 @@ RUN_AFTER_REFUND: Final = mark(
 
 @dataclass(frozen=True, slots=True)
 class StoredFailure:
-    """A reason with a stable code; `employees` are those whom it concerns, where it is not the household.
+    """A reason with a stable code; `employees` are those it concerns, unless it concerns the household.
 
-    While it is tried again, `next_try` says when and `until` how long; where they are left out and the payroll waits
-    to be fired, its own next attempt counts.
+    While it is being retried, `next_try` says when and `until` how long; if they are omitted and the payroll is
+    waiting to be fired, its own next attempt counts.
     """
 
     code: str
@@ -61,7 +61,7 @@ class StoredFailure:
     until: datetime.datetime | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as it is stored."""
+        """Return the reason as it is stored."""
         stored: dict[str, Any] = {
             "kind": self.kind,
             "code": self.code,
@@ -75,7 +75,7 @@ class StoredFailure:
 
 
 def account_not_ready() -> StoredFailure:
-    """The household's bank account could not be debited when the payroll was due."""
+    """Return the failure: the household's bank account couldn't be debited when the payroll was due."""
     return StoredFailure(
         "bank_account_not_ready",
         "The household's bank account was not connected and active when the money was to be collected.",
@@ -85,7 +85,9 @@ def account_not_ready() -> StoredFailure:
 
 
 def authorization_missing() -> StoredFailure:
-    """The household has not authorized debits of its present account for this payroll, or has revoked that."""
+    """Return the failure: the household hasn't authorized debits of its current account for this payroll, or revoked
+    that.
+    """
     return StoredFailure(
         "authorization_missing",
         "The household has not authorized debits of the bank account that is connected now, or has revoked it.",
@@ -95,7 +97,7 @@ def authorization_missing() -> StoredFailure:
 
 
 def confirmation_missing() -> StoredFailure:
-    """Autopilot made a payroll out of the ordinary, and the household has not said that it is right."""
+    """Return the failure: Autopilot made an unusual payroll, and the household hasn't confirmed it."""
     return StoredFailure(
         "confirmation_missing",
         "Autopilot holds this payroll, because its amount is out of the ordinary and nobody has confirmed it.",
@@ -105,7 +107,7 @@ def confirmation_missing() -> StoredFailure:
 
 
 def debit_expired() -> StoredFailure:
-    """The debit waited for an account or an authorization until the day on which the wages should have arrived."""
+    """Return the failure: the debit waited for an account or authorization until the wages should have arrived."""
     return StoredFailure(
         "debit_expired",
         "The debit could not be sent: there was no account, or no authorization to debit it, until the pay date.",
@@ -116,7 +118,7 @@ def debit_expired() -> StoredFailure:
 
 
 def deposit_refunded(employees: tuple[UUID, ...]) -> StoredFailure:
-    """A direct deposit that could not leave was given back to the household, and its paycheck undone."""
+    """Return the failure: an unsent direct deposit was refunded to the household, and its paycheck reversed."""
     return StoredFailure(
         "deposit_refunded",
         "A direct deposit could not be sent. Its paycheck is undone, and what was collected for it goes back to the "
@@ -129,7 +131,7 @@ def deposit_refunded(employees: tuple[UUID, ...]) -> StoredFailure:
 
 
 def employees_without_account(employees: tuple[UUID, ...]) -> StoredFailure:
-    """Employees to be paid by direct deposit whose accounts the bank does not take."""
+    """Return the failure: the bank doesn't accept the accounts of employees to be paid by direct deposit."""
     return StoredFailure(
         "employee_account_not_ready",
         "An employee's bank account cannot be paid to.",
@@ -140,7 +142,7 @@ def employees_without_account(employees: tuple[UUID, ...]) -> StoredFailure:
 
 
 def employee_left(employee: UUID) -> StoredFailure:
-    """Employment ended before the pay period began."""
+    """Return the failure: employment ended before the pay period began."""
     return StoredFailure(
         "employee_left",
         "An employee's employment ended before the pay period began.",
@@ -151,7 +153,9 @@ def employee_left(employee: UUID) -> StoredFailure:
 
 
 def law_not_final(tax_year: int, missing: Sequence[str] = ()) -> StoredFailure:
-    """Figures of the year are not published, or this version has no rules for it; `missing` names lines, if any."""
+    """Return the failure: the year's figures aren't published, or not in this version; `missing` names lines,
+    if any.
+    """
     lines = f" ({', '.join(missing)})" if missing else ""
     return StoredFailure(
         "tax_year_not_final",
@@ -162,7 +166,7 @@ def law_not_final(tax_year: int, missing: Sequence[str] = ()) -> StoredFailure:
 
 
 def no_rules(message: str) -> StoredFailure:
-    """There are no rules for a state or place of the payroll."""
+    """Return the failure: there are no rules for a state or place of the payroll."""
     return StoredFailure(
         "unsupported_jurisdiction",
         f"The payroll could not be calculated: {message}.",
@@ -172,7 +176,7 @@ def no_rules(message: str) -> StoredFailure:
 
 
 def not_calculable(message: str) -> StoredFailure:
-    """The tax engine refuses what the payroll asks for."""
+    """Return the failure: the tax engine refuses what the payroll requests."""
     return StoredFailure(
         "not_calculable",
         f"The payroll could not be calculated: {message}.",
@@ -182,7 +186,7 @@ def not_calculable(message: str) -> StoredFailure:
 
 
 def year_passed(year: int, new_payroll: UUID | None, employees: tuple[UUID, ...]) -> StoredFailure:
-    """Direct deposits that did not leave while they could still arrive in their year."""
+    """Return the failure: direct deposits weren't sent while they could still arrive in their year."""
     if new_payroll is None:
         what_to_do = "Run the payroll again with a pay date in the new year, or pay by check."
     else:
@@ -199,7 +203,7 @@ def year_passed(year: int, new_payroll: UUID | None, employees: tuple[UUID, ...]
 
 
 def internal() -> StoredFailure:
-    """Something that nobody foresaw."""
+    """Return the failure: an unexpected error."""
     return StoredFailure(
         "internal_error",
         "The payroll could not be sent because of an error on our side.",

@@ -1,4 +1,4 @@
-"""What the mails about a payroll say: plain words, no link, and of an account no more than its last four digits."""
+"""The contents of mails about a payroll: plain words, no link, and no more of an account than its last four digits."""
 
 import datetime
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _ANOTHER_ACCOUNT: Final = mark("Ask your employer for a link to enter another ba
 
 @dataclass(frozen=True, slots=True)
 class NoticeFacts:
-    """Whom a notice is about; names as their owners spelled them."""
+    """The people a notice is about; names as their owners spelled them."""
 
     household: tuple[str, str]
     employees: tuple[str, ...]
@@ -32,7 +32,7 @@ class NoticeFacts:
 
 @dataclass(frozen=True, slots=True)
 class ReturnNoticeFacts:
-    """A prenote or a payout that came back: to whose account, which it was, why, and how much (None: a prenote).
+    """A returned prenote or payout: whose account, which it was, why, and how much (None: a prenote).
 
     Without an employee the account is the household's. `title` and `code` are the bank's reason.
     """
@@ -46,7 +46,7 @@ class ReturnNoticeFacts:
 
 
 def household_notice(to: NoticeReader, told: NoticeFacts, issue: PaymentIssue) -> Mail:
-    """Return what is in the payroll's way; in English in the words of `GET /payroll/{id}` at the same moment."""
+    """Return the household's notice of an issue; in English in the words of `GET /payroll/{id}` at the same moment."""
     say = to.say
     names = [name for name in (name_in_mail(each) for each in told.employees) if name]
     about = f" {say(mark('It concerns {names}.'), names=', '.join(names))}" if names else ""
@@ -66,7 +66,8 @@ def household_notice(to: NoticeReader, told: NoticeFacts, issue: PaymentIssue) -
 
 
 def _reason_line(to: NoticeReader, issue: PaymentIssue, reason: str) -> str:
-    # The tax engine may repeat what a certificate says: no mail carries an address that somebody typed there.
+    # The tax engine may repeat text from a certificate: no mail contains an address that somebody typed
+    # there.
     said = happened_text(to.say, to.language, issue)
     return f"{reason}." if holds_address(said) else said
 
@@ -74,7 +75,7 @@ def _reason_line(to: NoticeReader, issue: PaymentIssue, reason: str) -> str:
 def employee_notice(
     to: NoticeReader, told: NoticeFacts, issue: PaymentIssue, paid: PaycheckPaymentStatus | None
 ) -> Mail:
-    """That pay by direct deposit is late, or does not come; nothing of the household's own affairs."""
+    """Return the notice that pay by direct deposit is late, or won't arrive; without the household's own affairs."""
     say = to.say
     household = name_in_mail(*told.household) or say(_SOMEBODY)
     account = (
@@ -136,7 +137,7 @@ def _headline(issue: PaymentIssue) -> tuple[str, str]:
 
 
 def return_notice_to_household(to: NoticeReader, told: ReturnNoticeFacts) -> Mail:
-    """That an account cannot be used, or that a payout of an employee's set-aside did not arrive."""
+    """Return the notice that an account can't be used, or that a payout of an employee's set-aside didn't arrive."""
     say = to.say
     if told.employee is None:
         subject = mark("Your bank account cannot be used")
@@ -170,7 +171,7 @@ def return_notice_to_household(to: NoticeReader, told: ReturnNoticeFacts) -> Mai
 
 
 def return_notice_to_employee(to: NoticeReader, told: ReturnNoticeFacts) -> Mail:
-    """That the employee's account cannot be used, or that a payout did not arrive."""
+    """Return the notice that the employee's account can't be used, or that a payout didn't arrive."""
     say = to.say
     employer = name_in_mail(*told.household) or say(_SOMEBODY)
     if told.amount is None:
@@ -196,5 +197,5 @@ def _facts(told: ReturnNoticeFacts, say: Say, language: str) -> dict[str, str]:
 
 
 def operator_notice(to: str, about: str, lines: Sequence[str]) -> Mail:
-    """Return what only the operator can put right; in English, as the log that tells more is."""
+    """Return the notice of what only the operator can fix; in English, as is the more detailed log."""
     return letter(to, "en", f"Hearthpay: {about}", "", tuple(lines))

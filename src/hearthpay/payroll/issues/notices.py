@@ -1,7 +1,7 @@
-"""Who is told of what is in a payroll's way: the household, the employees whom it concerns, and the operator.
+"""Notices about payroll issues: to the household, the employees concerned, and the operator.
 
-What has been told stands beside what is told of, so a worker that dies in between tells it in its next round, and
-nothing twice. The words are those that `GET /payroll/{id}` has at that moment.
+What was reported is stored with the issue, so if a worker dies in between, its next round reports it, and nothing
+twice. The words are those that `GET /payroll/{id}` has at that moment.
 """
 
 import datetime
@@ -34,7 +34,7 @@ from hearthpay.people.recipients import Readers, addressed, readers_of
 from hearthpay.security.key_ring import KeyRing
 
 AT_ONCE: Final = 100
-"""Payrolls told of in one round."""
+"""Payrolls reported in one round."""
 
 _UNTOLD: Final = statement(
     "SELECT id FROM payrolls WHERE failure IS NOT NULL "
@@ -68,7 +68,7 @@ _LOCK: Final = query(
 
 
 class HouseholdName(NamedTuple):
-    """What a household is called."""
+    """A household's name."""
 
     first_name: str
     last_name: str
@@ -77,7 +77,7 @@ class HouseholdName(NamedTuple):
 HOUSEHOLD: Final = query(
     HouseholdName, "SELECT first_name, last_name FROM {employers} e WHERE id = :id", employers=EMPLOYERS
 )
-"""What a household is called."""
+"""A household's name."""
 _TOLD: Final = text("UPDATE payrolls SET failure_told = :print WHERE id = :id")
 
 
@@ -95,10 +95,10 @@ _PEOPLE: Final = query(
     employees=EMPLOYEES,
 )
 _FOR_EMPLOYEES: Final = ("debit_returned", "deposit_returned", "deposit_reversed", "held", "year_passed")
-"""What the employees paid by direct deposit are told of, all of them where none is named."""
+"""What employees paid by direct deposit are notified of, all of them if none is named."""
 
 _FOR_OPERATOR: Final = ("wages_not_covered", "deposit_reversed", "reversal_returned")
-"""What only the operator can put right, or must know of."""
+"""What only the operator can fix, or must know."""
 
 _OPERATORS_CODES: Final = ("internal_error", "tax_year_not_final", "unsupported_jurisdiction")
 _log = structlog.get_logger("hearthpay.payroll")
@@ -106,7 +106,7 @@ _log = structlog.get_logger("hearthpay.payroll")
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """What is told of, and to whom; `episode` tells one occurrence of the same trouble from the next."""
+    """An issue to report, and to whom; `episode` distinguishes one occurrence of the same issue from the next."""
 
     payroll: _LockRow
     household: HouseholdName
@@ -118,7 +118,7 @@ class _Case:
 
 
 async def find_unreported(session: AsyncSession) -> list[UUID]:
-    """Return payrolls that have not been told of; the session is the worker's."""
+    """Return payrolls that haven't been reported; the session is the worker's."""
     return list(await session.scalars(_UNTOLD, {"limit": AT_ONCE}))
 
 
@@ -129,9 +129,9 @@ async def notify_of_payrolls(
     notifications: NotificationSettings,
     payrolls: Sequence[UUID],
 ) -> int:
-    """Queue the notices about these payrolls; return how many were told of. Raises DatabaseUnavailable.
+    """Queue the notices about these payrolls; return how many were reported. Raises DatabaseUnavailable.
 
-    `database` acts as the worker's role. One that cannot be told of holds no other back.
+    `database` acts as the worker's role. One that fails doesn't delay any other.
     """
     told = 0
     for payroll_id in payrolls:
@@ -152,7 +152,7 @@ async def notify_of_problems(
     now: datetime.datetime,
     noted: Sequence[NotedProblem],
 ) -> None:
-    """Tell the operator of each problem of the worker when it begins."""
+    """Notify the operator of each of the worker's problems when it begins."""
     for problem in noted:
         lines = [
             f"Since {problem.since:%Y-%m-%d %H:%M} UTC: {problem.problem}.",

@@ -1,8 +1,8 @@
-"""How a payroll stands with the bank at this moment: what became of each paycheck, and what is in the way.
+"""A payroll's current payment status: what became of each paycheck, and any issue.
 
-Most of it is read from the payments themselves, so that it is told from the moment it happens: a payment that cannot
-leave, a bank that cannot be reached, a payroll that is due and not sent. What ended a payroll, or is being tried
-again, is stored with it (`failures`).
+Most of it is read from the payments themselves, so that it shows as soon as it happens: a payment that can't be sent,
+a bank that can't be reached, a payroll that is due and not sent. What ended a payroll, or is being retried, is stored
+with it (`failures`).
 """
 
 import datetime
@@ -41,9 +41,9 @@ from hearthpay.payroll.lifecycle import PayrollStatus
 PaymentStatus = Literal[
     "scheduled", "collecting", "waiting", "held", "sent", "paid", "returned", "reversed", "undone"
 ]
-"""What has become of a paycheck's money. `waiting`: collected, and not yet in a file; `held`: it cannot leave;
-`returned`: the bank sent it back; `reversed`: taken back as a mistake; `undone`: it never left. By check or cash, and
-in retrospect, the household pays itself: `paid`, until it is `undone`.
+"""The status of a paycheck's money. `waiting`: collected, and not yet in a file; `held`: it can't be sent;
+`returned`: the bank returned it; `reversed`: reversed as a mistake; `undone`: it was never sent. By check or cash,
+and for past pay, the household pays directly: `paid`, until it is `undone`.
 """
 RefundStatus = Literal["waiting", "held", "sent", "paid", "returned"]
 
@@ -122,7 +122,7 @@ _OUTAGE: Final = text("SELECT bank_outage_of(:id, :now)")
 
 @dataclass(frozen=True, slots=True)
 class RefundPaymentStatus:
-    """What was collected for a paycheck and goes back to the household; `amount` is cents."""
+    """What was collected for a paycheck and is refunded to the household; `amount` is cents."""
 
     amount: int
     status: RefundStatus
@@ -131,18 +131,18 @@ class RefundPaymentStatus:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Why a paycheck's money did not simply arrive; `code` is the bank's, where the bank said so."""
+    """Why a paycheck's money didn't arrive as usual; `code` is the bank's, if the bank gave one."""
 
     code: str | None
     reason: str
     refund: RefundPaymentStatus | None = None
     hold: HoldCode | None = None
-    """What holds a payment that has not left."""
+    """What holds an unsent payment."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaycheckPaymentStatus:
-    """What has become of one paycheck's money. `last_four` are the digits of the account it was for."""
+    """The payment status of one paycheck. `last_four` are the digits of the account it was for."""
 
     employee_id: UUID
     status: PaymentStatus
@@ -152,7 +152,7 @@ class PaycheckPaymentStatus:
 
 @dataclass(frozen=True, slots=True)
 class PaymentIssue:
-    """What is in the way, as the household is told; `next_try` and `until` where it is tried again."""
+    """An issue, as shown to the household; `next_try` and `until` if it is being retried."""
 
     kind: FailureKind
     code: str
@@ -163,10 +163,10 @@ class PaymentIssue:
     until: datetime.datetime | None
     employees: tuple[UUID, ...]
     case: Circumstances
-    """What its words depend on, to say them in another language."""
+    """What its words depend on, to show them in another language."""
 
     def as_json(self) -> dict[str, Any]:
-        """As it is answered."""
+        """Return the issue as the API shows it."""
         return {
             "kind": self.kind,
             "code": self.code,
@@ -181,7 +181,7 @@ class PaymentIssue:
 
 @dataclass(frozen=True, slots=True)
 class PayrollPaymentStatus:
-    """A payroll at this moment. `trouble` is what is answered; `stored` and `held` are told of each by itself."""
+    """A payroll's current status. `trouble` is what the API shows; `stored` and `held` are each reported separately."""
 
     issue: PaymentIssue | None
     stored: PaymentIssue | None
@@ -200,7 +200,7 @@ class PayrollPaymentStatus:
 async def read_payment_status(
     session: AsyncSession, payroll_id: UUID, now: datetime.datetime, *, within_tenant: bool = True
 ) -> PayrollPaymentStatus:
-    """Return how the payroll stands; the session sees it.
+    """Return the payroll's status; the session sees it.
 
     `within_tenant`: the session is a tenant's, which may ask whether the bank can be reached; the worker knows.
     """
@@ -287,7 +287,7 @@ def _of_the_service(
     available_actions: frozenset[WayOut],
     now: datetime.datetime,
 ) -> PaymentIssue | None:
-    """Return what keeps the payroll although nothing is wrong with it."""
+    """Return what delays the payroll although nothing is wrong with it."""
     if outage is not None:
         return _of(
             Circumstances("bank_unreachable", "bank_unreachable", payroll.status),
@@ -307,7 +307,7 @@ def _of_the_service(
 def _stored(
     payroll: _PayrollRow, stored: Mapping[str, Any], available_actions: frozenset[WayOut]
 ) -> PaymentIssue:
-    """Return what is kept with the payroll; from before there were kinds, its code and its employees tell the kind."""
+    """Return what is stored with the payroll; if it has no kind, its code and its employees determine the kind."""
     code = str(stored["code"])
     employees = tuple(UUID(each) for each in stored.get("employees", ()))
     kind = cast("FailureKind", stored.get("kind") or _kind_before(code, payroll.status, employees))
@@ -372,7 +372,7 @@ def _held(
 async def _available_actions(
     session: AsyncSession, payroll: _PayrollRow, now: datetime.datetime
 ) -> frozenset[WayOut]:
-    """Return what the payroll's state does not refuse."""
+    """Return the actions that the payroll's state allows."""
     found = await available_actions_of(session, payroll.id, payroll.status, now)
     remedies = {remedy for deposit in found.deposits.values() for remedy in deposit.remedies}
     return frozenset[WayOut](remedies | ({"void"} if "void" in found.actions else set()))
@@ -393,7 +393,7 @@ def _of(
 
 
 def _last_day(tax_year: int) -> datetime.date:
-    """Return the last day whose file brings a deposit within the year."""
+    """Return the last day whose file delivers a deposit within the year."""
     return previous_banking_day(banking_day_on_or_before(datetime.date(tax_year, 12, 31)))
 
 

@@ -1,7 +1,7 @@
-"""What keeps the worker from its work: logged when it begins, once a day while it lasts, and kept to be asked for.
+"""The worker's problems: logged when they begin, once a day while they last, and stored for later lookup.
 
-Every worker finds the same problems every minute. A problem is the same as long as nothing but its numbers and days
-changes and it is seen again within the hour.
+Every worker finds the same problems every minute. A problem is the same as long as only its numbers and days change
+and it is seen again within the hour.
 """
 
 import datetime
@@ -18,10 +18,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.database.typed_rows import fetch_one, query
 
 WorkerProblemKind = Literal["outage", "other"]
-"""`outage`: nothing goes to the bank, whosever payment it is."""
+"""`outage`: nothing is sent to the bank, for any payment."""
 
 LOG_AGAIN: Final = datetime.timedelta(days=1)
-"""How often a problem that lasts is logged."""
+"""How often a lasting problem is logged."""
 
 _OVER_AFTER: Final = datetime.timedelta(hours=1)
 _KEPT: Final = datetime.timedelta(days=30)
@@ -48,7 +48,7 @@ _log = structlog.get_logger("hearthpay.bank")
 
 @dataclass(frozen=True, slots=True)
 class NotedProblem:
-    """A problem as it is kept; `since` says which spell of it this is."""
+    """A problem as it is stored; `since` says which occurrence of it this is."""
 
     key: str
     kind: WorkerProblemKind
@@ -59,7 +59,7 @@ class NotedProblem:
 async def note_problems(
     session: AsyncSession, now: datetime.datetime, problems: Sequence[tuple[WorkerProblemKind, str]]
 ) -> list[NotedProblem]:
-    """Keep the problems of one round, and log those that are new or have not been logged for a day."""
+    """Store the problems of one round, and log those that are new or haven't been logged for a day."""
     noted = []
     for key, (kind, problem) in sorted({problem_key(each[1]): each for each in problems}.items()):
         values = {
@@ -80,6 +80,6 @@ async def note_problems(
 
 
 def problem_key(problem: str) -> str:
-    """Return what stays the same of a problem while it lasts: counts and days change."""
+    """Return the part of a problem that stays the same while it lasts: counts and days change."""
     steady = _NUMBER.sub("#", _DAY.sub("#", problem))
     return hashlib.md5(steady.encode(), usedforsecurity=False).hexdigest()

@@ -1,7 +1,7 @@
-"""Who is told of a payment that came back and is no payroll's: a prenote, or a payout of what was set aside.
+"""Notices of returned payments that belong to no payroll: a prenote, or a payout of set-aside money.
 
-A prenote that comes back leaves its account unusable, and a payout puts its money back into the employee's balance.
-Both would show only at the next payday, or when somebody looks.
+A returned prenote leaves its account unusable, and a returned payout puts its money back into the employee's balance.
+Without a notice, either would show only at the next payday, or when somebody checks.
 """
 
 import datetime
@@ -37,7 +37,7 @@ from hearthpay.security.key_ring import KeyRing
 from hearthpay.taxes.money import from_cents
 
 AT_ONCE: Final = 100
-"""Returned payments told of in one round."""
+"""Returned payments reported in one round."""
 
 
 class _EmployeeRow(NamedTuple):
@@ -59,7 +59,7 @@ class _People:
 
 
 async def unreported_returns(session: AsyncSession) -> Sequence[UUID]:
-    """Return the payments whose return is told of in this round; the session is the worker's."""
+    """Return the payments whose return is reported in this round; the session is the worker's."""
     return await find_unreported_returns(session, limit=AT_ONCE)
 
 
@@ -70,9 +70,9 @@ async def notify_of_returns(
     notifications: NotificationSettings,
     entries: Sequence[UUID],
 ) -> int:
-    """Queue the notices about these payments; return how many were told of. Raises DatabaseUnavailable.
+    """Queue the notices about these payments; return how many were reported. Raises DatabaseUnavailable.
 
-    `database` acts as the worker's role. One that cannot be told of holds no other back.
+    `database` acts as the worker's role. One that fails doesn't delay any other.
     """
     told = 0
     for entry_id in entries:

@@ -1,7 +1,7 @@
-"""What is in a payroll's way, in the reader's language: for pages and mails alike, from codes, never from a sentence.
+"""Payroll issues in the reader's language: for pages and mails alike, from codes, never from a sentence.
 
-In English it is what the API answers at the same moment. In another language the words follow from the kind of what
-happened, its code and the payroll's state; what a certificate or a bank's own file says is not repeated there.
+In English it is what the API shows at the same moment. In another language the words follow from the kind of event,
+its code and the payroll's state; text from a certificate or a bank's own file isn't repeated there.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _HAPPENED: Final[dict[FailureKind, str]] = {
         "A direct deposit could not be sent. What was collected for it goes back to you."
     ),
 }
-"""What happened, in a language in which the payroll itself does not tell it."""
+"""What happened, for languages other than that of the payroll's own text."""
 
 _SEE_THERE: Final = mark("Open the payroll in Hearthpay to see your options.")
 
 
 def reason_text(say: Say, language: str, issue: PaymentIssue) -> str:
-    """Return why in a few words."""
+    """Return the reason in a few words."""
     if issue.case.hold is not None:
         return say(hold_reason(issue.case.hold))
     return issue.reason if language == "en" else say(reason_of(issue.code))
@@ -60,7 +60,7 @@ def action_text(say: Say, language: str, issue: PaymentIssue) -> str:
 
 
 def outcome_text(say: Say, outcome: Outcome) -> str:
-    """Return why a paycheck's money did not simply arrive."""
+    """Return why a paycheck's money didn't arrive as usual."""
     if outcome.hold is not None:
         return say(hold_reason(outcome.hold))
     return say(outcome.reason if outcome.code is None else reason_of(outcome.code))

@@ -1,4 +1,4 @@
-"""Many rows in one statement: as one array for each column, each of them a text as PostgreSQL writes arrays."""
+"""Many rows in one statement: one array per column, each as text in PostgreSQL's array format."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -19,7 +19,7 @@ def arrays(types: Mapping[str, str]) -> Fragment:
 
 
 def insert_many(table: str, types: Mapping[str, str]) -> TextClause:
-    """Return the statement that inserts rows of these columns."""
+    """Return the statement that inserts rows with these columns."""
     return statement(
         "INSERT INTO {table} ({names}) SELECT r.* FROM unnest({arrays}) AS r",
         table=identifier(table),
@@ -29,9 +29,9 @@ def insert_many(table: str, types: Mapping[str, str]) -> TextClause:
 
 
 def columns_of(types: Mapping[str, str], rows: Sequence[tuple[object, ...]]) -> dict[str, str]:
-    """Turn rows into one array for each column.
+    """Turn rows into one array per column.
 
-    The driver's own way takes several times as long as the rest of a payroll, since it looks at every element.
+    The driver's own way takes several times as long as the rest of a payroll, since it checks every element.
     """
     return {
         name: quoted_array(values) if kind in _QUOTED else array_text(values)
@@ -40,7 +40,7 @@ def columns_of(types: Mapping[str, str], rows: Sequence[tuple[object, ...]]) -> 
 
 
 def array_text(values: Iterable[object]) -> str:
-    """Return the text of an array whose elements need no quotes: numbers, ids, truth values, codes of lines."""
+    """Return the text of an array whose elements need no quotes: numbers, ids, booleans, line codes."""
     return "{" + ",".join(["NULL" if value is None else str(value) for value in values]) + "}"
 
 

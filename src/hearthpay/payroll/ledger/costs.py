@@ -1,6 +1,6 @@
-"""What wages cost a household, as it is shown at a glance: by month, paycheck by paycheck, and what is still to come.
+"""A household's wage costs at a glance: by month, paycheck by paycheck, and what is upcoming.
 
-All amounts are whole cents. Whoever calls has asked whether it may be told.
+All amounts are whole cents. The caller has checked that they may be shown.
 """
 
 import datetime
@@ -18,7 +18,7 @@ from hearthpay.database.typed_rows import fetch_all, query
 _STANDING: Final = Fragment(
     "c.reverses IS NULL AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id)"
 )
-"""Of a paycheck that was taken back neither it nor what took it back."""
+"""Excludes both a reversed paycheck and the one that reversed it."""
 
 _SETTLES: Final = compose(
     "(SELECT max(e.settle_on) FROM {bank_entries} e WHERE e.payroll_id = p.id AND e.kind = 'debit')",
@@ -27,7 +27,7 @@ _SETTLES: Final = compose(
 
 
 class MonthlyCost(NamedTuple):
-    """What the paychecks of a month's pay dates cost: the three add up to it."""
+    """The cost of the paychecks in a month of pay dates: the total is the sum of the three."""
 
     month: datetime.date
     net_pay: int
@@ -48,7 +48,7 @@ _BY_MONTH: Final = query(
 
 
 class LatestPaycheck(NamedTuple):
-    """A paycheck that stands, as a list shows it."""
+    """A paycheck that isn't reversed, as a list shows it."""
 
     payroll_id: UUID
     pay_date: datetime.date
@@ -99,7 +99,7 @@ _DEBITED_SET_ASIDES: Final = compose(
     "AND c.payment_method = 'direct_deposit' AND {standing}), 0)",
     standing=_STANDING,
 )
-"""What employees have set aside is debited together with their direct deposits, and no part of net pay."""
+"""What employees set aside is debited together with their direct deposits, and isn't part of net pay."""
 
 
 class _LeavingRow(NamedTuple):
@@ -110,7 +110,7 @@ class _LeavingRow(NamedTuple):
     settles_on: datetime.date | None
 
 
-# Nothing is debited after its pay date but what the bank returned, and is presented again.
+# Nothing is debited after its pay date except what the bank returned and is presented again.
 _LEAVING: Final = query(
     _LeavingRow,
     "SELECT p.net_pay + {debited_set_asides} AS money, p.pay_date, p.direct_deposit, "
@@ -123,7 +123,7 @@ _LEAVING: Final = query(
 
 
 class ComingPayroll(NamedTuple):
-    """A payroll under way. `leaves_on`: when the money leaves the household's account; None by check or cash."""
+    """A payroll in progress. `leaves_on`: when the money leaves the household's account; None by check or cash."""
 
     payroll_id: UUID
     status: str
@@ -138,17 +138,17 @@ class ComingPayroll(NamedTuple):
 async def costs_by_month(
     session: AsyncSession, employer_id: UUID, first: datetime.date, last: datetime.date
 ) -> list[MonthlyCost]:
-    """Return what was paid from ``first`` to ``last`` by the months of its pay dates; months without are left out."""
+    """Return what was paid from ``first`` to ``last`` by month of the pay dates; months without pay are left out."""
     return await fetch_all(session, _BY_MONTH, {"employer": employer_id, "first": first, "last": last})
 
 
 async def latest_paychecks(session: AsyncSession, employer_id: UUID, *, limit: int) -> list[LatestPaycheck]:
-    """Return the paychecks that were paid last, the latest pay date first."""
+    """Return the latest paychecks, the latest pay date first."""
     return await fetch_all(session, _LATEST, {"employer": employer_id, "limit": limit})
 
 
 async def coming_payrolls(session: AsyncSession, employer_id: UUID, *, limit: int) -> list[ComingPayroll]:
-    """Return the payrolls that are scheduled or on their way, the next pay date first."""
+    """Return the payrolls that are scheduled or in progress, the next pay date first."""
     rows = await fetch_all(session, _COMING, {"employer": employer_id, "limit": limit})
     return [
         ComingPayroll(
@@ -168,11 +168,11 @@ async def coming_payrolls(session: AsyncSession, employer_id: UUID, *, limit: in
 async def net_pay_leaving(
     session: AsyncSession, employer_id: UUID, first: datetime.date, last: datetime.date
 ) -> int:
-    """Return the net pay, and what is set aside and debited with it, that leaves the household within these days.
+    """Return the net pay, and the set-asides debited with it, that leave the household's account within these days.
 
-    What is to come is included; of a payroll that is not sent yet, its net pay alone.
+    Upcoming payrolls are included; one that isn't sent yet counts with its net pay only.
 
-    A direct deposit leaves its account when it is debited, a check or cash on the pay date.
+    A direct deposit leaves the account when it is debited, a check or cash on the pay date.
     """
     rows = await fetch_all(session, _LEAVING, {"employer": employer_id, "first": first})
     return sum(int(row.money) for row in rows if first <= (_leaves_on(row) or row.pay_date) <= last)

@@ -1,4 +1,4 @@
-"""The digest of a paycheck: SHA-256 over what it says, by which `doctor` sees that a line was changed afterwards."""
+"""The digest of a paycheck: SHA-256 over its contents, by which `doctor` detects a line that was changed later."""
 
 import hashlib
 import json
@@ -20,14 +20,14 @@ DIGEST_IN_SQL: Final = """
                l.subject_wages, l.taxable_wages, coalesce(l.rate::text, ''), l.amount, l.ytd_amount), ''
                ORDER BY l.position), ''), 'UTF8'))
 """
-"""Expression of the text of a paycheck `c` and its lines `l`, grouped by the paycheck; as `paycheck_digest` builds
-it."""
+"""The SQL expression for the text of a paycheck `c` and its lines `l`, grouped by the paycheck; as `paycheck_digest`
+builds it."""
 
 
 def paycheck_digest(
     paycheck_id: UUID, payroll_id: UUID, tax_year: int, paycheck: PaycheckRow, reverses: UUID | None
 ) -> bytes:
-    """Return the 32 bytes that belong to the paycheck and its lines in their order."""
+    """Return the 32-byte digest of the paycheck and its lines in their order."""
     year = paycheck.ytd
     head: tuple[object, ...] = (
         paycheck_id,

@@ -1,4 +1,4 @@
-"""What a paycheck pays for: hours at their rates, a bonus, other earnings."""
+"""What a paycheck pays: hours at their rates, a bonus, other earnings."""
 
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Final, NamedTuple
@@ -21,7 +21,7 @@ class Earnings(NamedTuple):
 
     @property
     def regular_wages(self) -> int:
-        """What counts as regular wages: everything but the bonus."""
+        """The regular wages: everything but the bonus."""
         return self.regular_pay + self.overtime_pay + self.other_earnings
 
     @property
@@ -30,7 +30,7 @@ class Earnings(NamedTuple):
         return self.regular_wages + self.bonus
 
     def opposite(self) -> "Earnings":
-        """Return what undoes it."""
+        """Return the earnings that reverse these."""
         return Earnings._make(-part if part else part for part in self)
 
 
@@ -45,10 +45,10 @@ NO_EARNINGS: Final = Earnings(Decimal("0.00"), 0, Decimal("0.00"), 0, 0, 0)
 
 
 def earnings_of(entry: PayrollEntry, payee: Payee) -> Earnings:
-    """Return what an entry earns: at the pay that was approved; before that, at today's rate.
+    """Return what an entry earns: at the approved pay; before approval, at today's rate.
 
-    Without a rate there are no hours: a payroll that asks for some is refused before. Of a salary the regular pay is
-    the period's share, and the regular hours say only what was worked for it.
+    Without a rate there are no hours: a payroll with hours is refused earlier. For a salary the regular pay is the
+    period's share, and the regular hours only show what was worked for it.
     """
     return Earnings(
         entry.regular_hours,
@@ -65,8 +65,8 @@ def earnings_of(entry: PayrollEntry, payee: Payee) -> Earnings:
 def rates_of(entry: PayrollEntry, payee: Payee) -> tuple[Decimal | None, Decimal | None]:
     """Return the regular and the overtime rate at which an entry's hours are paid, in dollars.
 
-    They are today's, unless the pay was approved at others. None stands for a rate that nothing tells. A salary's
-    regular rate is what it comes to for each of the hours worked, or of those of a usual week.
+    They are today's, unless the pay was approved at others. None stands for an unknown rate. A salary's regular rate
+    is its amount for each of the hours worked, or of those of a usual week.
     """
     if entry.salary is not None:
         salary = entry.salary
@@ -84,7 +84,7 @@ def rates_of(entry: PayrollEntry, payee: Payee) -> tuple[Decimal | None, Decimal
 
 
 def left_out(entry: PayrollEntry) -> frozenset[str]:
-    """Return the names of the amounts that the order left out; one that was given has its two decimals."""
+    """Return the names of the amounts that the order omitted; one that was given has its two decimals."""
     return frozenset(name for name in _OPTIONAL if str(getattr(entry, name)) == "0")
 
 
@@ -96,7 +96,7 @@ def _pay(approved: Decimal | None, rate: Decimal | None, hours: Decimal) -> int:
 
 
 def _rate(approved: Decimal | None, rate: Decimal | None, hours: Decimal) -> Decimal | None:
-    """Return the rate that yields the pay approved for hours: today's where it does, else the nearest cent."""
+    """Return the rate that gives the approved pay for the hours: today's if it does, else to the nearest cent."""
     if approved is None or not hours or _pay(None, rate, hours) == _cents(approved):
         return rate
     return (approved / hours).quantize(_CENT, ROUND_HALF_UP)

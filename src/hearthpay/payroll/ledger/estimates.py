@@ -35,7 +35,7 @@ class EstimatedSalary(NamedTuple):
 
     @property
     def prorated(self) -> bool:
-        """Whether it is another amount than that of a full period."""
+        """Whether the amount differs from that of a full period."""
         return self.paid_days != self.working_days
 
 

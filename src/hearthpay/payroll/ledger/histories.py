@@ -1,7 +1,7 @@
-"""The years of employees in the database: what their paychecks add up to, and what each year still owes.
+"""The years of employees in the database: the totals of their paychecks, and what each year still owes.
 
-Beside the immutable paychecks and lines stands one row per employee and year with their sums, so that a paycheck
-costs the same however long the history is. What a paycheck changes of it, `posting` writes.
+Besides the immutable paychecks and lines there is one row per employee and year with their sums, so that a paycheck
+costs the same however long the history is. `posting` writes what a paycheck changes in it.
 """
 
 import datetime
@@ -33,8 +33,8 @@ _ARRAYS: Final = Fragment(
     "array_to_string(taxable_wages, ',') AS taxable_wages, array_to_string(amounts, ',') AS amounts, "
     "gross_pay, net_pay, employee_taxes, employer_taxes"
 )
-"""Arrays come as one text each: the driver would look at every element. Years, prior wages and escrow in one
-statement: each costs a trip to the database and the proof of the tenant."""
+"""Each array comes as one text, since the driver would check every element. Years, prior wages and escrow are in one
+statement, since each costs a round trip to the database and a check of the tenant."""
 
 
 class _HistoryRow(NamedTuple):
@@ -86,7 +86,7 @@ _SUBJECT_WAGES: Final = query(
     "JOIN paycheck_lines l ON l.paycheck_id = c.id "
     "WHERE c.employee_id = :employee AND c.tax_year = :tax_year GROUP BY l.code",
 )
-"""Where a year was opened by a version that did not keep them."""
+"""For a year that was opened by a version that didn't store them."""
 
 
 class _StandingRow(NamedTuple):
@@ -120,7 +120,7 @@ _OWED: Final = text(
     "WHERE employee_id = ANY(:records) AND tax_year = :tax_year) k "
     "WHERE y.employee_id = k.employee_id AND y.tax_year = :tax_year"
 )
-"""What a person's year owes is kept with one of the records that were paid in it."""
+"""What a person's year owes is stored with one of the records that were paid in it."""
 
 NOTHING_PROVISIONAL: Final[frozenset[str]] = frozenset()
 
@@ -130,9 +130,9 @@ _YEARS: Final = text("SELECT DISTINCT tax_year FROM year_balances WHERE employee
 async def read_histories(
     session: AsyncSession, records: Iterable[Record], tax_year: int
 ) -> dict[UUID, History]:
-    """Return what each employee's paychecks of the year add up to, with balance and rule of the set-asides.
+    """Return the totals of each employee's paychecks of the year, with the balance and rule of the set-asides.
 
-    Of a person with several records all are returned, each with the sums of the others: the year is one.
+    For a person with several records all are returned, each with the sums of the others: the year is one.
     """
     asked = list(records)
     people = await records_of(session, {each.person_id for each in asked if each.person_id is not None})
@@ -175,7 +175,7 @@ def _of_person(
     told: Mapping[UUID, PriorWages],
     tax_year: int,
 ) -> dict[UUID, History]:
-    """Bring together what was found of a person's records, most often one, and what was told of prior wages."""
+    """Combine what was found for a person's records, usually one, with the prior wages entered."""
     own = {record: histories.get(record, NO_HISTORY) for record in records}
     prior: PriorWages | None = None
     for record in records:
@@ -214,7 +214,7 @@ async def _year(session: AsyncSession, row: _HistoryRow, tax_year: int) -> YearS
 async def note_owed(
     session: AsyncSession, employee_id: UUID, history: History, tax_year: int, after: YearSoFar
 ) -> None:
-    """Note what a person's year owes once something other than its paychecks has changed; it must be locked."""
+    """Record what a person's year owes after something other than its paychecks has changed; it must be locked."""
     which = {"records": list(_records(employee_id, history)), "tax_year": tax_year}
     owed = {"owed": _json(after.owed), "owed_wages": _json(after.owed_wages)}
     await session.execute(_OWED, which | owed)
@@ -236,9 +236,9 @@ def _records(employee_id: UUID, history: History) -> tuple[UUID, ...]:
 async def read_standing_wages(
     session: AsyncSession, histories: Mapping[UUID, History], tax_year: int, *, without: Sequence[UUID] = ()
 ) -> dict[UUID, list[PaidWages]]:
-    """Return the wages of a year's paychecks that nothing has undone, by employee, in the order they were run.
+    """Return the wages of a year's paychecks that aren't reversed, by employee, in the order they were run.
 
-    They are the person's, whichever record was paid. Those ``without`` are about to be undone.
+    They are the person's, whichever record was paid. Those ``without`` are about to be reversed.
     """
     people = {employee: _records(employee, history) for employee, history in histories.items()}
     return await read_wages_of(session, people, tax_year, without=without)
@@ -251,7 +251,7 @@ async def read_wages_of(
     *,
     without: Sequence[UUID] = (),
 ) -> dict[UUID, list[PaidWages]]:
-    """Return the same of people given by their records, under the ids they are given by."""
+    """Return the same wages for people given by their records, under the given ids."""
     paid: dict[UUID, dict[UUID, PaidWages]] = {}
     lines: dict[UUID, dict[str, tuple[int, int | None]]] = {}
     employees = sorted({record for records in people.values() for record in records})
@@ -268,9 +268,9 @@ async def read_wages_of(
 
 
 def _rate_charged(row: _StandingRow) -> int | None:
-    """Return the rate of a paycheck's line in billionths; None where the figure in force is to take its place.
+    """Return the rate of a paycheck's line in billionths; None if the figure in force is to replace it.
 
-    A rate that was assigned to the household stands.
+    A rate that was assigned to the household is kept.
     """
     if row.rate is None:
         return None

@@ -1,6 +1,6 @@
-"""What the ledger has of a household, month by month of the pay dates, and where its employees were paid for work.
+"""A household's ledger, month by month of the pay dates, and where its employees were paid for work.
 
-Sums of the lines as they stand: what a void or a failure took back is deducted, by its negative lines.
+Sums of the current lines: what a void or a failure reversed is deducted, by its negative lines.
 """
 
 import datetime
@@ -14,7 +14,7 @@ from hearthpay.database.typed_rows import fetch_all, query
 
 
 class LineOfMonth(NamedTuple):
-    """A line of one employee's paychecks of a month, in cents."""
+    """A line of one employee's paychecks in a month, in cents."""
 
     employee_id: UUID
     code: str
@@ -39,7 +39,7 @@ _LINES: Final = query(
 
 
 class LineOfPayday(NamedTuple):
-    """A line of all paychecks of one pay date, in cents."""
+    """A line of all paychecks with one pay date, in cents."""
 
     code: str
     pay_date: datetime.date
@@ -74,7 +74,7 @@ _WAGES: Final = query(
 
 
 class PaidPlace(NamedTuple):
-    """A stretch of pay periods for which an employee was paid for work in one state; both days are included."""
+    """A range of pay periods for which an employee was paid for work in one state; both days are included."""
 
     employee_id: UUID
     work_state: str
@@ -95,7 +95,7 @@ _PLACES: Final = query(
 
 
 class WagesFromBefore(NamedTuple):
-    """What another payroll paid somebody in a year, up to a day, in cents: it counts for thresholds."""
+    """What another payroll paid an employee in a year, up to a day, in cents: it counts for thresholds."""
 
     employee_id: UUID
     tax_year: int
@@ -116,7 +116,7 @@ _PRIOR: Final = query(
 async def read_lines_by_month(
     session: AsyncSession, employer_id: UUID, *, first_year: int, last_year: int
 ) -> list[LineOfMonth]:
-    """Return every line of the household's paychecks of these years; those of other payrolls are not among them."""
+    """Return every line of the household's paychecks in these years; those of other payrolls aren't included."""
     requested = {"employer": employer_id, "first": first_year, "last": last_year}
     return await fetch_all(session, _LINES, requested)
 
@@ -124,7 +124,7 @@ async def read_lines_by_month(
 async def read_lines_by_payday(
     session: AsyncSession, employer_id: UUID, codes: Sequence[str], *, first_year: int, last_year: int
 ) -> list[LineOfPayday]:
-    """Return what the lines with these codes come to on each pay date of these years."""
+    """Return the totals of the lines with these codes on each pay date of these years."""
     requested = {"employer": employer_id, "first": first_year, "last": last_year, "codes": list(codes)}
     return await fetch_all(session, _PAYDAYS, requested)
 
@@ -132,19 +132,19 @@ async def read_lines_by_payday(
 async def read_wages_by_month(
     session: AsyncSession, employer_id: UUID, *, first_year: int, last_year: int
 ) -> list[WagesOfMonth]:
-    """Return what the household paid in these years, without wages of other payrolls."""
+    """Return what the household paid in these years, without wages from other payrolls."""
     requested = {"employer": employer_id, "first": first_year, "last": last_year}
     return await fetch_all(session, _WAGES, requested)
 
 
 async def read_paid_places(session: AsyncSession, employer_id: UUID) -> list[PaidPlace]:
-    """Return where each employee was paid for work, in order, by the paychecks that stand."""
+    """Return where each employee was paid for work, in order, by the paychecks that aren't reversed."""
     return await fetch_all(session, _PLACES, {"employer": employer_id})
 
 
 async def read_wages_from_before(
     session: AsyncSession, employer_id: UUID, *, first_year: int, last_year: int
 ) -> list[WagesFromBefore]:
-    """Return what was entered of other payrolls' wages of these years."""
+    """Return what was entered about other payrolls' wages in these years."""
     requested = {"employer": employer_id, "first": first_year, "last": last_year}
     return await fetch_all(session, _PRIOR, requested)

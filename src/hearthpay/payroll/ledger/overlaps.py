@@ -40,7 +40,7 @@ _OVERLAPS: Final = query(
     "ORDER BY e.employee_id, e.payroll_id",
     earnings=column_list(Earnings._fields, "e"),
 )
-"""The payroll is looked up only where there is an overlap, which is seldom."""
+"""The payroll is looked up only if there is an overlap, which is rare."""
 
 
 class _HoursPaidRow(NamedTuple):
@@ -92,7 +92,7 @@ _AHEAD: Final = query(
 
 
 class Overlap(NamedTuple):
-    """A live entry whose period overlaps the one asked for."""
+    """A live entry whose period overlaps the requested one."""
 
     employee_id: UUID
     payroll_id: UUID
@@ -116,7 +116,7 @@ class Overlap(NamedTuple):
 
 
 async def find_overlaps(session: AsyncSession, employees: Sequence[UUID], dates: PayDates) -> list[Overlap]:
-    """Return the live entries of the employees that overlap the pay period, with hours or without."""
+    """Return the employees' live entries that overlap the pay period, with hours or without."""
     period = {"employees": list(employees), "start": dates.period_start, "end": dates.period_end}
     return [
         Overlap(
@@ -135,9 +135,9 @@ async def find_overlaps(session: AsyncSession, employees: Sequence[UUID], dates:
 async def hours_paid(
     session: AsyncSession, periods: Mapping[UUID, tuple[datetime.date, datetime.date]]
 ) -> dict[UUID, tuple[UUID, ...]]:
-    """Return by employee the live payrolls that pay hours, or a salary, of the period given, both days included.
+    """Return by employee the live payrolls that pay hours, or a salary, for the given period, both days included.
 
-    Who has none is left out.
+    Employees without any are left out.
     """
     days = list(periods.values())
     asked = {
@@ -154,10 +154,10 @@ async def hours_paid(
 async def refuse_what_autopilot_pays(
     session: AsyncSession, employees: Sequence[UUID], first: datetime.date, last: datetime.date
 ) -> None:
-    """Raise where hours of these days, of one of the employees, are Autopilot's to pay.
+    """Raise if Autopilot is to pay hours of these days for one of the employees.
 
-    `autopilot_run_scheduled` where it has scheduled a payroll for some of them, `period_ahead_of_anchor` for days
-    beyond its next run.
+    `autopilot_run_scheduled` if it has scheduled a payroll for some of them, `period_ahead_of_anchor` for days beyond
+    its next run.
     """
     days = {"employees": list(employees), "first": first, "last": last}
     scheduled = await fetch_optional(session, _SCHEDULED, days)

@@ -22,7 +22,7 @@ _SAYS: Final = compose(
     "c.reciprocity_certificate, coalesce(c.messages, c.warnings) AS warnings, c.carried, c.provisional, c.salary",
     earnings=column_list(Earnings._fields, "c"),
 )
-"""What a paycheck says, lines apart."""
+"""The contents of a paycheck, without its lines."""
 
 
 class _PaychecksRow(NamedTuple):
@@ -150,7 +150,7 @@ _LINES_OF_A_YEAR: Final = query(
 
 
 class PostedInYear(NamedTuple):
-    """A paycheck of a household's year, also one that undoes another, with what its payroll says of it."""
+    """A paycheck of a household's year, including one that reverses another, with its payroll's data."""
 
     id: UUID
     payroll_id: UUID
@@ -164,7 +164,7 @@ class PostedInYear(NamedTuple):
 
 
 class Posted(NamedTuple):
-    """A paycheck that stands in the database."""
+    """A paycheck in the database that isn't reversed."""
 
     id: UUID
     owner: Owner
@@ -176,7 +176,7 @@ class Posted(NamedTuple):
 
 
 async def read_paychecks(session: AsyncSession, payroll_id: UUID) -> list[Posted]:
-    """Return the paychecks of a payroll in their order; those that only undo others are left out."""
+    """Return the paychecks of a payroll in their order; those that only reverse others are left out."""
     which = {"payroll": payroll_id}
     paychecks = await fetch_all(session, _PAYCHECKS, which)
     lines: dict[UUID, list[LineRow]] = {row.id: [] for row in paychecks}
@@ -197,7 +197,7 @@ async def read_paychecks(session: AsyncSession, payroll_id: UUID) -> list[Posted
 
 
 async def read_year(session: AsyncSession, employer_id: UUID, tax_year: int) -> list[PostedInYear]:
-    """Return all paychecks of a household's tax year in the order they were posted, those that undo others included."""
+    """Return all paychecks of a household's tax year in posting order, including those that reverse others."""
     which = {"employer": employer_id, "tax_year": tax_year}
     paychecks = await fetch_all(session, _OF_A_YEAR, which)
     lines: dict[UUID, list[LineRow]] = {row.id: [] for row in paychecks}
@@ -220,7 +220,7 @@ async def read_year(session: AsyncSession, employer_id: UUID, tax_year: int) -> 
 
 
 def _with_messages(row: _PaychecksRow | _OfAYearRow, lines: Sequence[LineRow]) -> PaycheckRow:
-    """Return what a paycheck says; the row has the columns of `_SAYS`."""
+    """Return the contents of a paycheck; the row has the columns of `_SAYS`."""
     return PaycheckRow(
         employee_id=row.employee_id,
         employee_name=row.employee_name,

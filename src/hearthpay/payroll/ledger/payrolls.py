@@ -1,4 +1,4 @@
-"""The payrolls in the database: each with what was asked for and what it was expected to be; paychecks stand apart."""
+"""The payrolls in the database: each with its request and its expected result; paychecks are stored separately."""
 
 import datetime
 import json
@@ -71,9 +71,9 @@ _INSERT_ENTRIES: Final = insert_many("payroll_entries", _ENTRY_TYPES)
 
 
 class NewPayroll(NamedTuple):
-    """A payroll to be written, calculated and in the state it begins in; whoever made it by kind and id.
+    """A payroll to be written, calculated and in its initial state; its creator by kind and id.
 
-    ``approved_at`` is when a person approved it, where that was earlier than it is written.
+    ``approved_at`` is when a person approved it, if that was earlier than it is written.
     """
 
     owner: Owner
@@ -85,7 +85,7 @@ class NewPayroll(NamedTuple):
 
 
 async def insert_payroll(session: AsyncSession, payroll: NewPayroll, now: datetime.datetime) -> UUID:
-    """Write a payroll and what was asked for of it; its id is returned. Paychecks are posted apart."""
+    """Write a payroll and its request; return its id. Paychecks are posted separately."""
     (payroll_id,) = await insert_payrolls(session, [payroll], now)
     return payroll_id
 
@@ -93,7 +93,7 @@ async def insert_payroll(session: AsyncSession, payroll: NewPayroll, now: dateti
 async def insert_payrolls(
     session: AsyncSession, payrolls: Sequence[NewPayroll], now: datetime.datetime
 ) -> list[UUID]:
-    """Write payrolls and what was asked for of each with one statement a table; their ids come in the same order."""
+    """Write payrolls and their requests with one statement per table; the ids are returned in the same order."""
     if not payrolls:
         return []
     ids = [uuid7() for _ in payrolls]
@@ -154,12 +154,12 @@ def _entry_values(payroll_id: UUID, payroll: NewPayroll) -> list[tuple[object, .
 
 
 async def save_estimate(session: AsyncSession, payroll_id: UUID, estimate: bytes) -> None:
-    """Keep what a scheduled payroll is expected to be: the JSON of its answer."""
+    """Store a scheduled payroll's expected result: the JSON of its response."""
     await save_estimates(session, {payroll_id: estimate})
 
 
 async def save_estimates(session: AsyncSession, estimates: Mapping[UUID, bytes]) -> None:
-    """Keep what scheduled payrolls are expected to be, each by its id."""
+    """Store the expected results of scheduled payrolls, each by its id."""
     texts = [estimate.decode() for estimate in estimates.values()]
     await session.execute(_INSERT_ESTIMATES, {"ids": list(estimates), "estimates": quoted_array(texts)})
 

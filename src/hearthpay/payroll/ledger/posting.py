@@ -1,6 +1,7 @@
-"""Paychecks written for good: with their lines, and the balances and escrow that follow them; however many at once.
+"""Paychecks written permanently: with their lines, and the balances and escrow that follow them; however many at
+once.
 
-What a year adds up to changes only here and with what it owes (`histories`), with the employees locked.
+A year's totals change only here and with what it owes (`histories`), with the employees locked.
 """
 
 import datetime
@@ -62,11 +63,11 @@ _PAYCHECK_TYPES: Final = {
     "salary": "jsonb",
     "digest": "bytea",
 }
-"""Columns with their array types: many rows go in with one statement."""
+"""The columns with their array types: many rows are inserted with one statement."""
 
 _TAX_TYPES: Final = {"code": "text", "name": "text", "payer": "text", "agency": "text", "category": "text"}
-"""Of a line, what every line of its code has in common travels once, and stands first in it; `tax` is its place
-among those."""
+"""The columns that all lines with one code share; they are sent once and come first in a line, and `tax` is its
+position among them."""
 
 _OWN: Final = len(_TAX_TYPES)
 _LINE_TYPES: Final = {
@@ -105,7 +106,7 @@ _BALANCE_TYPES: Final = {
     "employee_taxes": "bigint",
     "employer_taxes": "bigint",
 }
-"""The arrays of a balance travel as the text of an array: unnest would take an array of arrays apart."""
+"""The arrays of a balance are sent as text, since unnest would flatten an array of arrays."""
 
 _BALANCE_VALUES: Final = Fragment(
     "r.organization_id, r.employer_id, r.sandbox, r.employee_id, r.tax_year, CAST(r.codes AS text[]), "
@@ -146,7 +147,7 @@ _SAVE_BALANCES: Final = statement(
 
 
 class Posting(NamedTuple):
-    """A paycheck to be written for good; ``after`` is the employee's year with it."""
+    """A paycheck to be written permanently; ``after`` is the employee's year including it."""
 
     id: UUID
     owner: Owner
@@ -158,7 +159,7 @@ class Posting(NamedTuple):
     paycheck: PaycheckRow
     after: History
     reverses: UUID | None = None
-    """The paycheck that this one undoes."""
+    """The paycheck that this one reverses."""
 
 
 def postings_of(
@@ -189,7 +190,7 @@ def postings_of(
 
 
 async def post_paychecks(session: AsyncSession, postings: Sequence[Posting], now: datetime.datetime) -> None:
-    """Write paychecks with their lines, and bring balances and escrow up to date: one statement for each table.
+    """Write paychecks with their lines, and update balances and escrow: one statement for each table.
 
     The employees must be locked, and of several paychecks of one employee the later must come later.
     """
@@ -219,7 +220,7 @@ async def post_paychecks(session: AsyncSession, postings: Sequence[Posting], now
 
 
 def _settled_elsewhere(postings: Iterable[Posting]) -> set[tuple[UUID, int]]:
-    """Return the records and years that owe nothing any more: it is noted with another record of the same person."""
+    """Return the records and years that owe nothing any more: it is stored with another of the person's records."""
     settled: set[tuple[UUID, int]] = set()
     for posting in postings:
         if posting.after.others is not None:

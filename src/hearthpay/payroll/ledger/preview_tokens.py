@@ -1,8 +1,8 @@
-"""Preview tokens: what somebody was shown, so that a run can refuse to do anything else.
+"""Preview tokens: what a person was shown, so that a run can refuse to do anything else.
 
-A preview hands one out, a run may send it back. It carries what was asked for as a digest, what every paycheck came
-to, a digest of all its lines, and when it ends; a MAC binds that to the tenant, the household and those who are paid.
-Nothing is stored: whoever has previewed may run without it, and whoever runs with it is held to it.
+A preview returns one, and a run may send it. It contains a digest of the request, the amount of every paycheck, a
+digest of all its lines, and its expiry; a MAC binds that to the tenant, the household and the employees paid. Nothing
+is stored: a run after a preview may omit it, and a run that sends it must match it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from hearthpay.payroll.orders import SettledOrder
 from hearthpay.taxes.money import from_cents
 
 LASTS: Final = datetime.timedelta(minutes=30)
-"""Long enough to ask a person, short enough that what was seen is still in mind."""
+"""Long enough to ask a person, short enough that they still remember the preview."""
 
 FIELD: Final = "preview_token"
 PREFIX: Final = "pv1_"
@@ -105,7 +105,7 @@ def preview_token(
     accounts: Sequence[UUID],
     now: datetime.datetime,
 ) -> str:
-    """Return the token of a preview, good for `LASTS`; ``accounts`` are those that money leaves and reaches."""
+    """Return the token of a preview, valid for `LASTS`; ``accounts`` are those that money leaves and reaches."""
     seen = preview_digest(order, record, accounts)
     carried = b"".join(
         (
@@ -153,7 +153,7 @@ def changes_since_preview(
 
 
 def _opened(session: AsyncSession, actor: Actor, token: str, record: PayrollRecord) -> bytes:
-    """Return what the token carries, once its MAC is found to be ours and of this household and these employees."""
+    """Return the token's contents, once its MAC is verified as ours and for this household and these employees."""
     encoded = token.removeprefix(PREFIX)
     try:
         raw = base64.b64decode(encoded + "=" * (-len(encoded) % 4), altchars=b"-_", validate=True)

@@ -1,8 +1,8 @@
-"""What the employees of a household were paid and what taxes came of it, by the calendar quarters of the pay dates.
+"""What a household's employees were paid and the resulting taxes, by the calendar quarters of the pay dates.
 
-What a void or a failure took back is deducted where it had been counted: a paycheck that undoes another stands in the
-payroll of that one, and so in its quarter. What corrects earlier wages of the year is charged with a later paycheck,
-and stands in the quarter of that one.
+What a void or a failure reversed is deducted where it had been counted: a paycheck that reverses another belongs to
+the same payroll, and so to its quarter. A correction of earlier wages of the year is charged with a later paycheck,
+and belongs to that one's quarter.
 """
 
 import datetime
@@ -15,7 +15,7 @@ from hearthpay.database.typed_rows import fetch_all, query
 
 
 class QuarterPaid(NamedTuple):
-    """Gross pay of one employee in one state and quarter, in cents; what was taken back is deducted."""
+    """Gross pay of one employee in one state and quarter, in cents, less what was reversed."""
 
     employee_id: UUID
     work_state: str
@@ -34,7 +34,7 @@ _PAID: Final = query(
 
 
 class QuarterTaxed(NamedTuple):
-    """What one tax on an employee's wages of a quarter came to, in cents; what was taken back is deducted."""
+    """The amount of one tax on an employee's wages in a quarter, in cents, less what was reversed."""
 
     employee_id: UUID
     quarter: int
@@ -60,7 +60,7 @@ _TAXED: Final = query(
 
 
 class MonthTaxed(NamedTuple):
-    """What one tax came to in a calendar month for all employees, in cents; what was taken back is deducted."""
+    """The amount of one tax in a calendar month for all employees, in cents, less what was reversed."""
 
     month: datetime.date
     """Its first day."""
@@ -98,7 +98,7 @@ _PRIOR: Final = query(
 async def read_quarters(
     session: AsyncSession, employer_id: UUID, *, first_year: int, last_year: int
 ) -> list[QuarterPaid]:
-    """Return what the household paid in these years; wages of other payrolls are not among it."""
+    """Return what the household paid in these years, without wages from other payrolls."""
     requested = {"employer": employer_id, "first": first_year, "last": last_year}
     return await fetch_all(session, _PAID, requested)
 
@@ -106,7 +106,7 @@ async def read_quarters(
 async def read_taxed_quarters(
     session: AsyncSession, employer_id: UUID, *, state: str, year: int
 ) -> list[QuarterTaxed]:
-    """Return what each tax of a state came to in a year, whoever worked wherever: by employee and quarter."""
+    """Return the amount of each tax of a state in a year, wherever anybody worked: by employee and quarter."""
     requested = {"employer": employer_id, "state": state, "year": year}
     return await fetch_all(session, _TAXED, requested)
 
@@ -114,9 +114,9 @@ async def read_taxed_quarters(
 async def read_taxed_months(
     session: AsyncSession, employer_id: UUID, *, first: datetime.date, last: datetime.date
 ) -> list[MonthTaxed]:
-    """Return what all taxes of the payrolls with pay dates in a span came to, by agency, line and month.
+    """Return the amounts of all taxes of the payrolls with pay dates in a span, by agency, line and month.
 
-    A line that came to nothing in a month is not among it.
+    A line that totals zero in a month is left out.
     """
     requested = {"employer": employer_id, "first": first, "last": last}
     return await fetch_all(session, _BY_MONTH, requested)

@@ -1,6 +1,6 @@
-"""A payroll as it is calculated and as the ledger keeps it: plain rows, amounts in whole cents.
+"""A payroll as it is calculated and as the ledger stores it: plain rows, amounts in whole cents.
 
-Between the tax engine and an answer a paycheck has this one shape: it is written from it, and read back as it.
+Between the tax engine and a response a paycheck has this one shape: it is written from it, and read back as it.
 """
 
 import datetime
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Owner(NamedTuple):
-    """Whose a row is."""
+    """The owner of a row."""
 
     organization_id: UUID
     employer_id: UUID
@@ -51,7 +51,7 @@ class LineRow(NamedTuple):
 
 
 class Carried(NamedTuple):
-    """A tax of earlier wages that a paycheck could not charge, left to the next one."""
+    """A tax on earlier wages that a paycheck could not charge, left to the next one."""
 
     code: str
     name: str
@@ -59,7 +59,7 @@ class Carried(NamedTuple):
 
 
 class YearToDate(NamedTuple):
-    """Sums of the year for one employee."""
+    """The sums of the year for one employee."""
 
     gross_pay: int = 0
     net_pay: int = 0
@@ -72,7 +72,7 @@ class YearToDate(NamedTuple):
 
 
 class SetAside(NamedTuple):
-    """What is kept back from net pay at the employee's wish, and the balance with it."""
+    """What is set aside from net pay at the employee's request, and the balance including it."""
 
     amount: int
     source: str
@@ -96,30 +96,30 @@ class PaycheckRow:
     warnings: tuple[Message, ...]
     residence_state: str
     reciprocity_certificate: str | None
-    """The certificate under which another state's resident is free of the work state's income tax."""
+    """The certificate that exempts another state's resident from the work state's income tax."""
 
     work_state: str
     carried: tuple[Carried, ...] = ()
     left_out: frozenset[str] = frozenset()
-    """Names of earnings that the order left out: told as a bare 0 by whoever calculates it, and not kept."""
+    """Names of earnings that the order omitted: shown as a bare 0 when calculated, and not stored."""
 
     provisional: tuple[str, ...] = ()
-    """Codes of its lines by figures that stand in until the year's own are published."""
+    """Codes of its lines with provisional figures, until the year's own are published."""
 
     salary: SalaryShare | None = None
-    """What it pays of a salary, all of its regular pay; of a paycheck that undoes another, what that one paid."""
+    """The salary paid, which is all of its regular pay; for a reversing paycheck, what the reversed one paid."""
 
     explanations: tuple[LineExplanation, ...] = ()
-    """How its lines came about; only of one that is previewed, and where it is asked for."""
+    """How its lines were calculated; only for a preview, and if requested."""
 
     @property
     def is_refund(self) -> bool:
-        """Whether it pays no wages but gives back what was withheld, or undoes that."""
+        """Whether it pays no wages but refunds what was withheld, or reverses such a refund."""
         return not self.gross_pay
 
     @property
     def net_pay(self) -> int:
-        """What is paid out: gross pay less the employee's taxes and what is set aside."""
+        """The amount paid out: gross pay less the employee's taxes and what is set aside."""
         return self.gross_pay - self.employee_taxes - self.set_aside.amount
 
     @property
@@ -129,12 +129,12 @@ class PaycheckRow:
 
 
 def provisional_lines(paychecks: Iterable[PaycheckRow]) -> tuple[str, ...]:
-    """Return the codes of lines by figures that stand in, of all paychecks together, each once."""
+    """Return the codes of lines with provisional figures in all paychecks together, each once."""
     return tuple(dict.fromkeys(code for paycheck in paychecks for code in paycheck.provisional))
 
 
 class PayrollTotals(NamedTuple):
-    """Sums of a payroll."""
+    """The sums of a payroll."""
 
     gross_pay: int
     total_deductions: int
@@ -156,11 +156,11 @@ class PayrollRecord:
     notes: str | None
     kind: PayrollKind = "regular"
     unknown: tuple[Finality, ...] = ()
-    """What the year charges by figures that nobody knows yet: such a payroll cannot be paid."""
+    """What the year charges by figures that aren't known yet: such a payroll can't be paid."""
 
     @property
     def provisional(self) -> tuple[str, ...]:
-        """Codes of lines by figures that stand in until the year's own are published."""
+        """Codes of lines with provisional figures, until the year's own are published."""
         return provisional_lines(self.paychecks)
 
     @property
@@ -192,12 +192,12 @@ class PayrollRecord:
 
     @property
     def total_cost(self) -> int:
-        """Sum of what the paychecks cost."""
+        """The sum of the paychecks' total costs."""
         return self.gross_pay + self.employer_taxes
 
     @property
     def through_the_bank(self) -> tuple[PaycheckRow, ...]:
-        """The paychecks whose money goes through the bank; none of a payroll recorded in retrospect."""
+        """The paychecks whose money goes through the bank; none for a payroll that records past pay."""
         if self.kind == "catch_up":
             return ()
         return tuple(paycheck for paycheck in self.paychecks if paycheck.payment_method == "direct_deposit")
@@ -210,13 +210,13 @@ class Preview:
     record: PayrollRecord
     confirmations: tuple[str, ...]
     dated_ahead: bool = False
-    """Neither a payment method nor a pay date was named: dated as direct deposit would be."""
+    """Neither a payment method nor a pay date was given: dated as for direct deposit."""
 
     by_deposit: DepositTiming | None = None
-    """What direct deposit would make of the pay date, where no method was named and nothing goes through the bank."""
+    """The pay date that direct deposit would have, if no method was given and nothing goes through the bank."""
 
     token: str | None = None
-    """What a run sends back to be held to this preview."""
+    """What a run sends so that it must match this preview."""
 
     @property
     def send_at(self) -> datetime.datetime | None:
@@ -230,7 +230,7 @@ Action = Literal["void", "authorize_debit"]
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What was decided about a direct deposit that could not leave, by whom and when."""
+    """The decision about a direct deposit that couldn't be sent, by whom and when."""
 
     action: RemedyAction
     until: datetime.date | None
@@ -240,7 +240,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Deposit:
-    """What can be done about a direct deposit that has not left, and what was decided last."""
+    """What can be done about an unsent direct deposit, and the latest decision."""
 
     remedies: tuple[RemedyAction, ...]
     decided: Decision | None
@@ -259,7 +259,7 @@ NO_WAYS_OUT: Final = AvailableActions()
 
 @dataclass(frozen=True, slots=True)
 class StoredPayroll:
-    """A payroll in the database, as it is answered; amounts of ``totals`` in cents."""
+    """A payroll in the database, as the API shows it; amounts of ``totals`` in cents."""
 
     id: UUID
     employer_id: UUID
@@ -273,7 +273,7 @@ class StoredPayroll:
     created_at: datetime.datetime
     kind: PayrollKind = "regular"
     paychecks: tuple[PaycheckRow, ...] = ()
-    """What was calculated for good; empty while a payroll waits."""
+    """The final calculation; empty while a payroll waits."""
 
     estimate: "Estimate | None" = None
     """What a scheduled payroll was expected to be when it was approved."""

@@ -1,4 +1,4 @@
-"""What an employee's earlier paychecks of a year add up to, and how one paycheck more or less changes it."""
+"""The totals of an employee's earlier paychecks of a year, and how adding or removing a paycheck changes them."""
 
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ NO_YEAR: Final = YearSoFar()
 
 
 class PriorWages(NamedTuple):
-    """What other payrolls paid earlier in the year (cents); `year` counts what of it lies below each cap."""
+    """What other payrolls paid earlier in the year (cents); `year` has the part below each cap."""
 
     totals: YearToDate
     year: YearSoFar
@@ -34,7 +34,7 @@ class PriorWages(NamedTuple):
 
 
 class OtherRecords(NamedTuple):
-    """The other records of the same person: their ids, and what our own paychecks of theirs add up to (cents)."""
+    """The other records of the same person: their ids, and the totals of our own paychecks for them (cents)."""
 
     ids: tuple[UUID, ...]
     totals: YearToDate
@@ -43,15 +43,15 @@ class OtherRecords(NamedTuple):
     """Whether Social Security and Medicare were repaid with one of them."""
 
     provisional: frozenset[str] = frozenset()
-    """Codes of lines that their paychecks bore by figures that stood in."""
+    """Codes of lines that their paychecks charged with provisional figures."""
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What an employee's earlier paychecks add up to: the year's sums by line; and the escrow (cents).
+    """The totals of an employee's earlier paychecks: the year's sums by line, and the escrow (cents).
 
-    ``totals`` and ``year`` are of our own paychecks; ``prior`` comes on top of them. A person's year is one: where
-    there are ``others``, ``prior`` and what the year owes are the person's, whichever record they were entered for.
+    ``totals`` and ``year`` are of our own paychecks; ``prior`` is added to them. A person's year is one: if there are
+    ``others``, ``prior`` and what the year owes are the person's, whichever record they were entered for.
     """
 
     totals: YearToDate = NOTHING_YET
@@ -64,11 +64,11 @@ class History:
 
     others: OtherRecords | None = None
     provisional: frozenset[str] = frozenset()
-    """Codes of lines that paychecks of the year bore by figures that stood in until its own were published. Their tax
-    follows the figures in force: what was charged too little or too much is settled with the next paycheck."""
+    """Codes of lines that paychecks of the year charged with provisional figures until its own were published. Their
+    tax follows the figures in force: what was charged too little or too much is settled with the next paycheck."""
 
     rulebook_version: str | None = None
-    """The rulebook by which the year was last measured; None where nothing was paid in it."""
+    """The rulebook by which the year was last measured; None if nothing was paid in it."""
 
     @property
     def fica_repaid(self) -> bool:
@@ -80,13 +80,13 @@ class History:
 
     @property
     def totals_to_date(self) -> YearToDate:
-        """The person's sums of the year, prior wages included."""
+        """The person's sums of the year, including prior wages."""
         totals = self.totals if self.others is None else self.totals.plus(self.others.totals)
         return totals if self.prior is None else totals.plus(self.prior.totals)
 
     @property
     def year_to_date(self) -> YearSoFar:
-        """The person's year by line, prior wages included."""
+        """The person's year by line, including prior wages."""
         year = self.year if self.others is None else self.year.plus(self.others.year)
         return year if self.prior is None else year.plus(self.prior.year)
 
@@ -120,19 +120,19 @@ class History:
     def without_paycheck(
         self, negative: PaycheckRow, standing: Sequence[PaidWages], tax_year: int
     ) -> "History":
-        """Return the history with a paycheck undone by one of ``negative`` amounts; ``standing`` are those left.
+        """Return the history with a paycheck reversed by one with ``negative`` amounts; ``standing`` are those left.
 
-        What the year owes then is what it would have come to without the paycheck.
+        What the year then owes is what it would have been without the paycheck.
         """
         return self.with_paycheck(negative).measured_by(standing, tax_year)
 
     def measured_by(
         self, standing: Sequence[PaidWages], tax_year: int, liable: LiableFrom = ALL_DUE
     ) -> "History":
-        """Return the history with what it owes worked out anew from the paychecks that stand, in their order.
+        """Return the history with what it owes recalculated from the remaining paychecks, in their order.
 
-        ``liable`` tells from which day on lines are due that wait for a threshold. Lines that were charged by figures
-        that stood in are measured with them, at the rates in force.
+        ``liable`` says from which day lines that depend on a threshold are due. Lines charged with provisional
+        figures are measured with them, at the rates in force.
         """
         before = self.prior.year if self.prior is not None else NO_YEAR
         settled = self.provisional if self.others is None else self.provisional | self.others.provisional
@@ -143,7 +143,7 @@ class History:
         return replace(self, year=replace(self.year, owed=owed, owed_wages=owed_wages))
 
     def counted_by(self, standing: Sequence[PaidWages], tax_year: int, liable: LiableFrom) -> YearSoFar:
-        """Return the year to date, prior wages included, with the subject wages on which the lines are due."""
+        """Return the year to date, including prior wages, with the subject wages on which the lines are due."""
         before = self.prior.year if self.prior is not None else NO_YEAR
         year = self.measured_by(standing, tax_year, liable).year_to_date
         counted = {code: cents for code, cents in counted_wages(standing, before, liable).items() if cents}
@@ -160,7 +160,7 @@ def seen_by_others(
 ) -> dict[UUID, History]:
     """Return the histories of a person's other records once one record's is ``after``; none for most people.
 
-    ``histories`` hold all records of the person.
+    ``histories`` has all records of the person.
     """
     if after.others is None:
         return {}
@@ -176,7 +176,7 @@ def seen_by_others(
 
 
 def other_records(ids: Iterable[UUID], histories: Mapping[UUID, History]) -> OtherRecords:
-    """Return what these records of one person add up to, each by its own paychecks."""
+    """Return the totals of these records of one person, each by its own paychecks."""
     together = OtherRecords(tuple(ids), NOTHING_YET, NO_YEAR)
     for record in together.ids:
         own = histories[record]

@@ -1,4 +1,4 @@
-"""What a payroll pays, to whom and when: an order with its dates and ways of payment settled."""
+"""What a payroll pays, to whom and when: an order with its dates and payment methods settled."""
 
 from hearthpay.payroll.orders.employees import find_employees, find_household, refuse_unpayable
 from hearthpay.payroll.orders.salaries import with_salaries

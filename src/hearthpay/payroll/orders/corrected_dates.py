@@ -1,4 +1,4 @@
-"""The dates of a payroll as it was ordered; a refusal tells the nearest ones that would be taken."""
+"""The dates of an ordered payroll; a refusal has the nearest ones that would be accepted."""
 
 import datetime
 from typing import NamedTuple
@@ -23,8 +23,8 @@ class _RequestedDates(NamedTuple):
 def settle_dates_of(order: Order, way: Way, *, today: datetime.date, now: datetime.datetime) -> PayDates:
     """Return the dates of a payroll.
 
-    Raises what `settle_pay_dates` raises, and `validation_error` for a period that does not fit its frequency; the
-    refusal's example is the `Corrections` by which it would be taken, where there are such.
+    Raises what `settle_pay_dates` raises, and `validation_error` for a period that doesn't match its frequency; the
+    refusal's example is the `Corrections` that would make it acceptable, if there are any.
     """
     asked = _RequestedDates(order.pay_period_start, order.pay_period_end, order.pay_date)
     try:
@@ -77,7 +77,7 @@ def _corrections(
 def _fitting(
     asked: _RequestedDates, frequency: str, way: Way, today: datetime.date, now: datetime.datetime
 ) -> _RequestedDates:
-    """Return the nearest dates that may be taken: what was right stays as it was asked."""
+    """Return the nearest acceptable dates; what was right stays as requested."""
     start, end = sorted((asked.start, asked.end))
     try:
         check_period(start, end, frequency)

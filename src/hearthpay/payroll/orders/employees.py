@@ -23,9 +23,9 @@ _LOCK: Final = (
 
 
 async def find_household(session: AsyncSession, actor: Actor, order: Order, *, hold: bool) -> Employer:
-    """Return the household that is named, else that of the first employee in the list.
+    """Return the given household, or if none is given that of the first employee in the list.
 
-    Where one is named, an employee of another is refused in the list, as `employee_not_in_household`.
+    If one is given, an employee of another household raises `employee_not_in_household`, naming the entry.
     """
     if order.employer_id is not None:
         return await resolve_employer(session, actor, order.employer_id, hold=hold)
@@ -45,7 +45,7 @@ def _not_in_household(position: int, employee_id: UUID) -> Refusal:
 
 
 async def find_employees(session: AsyncSession, order: Order, *, lock: bool) -> Sequence[Employee]:
-    """Return the household's employees as the order lists them; locked in the order of their ids.
+    """Return the household's employees in the order of the list; locked in the order of their ids.
 
     Raises `duplicate_employee` and `employee_not_in_household`.
     """
@@ -73,7 +73,7 @@ async def find_employees(session: AsyncSession, order: Order, *, lock: bool) -> 
 
 
 def refuse_unpayable(order: Order, employees: Sequence[Employee], dates: PayDates) -> None:
-    """Raise where someone was not employed in the period, lacks a pay rate, or would work more hours than it has."""
+    """Raise if someone wasn't employed in the period, lacks a pay rate, or has more hours than the period."""
     problems = []
     refunds = order.kind == "fica_refund"
     for position, (entry, employee) in enumerate(zip(order.employees, employees, strict=True)):

@@ -9,10 +9,10 @@ from hearthpay.banking import calendar
 from hearthpay.taxes.messages import Message, message
 
 LONGEST_PERIOD_DAYS = 366
-"""The longest pay period that is not taken for a slip of the pen."""
+"""The longest pay period that isn't treated as a typing error."""
 
 Way = Literal["on_paper", "catch_up", "direct_deposit"]
-"""How a payroll is paid: by check or cash, recorded in retrospect, or through the bank."""
+"""How a payroll is paid: by check or cash, recorded as past pay, or through the bank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +24,14 @@ class PayDates:
     pay_date: datetime.date
     defaulted: bool
     send_at: datetime.datetime | None = None
-    """When the money of a later direct deposit is sent; None where the payroll does not wait."""
+    """When the money of a later direct deposit is sent; None if the payroll doesn't wait."""
 
     asked: datetime.date | None = None
-    """The day that was asked for, where the money arrives on another: on ``pay_date``."""
+    """The requested pay date, if the money arrives on another day: on ``pay_date``."""
 
     @property
     def told(self) -> Message | None:
-        """Why the pay date is another than the one asked for, for the household."""
+        """The message to the household on why the pay date differs from the requested one."""
         if self.asked is None:
             return None
         closed, days = self.pay_date < self.asked, {"asked": self.asked, "day": self.pay_date}
@@ -46,17 +46,17 @@ class PayDates:
 
 @dataclass(frozen=True, slots=True)
 class DepositTiming:
-    """What direct deposit would make of a given pay date on which a payroll is paid by check or cash."""
+    """How a pay date, given for a payroll by check or cash, would work with direct deposit."""
 
     next_valid_pay_date: datetime.date | None = None
-    """The earliest day by direct deposit, where the pay date is too near for it or past."""
+    """The earliest pay date by direct deposit, if the given pay date is too soon for it or past."""
 
     send_at: datetime.datetime | None = None
-    """When the money would be sent, where direct deposit would be scheduled."""
+    """When the money would be sent, if direct deposit would be scheduled."""
 
 
 def deposit_timing(dates: PayDates, now: datetime.datetime) -> DepositTiming:
-    """Return what direct deposit would make of the pay date; ``now`` is the instant."""
+    """Return how the pay date would work with direct deposit; ``now`` is the instant."""
     earliest = calendar.earliest_pay_date(now)
     arrives = calendar.banking_day_on_or_before(dates.pay_date)
     if arrives < earliest:
@@ -77,12 +77,13 @@ def settle_pay_dates(
 ) -> PayDates:
     """Return the dates of a payroll.
 
-    By check or cash a pay date left out is today, or the period end if that is later; of a catch-up it is the period
-    end. By direct deposit it is the earliest day that the money can arrive; a later one waits until five business days
-    before it, and one on which banks are closed moves to the banking day before, when the money arrives.
+    By check or cash, an omitted pay date is today, or the period end if that is later; for a catch-up it is the
+    period end. By direct deposit it is the earliest day on which the money can arrive. A later one waits until five
+    business days before it, and one on which banks are closed moves to the banking day before, when the money
+    arrives.
 
-    ``today`` is the day in Eastern business time, ``now`` the instant. Raises `validation_error` naming the date that
-    cannot be, and `pay_date_past_deadline` for a direct deposit that cannot arrive in time.
+    ``today`` is the day in Eastern business time, ``now`` the instant. Raises `validation_error` naming the invalid
+    date, and `pay_date_past_deadline` for a direct deposit that can't arrive in time.
     """
     if end < start:
         raise invalid("pay_period_end", message("period_ends_before_start"))

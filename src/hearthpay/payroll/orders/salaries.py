@@ -1,4 +1,4 @@
-"""Settles what an order pays of salaries: of each salaried employee the share of the period."""
+"""Calculates the salaries of an order: each salaried employee's share for the period."""
 
 import datetime
 from collections.abc import Mapping
@@ -20,10 +20,10 @@ from hearthpay.taxes.money import to_cents
 
 
 def with_salaries(order: SettledOrder, payees: Mapping[UUID, Payee]) -> SettledOrder:
-    """Return the order with what each entry pays of a salary; what was approved stays.
+    """Return the order with the salary that each entry pays; approved amounts don't change.
 
-    Raises `TaxInputError` naming the entry's field for unpaid days that are none, and ``pay_frequency`` where a salary
-    for each period is paid by another frequency.
+    Raises `TaxInputError` naming the entry's field for invalid unpaid days, and ``pay_frequency`` if a salary set per
+    period is paid by another frequency.
     """
     entries = [
         _with_salary(order, position, entry, payees[entry.employee_id])

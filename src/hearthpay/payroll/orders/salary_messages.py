@@ -1,4 +1,4 @@
-"""What a paycheck says about a salary: that it was prorated, and the hours that were assumed."""
+"""A paycheck's messages about a salary: that it was prorated, and the hours that were assumed."""
 
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
@@ -12,14 +12,14 @@ _WEEK: Final = 7
 
 
 def usual_hours(salary: SalaryShare, days: int, overtime_hours: Decimal) -> Decimal:
-    """Return the hours without overtime of a period of so many days, as the hours of a usual week have them."""
+    """Return the hours without overtime of a period of ``days`` days, based on the hours of a usual week."""
     share = salary.paid_days / max(Decimal(salary.working_days), salary.paid_days)
     hours = weekly_hours_of(salary.weekly_hours) * days * share / _WEEK - overtime_hours
     return max(hours, Decimal(0)).quantize(_HUNDREDTH, ROUND_HALF_UP)
 
 
 def salary_warnings(salary: SalaryShare | None) -> list[Message]:
-    """Return what to know about the salary of a paycheck; nothing where a full period is paid and all was said."""
+    """Return the warnings about a paycheck's salary; none if a full period is paid and the weekly hours are known."""
     if salary is None:
         return []
     warnings = []
@@ -40,5 +40,5 @@ def salary_warnings(salary: SalaryShare | None) -> list[Message]:
 
 
 def days_text(days: Decimal) -> str:
-    """Return a number of days as it is said: 4, 4.5."""
+    """Return a number of days as text: 4, 4.5."""
     return f"{days.normalize():f}"

@@ -1,13 +1,13 @@
-"""What a pay period pays of a salary: a full period's share, prorated by working days where not all of them are paid.
+"""What a pay period pays of a salary: a full period's share, prorated by working days if not all of them are paid.
 
 **The share of a full period.** Periods are numbered through all years: a week or two weeks by whole weeks since the
-first day of the calendar, half a month and a month by the calendar, each by the day on which it ends. The period number
-k pays round(S (k + 1) / n) - round(S k / n) of a year's salary S in n periods. So any n full periods in a row pay S to
-the cent, whenever the year of them begins, and no two shares differ by more than a cent. A calendar year with 53 weekly
-or 27 biweekly periods pays one share more than S: a salary is earned by the week.
+first day of the calendar, half a month and a month by the calendar, each by the day on which it ends. Period number k
+pays round(S (k + 1) / n) - round(S k / n) of a year's salary S in n periods. So any n full periods in a row pay S to
+the cent, whenever the year of them begins, and no two shares differ by more than a cent. A calendar year with 53
+weekly or 27 biweekly periods pays one share more than S: a salary is earned by the week.
 
-**Proration.** A period that is as long as its frequency counts its own working days. One that is shorter or longer is
-held against the working days of a regular period. Days without employment and unpaid days are taken out.
+**Proration.** A period that is as long as its frequency counts its own working days. A shorter or longer one is
+compared with the working days of a regular period. Days without employment and unpaid days are subtracted.
 """
 
 import calendar
@@ -38,28 +38,28 @@ class SalaryShare(NamedTuple):
     per: str
     frequency: str
     full_period: int
-    """What a full period pays."""
+    """Pay for a full period, in cents."""
 
     working_days: int
-    """Those of a full period."""
+    """The working days of a full period."""
 
     paid_days: Decimal
     unpaid_days: Decimal
-    """Days of the employment that were asked to be left out."""
+    """Days of the employment that the request leaves unpaid."""
 
     weekly_hours: Decimal | None
-    """The hours of a usual week; None where nobody has said them."""
+    """The hours of a usual week; None if they aren't known."""
 
     regular_rate: int
     pay: int
 
     @property
     def prorated(self) -> bool:
-        """Whether it is another amount than that of a full period."""
+        """Whether the amount differs from that of a full period."""
         return self.paid_days != self.working_days
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as it is stored: decimals as texts."""
+        """Return the share as it is stored, with decimals as strings."""
         return {
             name: str(value) if isinstance(value, Decimal) else value
             for name, value in self._asdict().items()
@@ -67,7 +67,7 @@ class SalaryShare(NamedTuple):
 
     @classmethod
     def of_json(cls, stored: Mapping[str, Any] | None) -> "SalaryShare | None":
-        """Return what was stored, or None where no salary was paid."""
+        """Return the stored share, or None if no salary was paid."""
         if stored is None:
             return None
         hours = stored["weekly_hours"]
@@ -83,7 +83,7 @@ class WorkedDays(NamedTuple):
 
 
 def full_share(amount: int, per: str, frequency: str, period_end: datetime.date) -> int:
-    """Return the cents that the full period pays which ends on a day; ``amount`` is cents."""
+    """Return the pay, in cents, for the full period that ends on the given day; ``amount`` is cents."""
     if per == "period":
         return amount
     periods, number = PERIODS_A_YEAR[frequency], _number(frequency, period_end)
@@ -91,7 +91,7 @@ def full_share(amount: int, per: str, frequency: str, period_end: datetime.date)
 
 
 def _number(frequency: str, end: datetime.date) -> int:
-    """Return the number of the period that ends on a day, among all of its frequency."""
+    """Return the number of the period that ends on the given day, among all periods of its frequency."""
     if frequency in _DAYS:
         return end.toordinal() // _DAYS[frequency]
     months = 12 * end.year + end.month
@@ -128,9 +128,10 @@ def _days(span: Span) -> Sequence[datetime.date]:
 
 
 def _regular_period(period: Span, frequency: str, *, ends_with: bool) -> Span:
-    """Return the regular period that a shorter or longer one is held against: of the calendar, where it lies in one.
+    """Return the regular period with which a shorter or longer one is compared: a calendar one if the period lies
+    within it.
 
-    Else it ends with the period where an employment begins in it, and begins with it otherwise.
+    Otherwise it ends with the period if an employment begins in the period; if none does, it begins with the period.
     """
     start, end = period
     if frequency in _DAYS:
@@ -153,11 +154,11 @@ def _of_calendar(day: datetime.date, frequency: str) -> Span:
 
 
 def prorated_pay(full_period: int, working_days: int, paid_days: Decimal) -> int:
-    """Return the cents of so many of a full period's working days, halves up."""
+    """Return the pay, in cents, for the paid days out of a full period's working days, rounded half up."""
     return half_up(full_period * int(paid_days.scaleb(2)), 100 * working_days)
 
 
 def refuse_unpaid_days(unpaid: Decimal, days: WorkedDays, field: str) -> None:
-    """Raise `TaxInputError` for more unpaid days than the period has working days of the employment."""
+    """Raise `TaxInputError` if there are more unpaid days than working days of the employment in the period."""
     if unpaid > days.employed:
         raise TaxInputError(field, message("more_unpaid_days_than_worked", days=days.employed))

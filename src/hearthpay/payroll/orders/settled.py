@@ -1,6 +1,6 @@
-"""What a payroll pays, its dates and ways of payment settled: the same for a new one and for one that has waited.
+"""What a payroll pays, with its dates and payment methods settled; the same for new and for scheduled payrolls.
 
-What was asked for, before anything is settled, is `commands.Order`.
+The request, before anything is settled, is `commands.Order`.
 """
 
 import datetime
@@ -47,9 +47,9 @@ _ENTRIES: Final = query(
 
 
 class PayrollEntry(NamedTuple):
-    """One employee's pay of the period, as it was asked for; amounts in dollars, the wish in cents.
+    """One employee's requested pay for the period; amounts in dollars, the set-aside request in cents.
 
-    The pay for hours is None until it is approved; from then on it stands, whatever becomes of the hourly rate.
+    The pay for hours is None until it is approved; after that it stays the same, even if the hourly rate changes.
     """
 
     employee_id: UUID
@@ -63,16 +63,16 @@ class PayrollEntry(NamedTuple):
     regular_pay: Decimal | None = None
     overtime_pay: Decimal | None = None
     supplemental: bool = False
-    """Paid beside another payroll of the period, without hours: all of it is supplemental wages."""
+    """Paid in addition to another payroll of the period, without hours: all of it is supplemental wages."""
 
     unpaid_days: Decimal = Decimal(0)
-    """Working days for which a salary is not paid."""
+    """Working days for which no salary is paid."""
 
     pay_salary: bool = True
-    """Whether a salaried employee gets the share of the period."""
+    """Whether a salaried employee is paid the period's share of the salary."""
 
     salary: SalaryShare | None = None
-    """What the period pays of a salary; None where none is paid, and until it is settled."""
+    """The salary paid for the period; None if none is paid, and until it is settled."""
 
     @property
     def hours(self) -> Decimal:
@@ -81,12 +81,12 @@ class PayrollEntry(NamedTuple):
 
     @property
     def pays_the_period(self) -> bool:
-        """Whether it pays for the time of the period, by hours or by a salary: which is done once."""
+        """Whether the entry pays for the time of the period, by hours or by a salary; a period is paid only once."""
         return bool(self.hours) or self.salary is not None
 
 
 class SettledOrder(NamedTuple):
-    """A payroll as it was asked for and settled; ``entries`` in the order of the request."""
+    """A payroll as requested and settled; ``entries`` in the order of the request."""
 
     employer_id: UUID
     dates: PayDates
@@ -102,22 +102,22 @@ class SettledOrder(NamedTuple):
 
     @property
     def catch_up(self) -> bool:
-        """Whether it only records what was paid before."""
+        """Whether the payroll only records past pay."""
         return self.kind == "catch_up"
 
     @property
     def fica_refund(self) -> bool:
-        """Whether it pays no wages but repays Social Security and Medicare."""
+        """Whether the payroll pays no wages but refunds Social Security and Medicare."""
         return self.kind == "fica_refund"
 
     @property
     def tax_year(self) -> int:
-        """The year it belongs to: that of the pay date, and of a refund that of the wages it is about."""
+        """The tax year of the payroll: that of the pay date, or for a refund that of the refunded wages."""
         return self.dates.period_end.year if self.fica_refund else self.dates.pay_date.year
 
 
 class Payee(NamedTuple):
-    """What a paycheck needs to know of an employee."""
+    """What a paycheck needs to know about an employee."""
 
     id: UUID
     first_name: str
@@ -133,7 +133,7 @@ class Payee(NamedTuple):
     state_withholding: dict[str, Any]
     end_date: datetime.date | None = None
     person_id: UUID | None = None
-    """The first record of the person, where there are several."""
+    """The person's first employee record, if there are several."""
 
     lives_in: bool = False
     pay_type: str = "hourly"
@@ -147,7 +147,7 @@ class Payee(NamedTuple):
 
     @property
     def name(self) -> str:
-        """First and last name, as a pay stub spells it."""
+        """First and last name, as printed on a pay stub."""
         return f"{self.first_name} {self.last_name}"
 
 
@@ -185,14 +185,14 @@ _LOCK: Final = select(*_PAYEE).where(WITH_FIRST_RECORDS).order_by(Employee.id).w
 
 
 def payee_of(employee: Employee) -> Payee:
-    """Return what a paycheck needs to know of the employee."""
+    """Return what a paycheck needs to know about the employee."""
     return Payee(*(getattr(employee, name) for name in Payee._fields))
 
 
 async def read_payees(session: AsyncSession, employees: Sequence[UUID]) -> dict[UUID, Payee]:
     """Return the employees by id, locked in the order of their ids until the transaction ends.
 
-    The first record of each person is locked with them, so that the person's year is theirs alone.
+    The first record of each person is locked too, so that no other transaction changes the person's year.
     """
 
     async def lock(requested: Sequence[UUID]) -> list[Payee]:
@@ -202,7 +202,7 @@ async def read_payees(session: AsyncSession, employees: Sequence[UUID]) -> dict[
 
 
 async def read_entries(session: AsyncSession, payrolls: Sequence[UUID]) -> dict[UUID, list[PayrollEntry]]:
-    """Return what was asked for of each payroll, in the order of the request, at the rates of its approval."""
+    """Return the requested entries of each payroll, in the order of the request, at the rates of its approval."""
     entries: dict[UUID, list[PayrollEntry]] = {payroll_id: [] for payroll_id in payrolls}
     for row in await fetch_all(session, _ENTRIES, {"ids": list(payrolls)}):
         entries[row.payroll_id].append(

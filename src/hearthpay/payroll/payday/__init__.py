@@ -1,1 +1,1 @@
-"""Payday: scheduled payrolls are fired, the bank's files go out, and what became of them comes in."""
+"""Payday: fires scheduled payrolls, sends the bank's files and processes their outcomes."""

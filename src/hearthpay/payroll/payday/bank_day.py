@@ -1,7 +1,7 @@
-"""The bank's side of the day: outcomes in, payrolls moved on, and at the cut-off one file out.
+"""A day's bank processing: takes in outcomes, moves payrolls on, and builds one file at the cut-off.
 
-Every step is safe to repeat and to be run by several workers at once, so the whole may be run as often as one likes;
-what has nothing to do does nothing.
+Every step is safe to repeat and to be run by several workers at once, so all of it may run at any time; a step with
+nothing to do does nothing.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ _log = structlog.get_logger("hearthpay.bank")
 
 @dataclass(frozen=True, slots=True)
 class Bank:
-    """The bank that real payrolls go through: who sends, and how files travel."""
+    """The bank that real payrolls go through: the originator, and the gateway that transfers files."""
 
     originator: Originator
     gateway: BankGateway
@@ -97,11 +97,11 @@ async def advance(
 ) -> BankDayReport:
     """Do all that is due with the bank: take in returns, settle, fire, build the cut-off's file and deliver it.
 
-    `database` acts as the worker's role; without a `bank` only sandbox households' money moves, at the simulated
-    bank, and so it is, bank or not, after a restore until real money is let go. A gateway that cannot be reached is a
-    problem of the report and stops nothing else. `of_household`: the transactions are those of one sandbox household
-    at its own time, which leaves the installation's log of problems alone. Who must know of what went
-    wrong is told over the `desk`. Raises DatabaseUnavailable; all that was done stays done.
+    `database` acts as the worker's role. Without a `bank`, only sandbox households' money moves, at the simulated
+    bank; the same applies, bank or not, after a restore until real money is released. An unreachable gateway is a
+    problem in the report and stops nothing else. `of_household`: the transactions are those of one sandbox household
+    at its own time, and the installation's log of problems isn't changed. Problems are sent as `notifications` says.
+    Raises DatabaseUnavailable; what was done before stays done.
     """
     cut_off = current_cut_off(
         clock.now()
@@ -173,7 +173,7 @@ async def _send(
     problems: Sequence[str] = (),
     outages: Sequence[str] = (),
 ) -> None:
-    """Note and log what is in the way, and tell those who must know."""
+    """Record and log the problems, and notify the people concerned."""
     now = clock.now()
     async with database.transaction(None) as session:
         await note_account_holds(session, now, cut_off)
@@ -196,9 +196,9 @@ async def _take_in(
     problems: list[str],
     outages: list[str],
 ) -> tuple[int, int, bool]:
-    """Take in the files that wait at the bank; each in one transaction with all that follows from it.
+    """Take in the files waiting at the bank, each in one transaction with everything that follows from it.
 
-    Return how many files, how many entries they return, and whether all that the bank has to say was heard.
+    Return the number of files, the number of entries they return, and whether everything at the bank was read.
     """
     if bank is None:
         return 0, 0, False
@@ -223,7 +223,7 @@ async def _take_in(
 
 
 async def _simulate(database: Database, ring: KeyRing, clock: Clock) -> int:
-    """Let the sandbox's bank take what is due and answer; return how much it sent back."""
+    """Let the sandbox's simulated bank take what is due and answer; return how many entries it returned."""
     async with database.transaction(None) as session:
         simulated = await simulate(session, ring, clock.now())
         await undo_returned(session, simulated.returned, _next_cut_off(clock), clock.now())
@@ -233,7 +233,9 @@ async def _simulate(database: Database, ring: KeyRing, clock: Clock) -> int:
 async def _settle_debits(
     database: Database, clock: Clock, stopping: Callable[[], bool], *, real: bool
 ) -> int:
-    """Settle what can no longer come back; of real households only once it is known that it has not."""
+    """Settle debits that can no longer be returned; those of real households only once it is known that they
+    weren't.
+    """
     funded = 0
     while not stopping():
         async with database.transaction(None) as session:
@@ -258,7 +260,7 @@ async def _settle_credits(database: Database, clock: Clock, stopping: Callable[[
 
 
 async def _expire(database: Database, clock: Clock, file: BuiltFile | None, cut_off: datetime.date) -> None:
-    """Let payrolls fail whose debit has waited too long for an account or an authorization, each by itself."""
+    """Fail payrolls whose debit has waited too long for an account or an authorization, each in its own transaction."""
     held = [] if file is None else [each.entry_id for each in file.held]
     async with database.transaction(None) as session:
         expired = await uncollected(session, held, cut_off)
@@ -273,16 +275,16 @@ async def _expire(database: Database, clock: Clock, file: BuiltFile | None, cut_
 
 
 def _next_cut_off(clock: Clock) -> datetime.date:
-    """Return the day whose file shall carry what is decided on now; where that file is out, the next one carries it."""
+    """Return the day whose file carries what is decided now; if that file is already out, the next one carries it."""
     return banking_day_on_or_after(clock.today())
 
 
 async def _fire_the_rest(
     database: Database, clock: Clock, cut_off: datetime.date, stopping: Callable[[], bool]
 ) -> FiringReport:
-    """Wait until no payroll due by the cut-off is still being fired elsewhere: it belongs into this file.
+    """Wait until no payroll due by the cut-off is still being fired elsewhere: it belongs in this file.
 
-    Should whoever fires it be killed meanwhile, it is fired here.
+    If the other worker is killed while firing a payroll, it is fired here.
     """
     until = datetime.datetime.combine(cut_off, CUT_OFF, BUSINESS_TIME)
     patience = _PATIENCE.total_seconds()

@@ -1,8 +1,8 @@
-"""Firing scheduled payrolls: their time has come, the amounts are calculated for good, the money is collected.
+"""Fires scheduled payrolls when they are due: calculates the final amounts and collects the money.
 
-Due payrolls are claimed in chunks, each one transaction of a few statements, however many payrolls are in it. What
-another worker has claimed is left to it. A payroll that cannot be fired is tried again later, apart from its
-chunk, and never holds the others back.
+Due payrolls are claimed in chunks, each one transaction of a few statements, however many payrolls are in it.
+Payrolls claimed by another worker are left to it. A payroll that can't be fired is tried again later, apart from its
+chunk, and never delays the others.
 """
 
 import datetime
@@ -54,11 +54,11 @@ from hearthpay.payroll.years.reversal import release_periods
 from hearthpay.taxes import TaxInputError
 
 CHUNK: Final = 200
-"""Payrolls in one transaction."""
+"""Payrolls per transaction."""
 
 _FIRED: Final[tuple[PayrollStatus, ...]] = ("firing", "pending_funding")
 _FIRED_WITHOUT_MONEY: Final[tuple[PayrollStatus, ...]] = (*_FIRED, "processing", "completed")
-"""Where nothing is to be collected or paid: what is withheld and set aside takes all of it."""
+"""The statuses to pass if nothing is to be collected or paid: withholding and set-asides take all of it."""
 
 _log = structlog.get_logger("hearthpay.payroll")
 
@@ -104,14 +104,14 @@ _CLAIM_AGAIN: Final = query(
 _COUNT_DUE: Final = statement(
     "SELECT count(*) FROM (SELECT FROM payrolls WHERE {due} LIMIT {most}) due", due=_DUE, most=10 * CHUNK
 )
-"""Counted only as far as it matters to those who share the work."""
+"""Counts only as many as matter to workers that share the work."""
 
 _UNCONFIRMED: Final = statement(
     "SELECT g.payroll_id FROM {autopilot_periods} g WHERE g.payroll_id = ANY(:payrolls) "
     "AND g.held <> '{}' AND g.confirmed_at IS NULL",
     autopilot_periods=AUTOPILOT_PERIODS,
 )
-"""Payrolls of Autopilot that are out of the ordinary: the household is asked first."""
+"""Unusual Autopilot payrolls that the household hasn't confirmed yet."""
 
 _TOTALS: Final = text(
     "UPDATE payrolls p SET gross_pay = r.gross_pay, total_deductions = r.total_deductions, net_pay = r.net_pay, "
@@ -132,7 +132,7 @@ _PUT_OFF: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class FiringReport:
-    """What came of the payrolls that were due; at least `remaining` are due still."""
+    """The outcome of firing the due payrolls; at least `remaining` are still due."""
 
     fired: int = 0
     put_off: tuple[UUID, ...] = ()
@@ -140,7 +140,7 @@ class FiringReport:
     remaining: int = 0
 
     def then(self, later: "FiringReport") -> "FiringReport":
-        """Return this and what was fired after it."""
+        """Return this report combined with that of a later firing."""
         return FiringReport(
             self.fired + later.fired,
             self.put_off + later.put_off,
@@ -161,7 +161,7 @@ class _Chunk:
 
 @dataclass(frozen=True, slots=True)
 class _Due:
-    """A claimed payroll and what was asked for."""
+    """A claimed payroll and its order."""
 
     id: UUID
     owner: Owner
@@ -182,10 +182,10 @@ async def fire_due(
     stopping: Callable[[], bool] = lambda: False,
     progress: Callable[[int], None] = lambda _: None,
 ) -> FiringReport:
-    """Fire every payroll that is due and that no other worker has claimed, chunk by chunk.
+    """Fire every due payroll that no other worker has claimed, chunk by chunk.
 
-    `database` acts as the worker's role. Ends early, between chunks, when `stopping` says so; `progress` hears how
-    many have been fired so far. Raises DatabaseUnavailable; what was fired by then stays fired.
+    `database` acts as the worker's role. Ends early, between chunks, when `stopping` returns true; `progress` is
+    called with the number fired so far. Raises DatabaseUnavailable; payrolls fired before that stay fired.
     """
     fired = 0
     put_off: list[UUID] = []
@@ -222,7 +222,7 @@ async def _fire_some(database: Database, clock: Clock, chunk: int) -> _Chunk:
 
 
 async def _fire_apart(database: Database, clock: Clock, claimed: Sequence[tuple[UUID, int]]) -> _Chunk:
-    """Fire each payroll in a transaction of its own, so that the bad one stands alone."""
+    """Fire each payroll in its own transaction, to isolate the one that fails."""
     together = _Chunk(claimed=len(claimed))
     for payroll_id, attempts in claimed:
         try:
@@ -243,7 +243,7 @@ async def _fire_apart(database: Database, clock: Clock, claimed: Sequence[tuple[
 
 
 async def _fire(session: AsyncSession, now: datetime.datetime, rows: Sequence[_ClaimRow]) -> _Chunk:
-    """Fire the claimed payrolls within the session's transaction, but for those with a problem of their own."""
+    """Fire the claimed payrolls within the session's transaction, except those with a problem of their own."""
     chunk = _Chunk(claimed=len(rows), attempts={row.id: row.attempts for row in rows})
     if not rows:
         return chunk
@@ -303,11 +303,11 @@ async def _fire(session: AsyncSession, now: datetime.datetime, rows: Sequence[_C
 
 
 class _BasisChosenError(Exception):
-    """Not all who are to be locked are; everything is rolled back and tried again apart."""
+    """Not everyone who must be locked is locked; the transaction is rolled back and each payroll tried separately."""
 
 
 class _AccountLostError(Exception):
-    """The account was ready a moment ago; everything is rolled back and tried again apart."""
+    """The account was ready a moment ago; the transaction is rolled back and each payroll tried separately."""
 
 
 async def _move(
@@ -347,7 +347,7 @@ async def _read(session: AsyncSession, rows: Sequence[_ClaimRow], now: datetime.
 
 
 def _dates(row: _ClaimRow, now: datetime.datetime) -> PayDates:
-    """Return the payroll's dates; where its money can only arrive in another year, that day is the pay date."""
+    """Return the payroll's dates; if its money can only arrive in another year, that day is the pay date."""
     dates = PayDates(
         row.period_start,
         row.period_end,
@@ -363,7 +363,7 @@ def _dates(row: _ClaimRow, now: datetime.datetime) -> PayDates:
 
 
 def _reachable(send_at: datetime.datetime, now: datetime.datetime) -> datetime.date:
-    """Return the first day on which wages can arrive that are collected from now on."""
+    """Return the first day on which wages collected from now on can arrive."""
     collected = max(next_banking_day(_day_of(send_at)), earliest_settlement(now))
     return next_banking_day(add_banking_days(collected, RETURN_DAYS))
 
@@ -375,7 +375,7 @@ def _day_of(send_at: datetime.datetime) -> datetime.date:
 def _unready(
     payroll: _Due, blocked: Mapping[UUID, Blocker], authorized: Set[UUID], unconfirmed: Set[UUID]
 ) -> StoredFailure | None:
-    """Return what keeps the money from being collected and paid."""
+    """Return what prevents the money from being collected and paid."""
     if payroll.id in unconfirmed:
         return failures.confirmation_missing()
     if payroll.owner.employer_id in blocked:
@@ -438,7 +438,7 @@ async def _save_totals(session: AsyncSession, calculated: Mapping[UUID, PayrollR
 async def _save_dates(
     session: AsyncSession, rows: Sequence[_ClaimRow], calculated: Mapping[UUID, PayrollRecord]
 ) -> None:
-    """Note the new pay date of those whose money arrives in another year than was planned."""
+    """Save the new pay date of payrolls whose money arrives in another year than planned."""
     for row in rows:
         record = calculated.get(row.id)
         if record is not None and record.dates.pay_date != row.pay_date:
@@ -454,7 +454,7 @@ async def _save_dates(
 async def _put_off(
     database: Database, clock: Clock, payroll_id: UUID, failure: StoredFailure, attempts: int
 ) -> bool:
-    """Note why a payroll could not be fired, and when to try again; True when it has failed for good."""
+    """Record why a payroll couldn't be fired, and when to try again; return True if it has failed for good."""
     now = clock.now()
     pause = pause_after(attempts, failure.code)
     most = most_attempts(failure.code)

@@ -1,8 +1,8 @@
-"""What goes its usual way with a payroll, told by mail: the debit that comes tomorrow, and payday.
+"""Notices by mail of a payroll's normal course: tomorrow's debit, and payday.
 
-Payday is told to the household, and to each employee who has an address: that she was paid, and that there is a pay
-stub, without the amount, as mail is read by others too. What Autopilot pays or debits, its own notices tell the
-household.
+On payday the household is notified, and each employee who has an address: that they were paid and have a pay stub,
+without the amount, since other people may read the mail. For what Autopilot pays or debits, the household gets
+Autopilot's own notices.
 """
 
 import datetime
@@ -32,9 +32,9 @@ from hearthpay.people.recipients import (
 from hearthpay.taxes.money import from_cents
 
 AHEAD: Final = datetime.timedelta(hours=24)
-"""How long before it leaves a debit is told of; of what was run later than that the household knows."""
+"""How long before a debit is sent its notice goes out; there is none for payrolls run later than that."""
 STILL_NEWS: Final = datetime.timedelta(days=7)
-"""How long after its day a payday is told of: a payroll completes some days after the pay date."""
+"""How long after its day a payday notice is sent: a payroll completes some days after the pay date."""
 
 MUTED_BY: Final = mark("You can turn this notice off in Hearthpay, under Settings, Notifications.")
 _SOMEBODY: Final = mark("Your employer")
@@ -116,7 +116,7 @@ _PAID: Final = query(
 
 
 async def find_paydays(session: AsyncSession, now: datetime.datetime, limit: int) -> list[list[Notice]]:
-    """Return what is told of payrolls that are paid and whose day has come, a list for each payroll."""
+    """Return the notices of payrolls that are paid and whose payday has come, one list per payroll."""
     today = now.astimezone(BUSINESS_TIME).date()
     values = {"since": today - STILL_NEWS, "today": today, "limit": limit}
     payrolls = await fetch_all(session, _PAYDAYS[at_a_clock(session)], values)
@@ -136,7 +136,7 @@ async def find_paydays(session: AsyncSession, now: datetime.datetime, limit: int
 
 
 async def find_debits_ahead(session: AsyncSession, now: datetime.datetime, limit: int) -> list[list[Notice]]:
-    """Return what is told of debits that leave within AHEAD, a list for each payroll."""
+    """Return the notices of debits that are sent within AHEAD, one list per payroll."""
     values = {"now": now, "until": now + AHEAD, "ahead": AHEAD, "limit": limit}
     payrolls = await fetch_all(session, _DEBITS[at_a_clock(session)], values)
     readers = await readers_of_households(session, {row.employer_id for row in payrolls})
@@ -151,7 +151,7 @@ async def find_debits_ahead(session: AsyncSession, now: datetime.datetime, limit
 
 
 def debit_ahead_mail(to: NoticeReader, payroll: PaydayPayroll) -> Mail:
-    """That the household's account is debited soon, for how much and what for."""
+    """Return the mail that the household's account will soon be debited, with the amount and the reason."""
     say, language = to.say, to.language
     assert payroll.scheduled_send_at is not None, "it is scheduled"
     facts = {
@@ -175,7 +175,7 @@ def debit_ahead_mail(to: NoticeReader, payroll: PaydayPayroll) -> Mail:
 
 
 def payday_mail(to: NoticeReader, payroll: PaydayPayroll, names: Sequence[tuple[str, str]]) -> Mail:
-    """That a payroll is paid, to whom and how much."""
+    """Return the mail that a payroll is paid, with the employees and the amounts."""
     say, language = to.say, to.language
     known = [name for name in (name_in_mail(*each) for each in names) if name]
     facts = {
@@ -195,7 +195,7 @@ def payday_mail(to: NoticeReader, payroll: PaydayPayroll, names: Sequence[tuple[
 
 
 def pay_stub_mail(to: NoticeReader, payroll: PaydayPayroll, first_name: str) -> Mail:
-    """That an employee was paid and has a pay stub; how much, it does not say."""
+    """Return the mail that an employee was paid and has a pay stub; it doesn't state the amount."""
     say, language = to.say, to.language
     household = name_in_mail(payroll.household_first, payroll.household_last) or say(_SOMEBODY)
     facts = {"household": household, **_days(language, payroll)}

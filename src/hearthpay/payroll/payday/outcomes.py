@@ -1,4 +1,4 @@
-"""What the bank's outcomes mean for payrolls: funded, paid, or returned, and then undone.
+"""Applies the bank's outcomes to payrolls: funded, paid, or returned and then reversed.
 
 Every function works within one transaction with the settlement or the return that it follows from.
 """
@@ -89,7 +89,9 @@ _DEPOSITS_TO_UNDO: Final = text(
     "SELECT id FROM paychecks c WHERE payroll_id = :id AND payment_method = 'direct_deposit' AND reverses IS NULL "
     "AND NOT EXISTS (SELECT FROM paycheck_remedies r WHERE r.paycheck_id = c.id AND r.action = 'pay_by_check')"
 )
-"""But for those whose wages the household has paid by check when the deposit could not leave."""
+"""The direct deposits to reverse, except those whose wages the household paid by check when the deposit couldn't be
+sent.
+"""
 
 _ALL_ON_BANK: Final = text(
     "SELECT NOT EXISTS (SELECT FROM payroll_entries WHERE payroll_id = :id AND payment_method <> 'direct_deposit') "
@@ -100,7 +102,7 @@ _COLLECTED: Final = statement(
     "WHERE payroll_id = :id AND kind = 'debit' AND status IN ('sent', 'settled'))",
     bank_entries=BANK_ENTRIES,
 )
-"""What the household's bank has taken back is not there to be given back."""
+"""Whether the debit is still collected: a debit that the household's bank took back can't be refunded."""
 
 _UNCOLLECTED: Final = statement(
     "SELECT DISTINCT payroll_id FROM {bank_entries} e WHERE kind = 'debit' AND status = 'pending' "
@@ -116,11 +118,11 @@ _NOTE_FAILURE: Final = text("UPDATE payrolls SET failure = CAST(:failure AS json
 async def fund(
     session: AsyncSession, payrolls: Sequence[UUID], day: datetime.date, now: datetime.datetime
 ) -> list[UUID]:
-    """Begin to pay the employees of payrolls whose debit has settled; `day` is the cut-off that is next or now.
+    """Begin to pay the employees of payrolls whose debit has settled; `day` is the next or current cut-off.
 
-    Return the payrolls moved to `processing`. The money leaves one banking day before the pay date, or at once
-    where that has passed. Where it could then only arrive in another year it keeps the days it was meant for, does
-    not leave, and is made anew (`payroll.payday.year_end`).
+    Return the payrolls moved to `processing`. The money is sent one banking day before the pay date, or at once if
+    that has passed. If it could then only arrive in another year, the deposit keeps its dates, isn't sent, and is
+    recreated (`payroll.payday.year_end`).
     """
     moved = await move(session, payrolls, "pending_funding", "processing", Cause("system", now))
     await session.execute(_COLLECTED_AFTER_ALL, {"ids": moved})
@@ -145,18 +147,18 @@ async def fund(
 
 
 async def complete(session: AsyncSession, payrolls: Sequence[UUID], now: datetime.datetime) -> list[UUID]:
-    """Complete payrolls whose direct deposits have all settled; return those that were."""
+    """Complete payrolls whose direct deposits have all settled; return those completed."""
     return await move(session, payrolls, "processing", "completed", Cause("system", now))
 
 
 async def undo_returned(
     session: AsyncSession, returned: Sequence[ReturnedEntry], day: datetime.date, now: datetime.datetime
 ) -> None:
-    """Act on entries that the bank has returned; `day` is the next cut-off at which money can be sent.
+    """Process entries that the bank has returned; `day` is the next cut-off at which money can be sent.
 
-    A debit is presented again where its code allows, else its payroll fails and whoever is not paid yet is not paid.
-    A direct deposit is undone, what was collected for it goes back to the household, and the payroll has failed for
-    that employee. A refund is sent again as soon as the household has another account.
+    A debit is presented again if its code allows; otherwise its payroll fails and employees not yet paid aren't paid.
+    A direct deposit is reversed, what was collected for it is refunded to the household, and the payroll has failed
+    for that employee. A refund is sent again as soon as the household has another account.
     """
     for entry in returned:
         if entry.kind == "debit":
@@ -189,7 +191,8 @@ async def _debit_returned(
         await cancel_refunds(session, now, entry.payroll_id)
         await _nobody_is_paid(session, entry.payroll_id, payroll.status, failure, now)
         return
-    # Employees' money is under way or paid, and cannot be called back: the household owes it. The rest stays here.
+    # Employees' money is on its way or paid and can't be recalled: the household owes it. The rest stays
+    # here.
     await cancel_refunds(session, now, entry.payroll_id)
     held = await lock_held(session, entry.payroll_id)
     await cancel(session, now, [credit.entry_id for credit in held])
@@ -210,7 +213,7 @@ async def _nobody_is_paid(
     failure: StoredFailure,
     now: datetime.datetime,
 ) -> None:
-    """Undo a payroll's direct deposits, of which none will leave, and let it fail; what is paid by hand stands."""
+    """Reverse a payroll's direct deposits, none of which will be sent, and fail it; pay by hand stays as it is."""
     deposits = list(await session.scalars(_DEPOSITS_TO_UNDO, {"id": payroll_id}))
     await reverse_paychecks(session, payroll_id, now, only=deposits)
     if await session.scalar(_ALL_ON_BANK, {"id": payroll_id}):
@@ -219,17 +222,17 @@ async def _nobody_is_paid(
 
 
 async def uncollected(session: AsyncSession, held: Sequence[UUID], cut_off: datetime.date) -> list[UUID]:
-    """Return the payrolls whose debit could not be sent until the wages were due.
+    """Return the payrolls whose debit couldn't be sent by the day the wages were due.
 
-    ``held`` are the real entries that the file of ``cut_off`` has left out. The simulated bank has taken what it could
-    by then, so what waits in a sandbox is held as well.
+    ``held`` are the real entries that the file of ``cut_off`` has left out. The simulated bank has taken all it could
+    by then, so what still waits in a sandbox counts as held too.
     """
     by = add_banking_days(cut_off, -DEBIT_WAITS)
     return list(await session.scalars(_UNCOLLECTED, {"by": by, "held": list(held)}))
 
 
 async def expire(session: AsyncSession, payroll_id: UUID, now: datetime.datetime) -> bool:
-    """Let a payroll fail whose debit still waits, for good; False where it does not wait any more."""
+    """Fail a payroll for good if its debit still waits; return False if it no longer does."""
     payroll = await fetch_one(session, _LOCK, {"id": payroll_id})
     waiting = [debit.id for debit in await lock_debits(session, payroll_id) if debit.status == "pending"]
     if payroll.status != "pending_funding" or not waiting:
@@ -240,7 +243,7 @@ async def expire(session: AsyncSession, payroll_id: UUID, now: datetime.datetime
 
 
 def _may_be_presented_again(entry: ReturnedEntry, day: datetime.date, tax_year: int) -> bool:
-    """Return whether a debit may be tried once more, and its wages still be paid within their tax year."""
+    """Return whether a debit may be presented again with its wages still paid within their tax year."""
     if entry.return_class != "retry" or entry.attempt > return_codes().attempts:
         return False
     return _arrives(day).year == tax_year
@@ -266,16 +269,16 @@ async def _credit_returned(
 
 
 def employees_of(failure: Mapping[str, Any] | None) -> tuple[UUID, ...]:
-    """Return the employees whom an earlier failure of the payroll concerns."""
+    """Return the employees affected by an earlier failure of the payroll."""
     return tuple(UUID(found) for found in (failure or {}).get("employees", ()))
 
 
 async def _refund_returned(
     session: AsyncSession, entry: ReturnedEntry, day: datetime.date, now: datetime.datetime
 ) -> None:
-    """Send a refund again, unless the household's bank has taken the debit back meanwhile.
+    """Send a refund again, unless the household's bank has taken the debit back since.
 
-    The account it came back from has failed, so that it waits for another one.
+    The account that returned it has failed, so the refund waits for another one.
     """
     assert entry.payroll_id is not None
     assert entry.paycheck_id is not None
@@ -296,9 +299,10 @@ async def _reversal_returned(session: AsyncSession, entry: ReturnedEntry) -> Non
 async def undo_reversed(
     session: AsyncSession, settled: Sequence[SettledReversal], day: datetime.date, now: datetime.datetime
 ) -> None:
-    """Undo the paychecks whose deposits have been taken back; `day` is the next cut-off at which money can be sent.
+    """Reverse the paychecks whose deposits have been taken back; `day` is the next cut-off at which money can be
+    sent.
 
-    What was collected for them goes back to the household, and the payroll has failed for these employees.
+    What was collected for them is refunded to the household, and the payroll has failed for these employees.
     """
     for reversal in settled:
         payroll = await fetch_one(session, _LOCK, {"id": reversal.payroll_id})
@@ -316,7 +320,7 @@ async def refund_debit(
     day: datetime.date,
     now: datetime.datetime,
 ) -> None:
-    """Refund to the household what was collected for paychecks that are undone, if it was and was kept.
+    """Refund to the household what was collected, and not returned, for reversed paychecks.
 
     `day` is the next cut-off at which money can be sent.
     """
@@ -335,7 +339,9 @@ async def refund_up_to(
     day: datetime.date,
     now: datetime.datetime,
 ) -> None:
-    """Refund so much of each paycheck's collected cents that with what went back before it is the amount given."""
+    """Refund each paycheck's collected money until the total refunded, earlier refunds included, is the given amount
+    in cents.
+    """
     if not amounts or not await session.scalar(_COLLECTED, {"id": payroll_id}):
         return
     before = await refunded(session, amounts)
@@ -358,10 +364,10 @@ def _failure(entry: ReturnedEntry, employees: tuple[UUID, ...]) -> StoredFailure
 
 
 def _presented_again(entry: ReturnedEntry, day: datetime.date, tax_year: int) -> StoredFailure:
-    """Return a debit that came back and is collected at the cut-off of `day`; `until` the last cut-off that it may
+    """Return a returned debit that is collected again at the cut-off of `day`; `until` is the last cut-off it may
     have.
 
-    Each time it settles a banking day later, and comes back at the latest when the days of a return are over.
+    Each time it settles a banking day later, and is returned at the latest when the return period ends.
     """
     left = return_codes().attempts - entry.attempt
     days = [day]
@@ -374,7 +380,7 @@ def _presented_again(entry: ReturnedEntry, day: datetime.date, tax_year: int) ->
 
 
 def _not_covered(failure: StoredFailure) -> StoredFailure:
-    """Return a debit that came back when the wages had gone out."""
+    """Return the failure of a debit that was returned after the wages had been paid."""
     return replace(
         failure,
         kind="wages_not_covered",
@@ -395,7 +401,9 @@ async def fail(
     *,
     by: tuple[ActorKind, UUID | None] = ("system", None),
 ) -> None:
-    """Let the payroll fail for this reason, or note the reason where it has failed or is voided; its row is locked."""
+    """Fail the payroll for this reason, or record the reason if it has already failed or is voided; its row is
+    locked.
+    """
     await _note(session, payroll_id, failure)
     if status not in ("failed", "voided"):
         cause = Cause(by[0], now, by[1], failure.code)

@@ -1,7 +1,8 @@
-"""What a household can do about a direct deposit that was collected for and cannot leave.
+"""What a household can do about a direct deposit that was collected but can't be sent.
 
-Its employee is paid by check instead, or it waits for another account until a day, or it goes back to the household.
-Each is one transaction; what was decided stays written beside the paycheck, which itself never changes.
+The employee is paid by check instead, or the deposit waits until a given day for another account, or the money is
+refunded to the household. Each is one transaction; the decision is stored with the paycheck, which itself never
+changes.
 """
 
 import datetime
@@ -84,7 +85,7 @@ _WAITED: Final = query(
     bank_entries=BANK_ENTRIES,
     bank_accounts=BANK_ACCOUNTS,
 )
-"""A new account that the bank is being asked about is waited for beyond the day."""
+"""Deposits whose wait has ended, unless the employee has an active account or one that the bank is still verifying."""
 
 
 class _ClaimRow(NamedTuple):
@@ -112,15 +113,16 @@ async def apply_remedy(
     action: RemedyAction,
     until: datetime.date | None = None,
 ) -> StoredPayroll:
-    """Do so about the direct deposit of an employee, which has not left for the bank; ``until`` is a day to wait to.
+    """Apply the action to an employee's direct deposit that hasn't been sent to the bank; ``until`` is the last day
+    to wait.
 
-    The same again changes nothing. Raises `not_found` for a payroll or an employee that is not there,
-    `validation_error` naming ``until``, and `invalid_state` where the deposit is on its way, has come back or is
-    settled otherwise, or where this cannot be done about it.
+    Repeating it changes nothing. Raises `not_found` for an unknown payroll or employee, `validation_error` naming
+    ``until``, and `invalid_state` if the deposit is on its way, was returned or is settled otherwise, or if the
+    action isn't available for it.
     """
     allow(actor, RUN_PAYROLL)
     now = clock.now()
-    # Locked first, as everywhere: whoever voids it or takes in its return is waited for.
+    # Locked first, as everywhere: a concurrent void or return must finish first.
     payroll = await session.scalar(select(Payroll).where(Payroll.id == payroll_id).with_for_update())
     if payroll is None or not actor.reaches(payroll.employer_id):
         raise Refusal("not_found", "Payroll not found.")
@@ -170,9 +172,9 @@ async def apply_remedy(
 
 
 async def end_waits(database: Database, clock: Clock, *, stopping: Callable[[], bool] = lambda: False) -> int:
-    """Give back to the households what has waited for another account until its day; return how many deposits.
+    """Refund to the households the deposits whose wait for another account has ended; return how many.
 
-    `database` acts as the worker's role. Raises DatabaseUnavailable; one at fault holds no other back.
+    `database` acts as the worker's role. Raises DatabaseUnavailable; one that fails doesn't stop the others.
     """
     async with database.transaction(None) as session:
         waited = await fetch_all(session, _WAITED, {"today": business_date(clock.now())})
@@ -225,7 +227,7 @@ def _require(
     action: RemedyAction,
     now: datetime.datetime,
 ) -> None:
-    """Raise `invalid_state` where this cannot be done about the deposit."""
+    """Raise `invalid_state` if the action isn't available for the deposit."""
     options = remedies_for(
         status=payroll.status,
         credit=credit.status if credit else None,
@@ -268,7 +270,7 @@ def _impossible(payroll: Payroll, employee_id: UUID, why: str, options: Sequence
 def _check_day(
     action: RemedyAction, until: datetime.date | None, tax_year: int, today: datetime.date
 ) -> None:
-    """Raise `validation_error` for a day that does not go with the action, is over, or is too far."""
+    """Raise `validation_error` for a day that doesn't go with the action, has passed, or is too far ahead."""
     if action != "wait_for_account":
         if until is not None:
             raise invalid("until", "goes with wait_for_account alone")
@@ -310,7 +312,7 @@ async def _pay_by_check(
     actor: Actor,
     now: datetime.datetime,
 ) -> None:
-    """The household hands out the net pay itself and gets it back; what was set aside stays held for the employee."""
+    """Refund the net pay to the household, which pays it by hand; what was set aside stays held for the employee."""
     await cancel(session, now, [credit.id])
     await refund_up_to(session, payroll.id, {paycheck_id: credit.amount}, submission_day(now), now)
     if payroll.status == "processing" and not await session.scalar(_UNDER_WAY, {"payroll": payroll.id}):
@@ -334,7 +336,7 @@ async def _give_back(
     by: tuple[ActorKind, UUID | None],
     now: datetime.datetime,
 ) -> None:
-    """The paycheck is undone, its period freed, and all that was collected for it goes back to the household."""
+    """Reverse the paycheck, free its period, and refund to the household everything collected for it."""
     undone = await reverse_paychecks(session, payroll.id, now, only=[paycheck_id])
     await cancel(session, now, [credit.id])
     await refund_debit(session, payroll.id, undone, submission_day(now), now)

@@ -1,4 +1,6 @@
-"""What a reversal means for its payroll: told while it is under way, the paycheck undone once it has settled."""
+"""Updates a payroll for a reversal: records it while it is in progress, and reverses the paycheck once it has
+settled.
+"""
 
 import datetime
 from collections.abc import Sequence
@@ -46,10 +48,10 @@ async def reverse_deposit(
     amount_cents: int,
     now: datetime.datetime,
 ) -> datetime.date:
-    """Take back the employee's direct deposit with the next bank file; return the day on which it shall settle.
+    """Take back the employee's direct deposit with the next bank file; return the day on which it should settle.
 
-    `amount_cents` is what the operator confirms. The payroll tells it at once, and so do the notices. Raises
-    `not_found`, and `invalid_state` where the deposit cannot be taken back or the amount is another.
+    `amount_cents` is what the operator confirms. The payroll shows the reversal at once, and so do the notices.
+    Raises `not_found`, and `invalid_state` if the deposit can't be taken back or the amount differs.
     """
     allow(actor, TAKE_BACK)
     await session.execute(_LOCK, {"id": payroll_id})
@@ -73,7 +75,7 @@ async def reverse_deposit(
 
 
 def reversed_for_good(reversal: SettledReversal, earlier: Sequence[UUID]) -> StoredFailure:
-    """The deposit has been taken back: its paycheck is undone."""
+    """Reverse the paycheck of a deposit that has been taken back."""
     return StoredFailure(
         "reversed",
         "A direct deposit that was made by mistake has been taken back. Its paycheck is undone, and what was "
@@ -86,7 +88,7 @@ def reversed_for_good(reversal: SettledReversal, earlier: Sequence[UUID]) -> Sto
 
 
 def not_taken_back(entry: ReturnedEntry, status: PayrollStatus) -> StoredFailure:
-    """The employee's bank has sent the reversal back: the money stays with the employee."""
+    """Record that the employee's bank returned the reversal: the money stays with the employee."""
     assert entry.employee_id is not None
     title = return_codes().reason(entry.code).title
     undone = " Its paycheck had been undone already." if status == "failed" and entry.was_settled else ""
@@ -101,7 +103,7 @@ def not_taken_back(entry: ReturnedEntry, status: PayrollStatus) -> StoredFailure
 
 
 async def note_too_late(session: AsyncSession, payroll_id: UUID, employee_id: UUID) -> None:
-    """Tell that a reversal could not leave within the days that it has: the money stays with the employee."""
+    """Record that a reversal couldn't be sent within the allowed days: the money stays with the employee."""
     await session.execute(_LOCK, {"id": payroll_id})
     failure = StoredFailure(
         "reversal_too_late",
@@ -115,6 +117,6 @@ async def note_too_late(session: AsyncSession, payroll_id: UUID, employee_id: UU
 
 
 async def note(session: AsyncSession, payroll_id: UUID, failure: StoredFailure) -> None:
-    """Store it with the payroll, whose row is locked."""
+    """Store the failure with the payroll, whose row is locked."""
     stored = orjson.dumps(failure.as_json()).decode()
     await session.execute(_NOTE, {"id": payroll_id, "failure": stored})

@@ -1,6 +1,7 @@
-"""Settling wages that left to the employees before their debit came back: what the household paid by other means.
+"""Settles wages sent to employees before their debit was returned: what the household paid by other means.
 
-Each payment is one row beside the payroll, never changed. What is open is reckoned from the bank's entries and these.
+Each payment is one row linked to the payroll, never changed. The open amount is calculated from the bank's entries
+and these rows.
 """
 
 import datetime
@@ -22,7 +23,7 @@ from hearthpay.database.typed_rows import fetch_one, fetch_optional, query
 from hearthpay.taxes.money import from_cents
 
 LONGEST_TELLER: Final = 200
-"""Characters of who told of the payment."""
+"""Maximum characters of the name of the person who reported the payment."""
 
 
 class _LockRow(NamedTuple):
@@ -71,7 +72,7 @@ _INSERT: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """A payment that was noted, and what the household still owes of the payroll after it; amounts in cents."""
+    """A recorded payment, and what the household still owes for the payroll after it; amounts in cents."""
 
     id: UUID
     payroll_id: UUID
@@ -90,12 +91,12 @@ async def settle_wages(
     now: datetime.datetime,
     today: datetime.date,
 ) -> Settlement:
-    """Note what the household paid by other means for wages whose debit came back; without an amount all of it.
+    """Record what the household paid by other means for wages whose debit was returned; without an amount, all of it.
 
-    The actor is the operator, who received the money. `amount` is cents. Raises `scope_required` for anybody else,
-    `not_found` for no payroll, `invalid_state` where the household owes nothing of it, and `validation_error` for an
-    amount that is none or more than is owed, a day to come or before the debit came back, and where nobody is named
-    who told of it.
+    The actor is the operator, who received the money. `amount` is cents. Raises `scope_required` for any other actor,
+    `not_found` for an unknown payroll, and `invalid_state` if the household owes nothing for it. Raises
+    `validation_error` for an amount that is invalid or more than is owed, for a day in the future or before the debit
+    was returned, and if nobody is named as having reported the payment.
     """
     allow(actor, SETTLE_WAGES)
     payroll = await fetch_optional(session, _LOCK, {"id": payroll_id})

@@ -28,14 +28,14 @@ _ADD: Final = text(
 
 
 async def add_to_counts(session: AsyncSession, counts: Mapping[str, int]) -> None:
-    """Add to what has been counted so far; a worker that is killed before it gets here has counted nothing."""
+    """Add to the counts so far; a worker that is killed before this point has counted nothing."""
     counted = {name: number for name, number in counts.items() if number}
     if counted:
         await session.execute(_ADD, {"names": list(counted), "numbers": list(counted.values())})
 
 
 async def worker_figures(database: Database, clock: Clock) -> dict[str, float]:
-    """Return how the worker is doing, over all tenants: numbers by name; none while the database does not answer.
+    """Return figures on the worker across all tenants: numbers by name; none while the database doesn't answer.
 
     `database` acts as the service's role.
     """

@@ -1,7 +1,7 @@
-"""Direct deposits that were held past New Year's: undone in the year that has passed, and made anew in the new one.
+"""Carries direct deposits held past New Year's into the new year: reverses the old paycheck and creates a new one.
 
-Wages belong to the year in which they arrive. The bank file leaves a deposit out that would arrive in another year than
-its paycheck's, and here such a paycheck is reversed, what was collected for it goes back, and a payroll of the new
+Wages belong to the year in which they arrive. The bank file omits a deposit that would arrive in another year than
+its paycheck's. Here such a paycheck is reversed, what was collected for it is refunded, and a payroll of the new
 year, under its law and year to date, collects and pays it. All of it is one transaction.
 """
 
@@ -78,23 +78,23 @@ _LOCK: Final = query(
 
 @dataclass(frozen=True, slots=True)
 class YearEndReport:
-    """How many payrolls were made anew, and why others could not be."""
+    """How many payrolls were recreated, and why others couldn't be."""
 
     moved: int = 0
     problems: tuple[str, ...] = ()
 
 
 class _NotYetError(Exception):
-    """The paycheck of the new year cannot be made; nothing is changed, and the deposit goes on waiting."""
+    """The paycheck of the new year can't be created; nothing is changed, and the deposit keeps waiting."""
 
 
 async def carry_over(
     database: Database, clock: Clock, *, stopping: Callable[[], bool] = lambda: False
 ) -> YearEndReport:
-    """Make every direct deposit anew that has not left and would arrive in another year than its paycheck's.
+    """Recreate every direct deposit that hasn't been sent and would arrive in another year than its paycheck's.
 
-    `database` acts as the worker's role. One that cannot be made anew, as long as the law of the new year is not
-    complete, waits and is told as a problem. Raises DatabaseUnavailable.
+    `database` acts as the worker's role. One that can't be recreated while the law of the new year is incomplete
+    waits and is reported as a problem. Raises DatabaseUnavailable.
     """
     year = earliest_settlement(clock.now()).year
     async with database.transaction(None) as session:
@@ -149,9 +149,9 @@ async def _make_anew(session: AsyncSession, payroll_id: UUID, year: int, now: da
 async def _pay_in_the_new_year(
     session: AsyncSession, old: _LockRow, held: Sequence[HeldCredit], now: datetime.datetime
 ) -> UUID | None:
-    """Write the payroll that pays the same work in the new year, and collect its amount; return its id.
+    """Create the payroll that pays the same work in the new year, and collect its amount; return its id.
 
-    None where the household has no account to collect from: then it must run the payroll again itself.
+    Returns None if the household has no account to collect from: then the household must run the payroll again.
     """
     if await account_blockers(session, households=[old.employer_id]):
         return None

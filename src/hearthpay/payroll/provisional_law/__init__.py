@@ -1,1 +1,1 @@
-"""Pay dates that lie ahead under rules that are not final: how many there are, and how operators learn of them."""
+"""Upcoming pay dates under rules that aren't final: how many there are, and how operators are notified."""

@@ -1,4 +1,4 @@
-"""Telling operators of pay dates under rules that are not final: by mail and in the log, and never every minute."""
+"""Notifies operators of pay dates under rules that aren't final: by mail and in the log, at a limited rate."""
 
 import datetime
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from hearthpay.people.recipients import NoticeReader, addressed, readers_of_inst
 from hearthpay.security.key_ring import KeyRing
 
 TELL_AGAIN: Final = datetime.timedelta(days=7)
-"""How often operators are written to while the same lines are awaited."""
+"""How often operators are notified while the same lines are awaited."""
 
 LOG_AGAIN: Final = datetime.timedelta(days=1)
 
@@ -51,9 +51,9 @@ _log = structlog.get_logger("hearthpay.payroll")
 async def notify_of_provisional_rules(
     database: Database, ring: KeyRing, clock: Clock, notifications: NotificationSettings
 ) -> int:
-    """Write to operators and log, if it is time; return how many notices were queued.
+    """Notify operators by mail and log, if it is time; return how many notices were queued.
 
-    The database is the worker's. Does nothing while another worker is at it. Raises DatabaseUnavailable.
+    The database is the worker's. Does nothing while another worker is doing this. Raises DatabaseUnavailable.
     """
     now = clock.now()
     async with database.transaction(None) as session:
@@ -90,7 +90,7 @@ async def _notices(
 
 
 def provisional_rules_mail(to: NoticeReader, awaited: ProvisionalRules) -> Mail:
-    """Return what an operator is written: how many pay dates, by which figures they are paid, and what to do."""
+    """Return the mail to an operator: how many pay dates, the figures used to pay them, and what to do."""
     say = to.say
     sentences = [
         headline(say, awaited),
@@ -120,7 +120,7 @@ def provisional_rules_mail(to: NoticeReader, awaited: ProvisionalRules) -> Mail:
 
 
 def headline(say: Say, awaited: ProvisionalRules) -> str:
-    """Return the sentence that all faces begin with."""
+    """Return the opening sentence, which all interfaces share."""
     return say(
         mark("{enrollments} and {payrolls} have pay dates under rules that are not final."),
         **_counted(say, awaited.all),
@@ -128,7 +128,7 @@ def headline(say: Say, awaited: ProvisionalRules) -> str:
 
 
 def standing(say: Say, awaited: ProvisionalRules) -> list[str]:
-    """Return how many are paid by figures that stand in, and how many are not paid until rules come."""
+    """Return how many are paid by substitute figures, and how many aren't paid until rules are installed."""
     said = []
     if awaited.provisional:
         pieces = pieces_in(say, awaited.provisional)
@@ -145,7 +145,7 @@ def standing(say: Say, awaited: ProvisionalRules) -> list[str]:
 
 
 def what_to_do(say: Say) -> str:
-    """Return what the operator does about it."""
+    """Return what the operator should do."""
     return say(
         mark(
             "What to do: update the package ({update}) and restart the service. Then run {list}, which shows "

@@ -1,8 +1,8 @@
-"""How many enrollments and scheduled payrolls have pay dates under rules that are not final.
+"""How many enrollments and scheduled payrolls have pay dates under rules that aren't final.
 
-A pay date is under such rules where its year has none, or where a line of the employee's work state, federal and local
-lines included, is provisional or unknown in it. Which lines a paycheck will have isn't worked out: a local line counts
-for the whole state. Real households alone count.
+A pay date is under such rules if its year has none, or if a line of the employee's work state, federal and local
+lines included, is provisional or unknown in that year. Which lines a paycheck will have isn't calculated: a local
+line counts for the whole state. Only real households count.
 """
 
 import datetime
@@ -20,7 +20,7 @@ from hearthpay.taxes.rulebook import rulebook_of
 from hearthpay.taxes.state import StateRules
 
 LOOK_AHEAD: Final = datetime.timedelta(days=45)
-"""How far ahead a pay date is looked at."""
+"""How far ahead pay dates are checked."""
 
 _DECEMBER: Final = 12
 
@@ -40,12 +40,12 @@ _AHEAD_OF_ALL: Final = query(
 )
 
 Status = Literal["held", "provisional"]
-"""`provisional`: paid by figures that stand in. `held`: without rules, or with a line that nothing stands in for."""
+"""`provisional`: paid by substitute figures. `held`: without rules, or with a line that has no substitute figures."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProvisionalPayDates:
-    """So many enrollments, or scheduled payrolls, of employees in these states have a pay date in the year."""
+    """The number of enrollments, or scheduled payrolls, of employees in these states with a pay date in the year."""
 
     kind: Literal["enrollment", "payroll"]
     tax_year: int
@@ -55,13 +55,13 @@ class ProvisionalPayDates:
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """How many enrollments and how many scheduled payrolls."""
+    """The numbers of enrollments and scheduled payrolls."""
 
     enrollments: int = 0
     payrolls: int = 0
 
     def with_(self, dates: ProvisionalPayDates) -> "Pieces":
-        """Return these and those of the pay dates."""
+        """Return these numbers plus those of the pay dates."""
         if dates.kind == "enrollment":
             return Pieces(self.enrollments + dates.pieces, self.payrolls)
         return Pieces(self.enrollments, self.payrolls + dates.pieces)
@@ -72,21 +72,21 @@ class Pieces:
 
 @dataclass(frozen=True, slots=True)
 class ProvisionalJurisdiction:
-    """What isn't final of a jurisdiction in a year, and how many pay by it. Without lines: there are no rules."""
+    """What isn't final for a jurisdiction in a year, and how many pay by it. Without lines, there are no rules."""
 
     tax_year: int
     jurisdiction: str
     status: Status
     lines: tuple[str, ...]
     months: tuple[str, ...]
-    """The months, such as ``2026-12``, in which the figures came in other years."""
+    """The months, such as ``2026-12``, in which the figures were published in other years."""
 
     pieces: Pieces
 
 
 @dataclass(frozen=True, slots=True)
 class ProvisionalRules:
-    """What isn't final of the pay dates ahead; one with a line that is held counts as held alone."""
+    """What isn't final for the pay dates ahead; one with a held line counts only as held."""
 
     provisional: Pieces = Pieces()
     held: Pieces = Pieces()
@@ -102,12 +102,12 @@ class ProvisionalRules:
 
     @property
     def years(self) -> tuple[int, ...]:
-        """The years concerned, ascending."""
+        """The affected years, ascending."""
         return tuple(sorted({each.tax_year for each in self.jurisdictions}))
 
     @property
     def key(self) -> str:
-        """What stays the same while the same lines are awaited, however many pay by them."""
+        """A key that stays the same while the same lines are awaited, however many pay by them."""
         parts = [
             f"{each.tax_year} {each.jurisdiction} {each.status} {' '.join(each.lines)}"
             for each in self.jurisdictions
@@ -119,14 +119,14 @@ class ProvisionalRules:
 
 
 async def read_provisional_rules(session: AsyncSession, today: datetime.date) -> ProvisionalRules:
-    """Return what isn't final of the pay dates ahead; the session is the worker's or the owner's."""
+    """Return what isn't final for the pay dates ahead; the session is the worker's or the owner's."""
     return find_provisional(await _read(session, _AHEAD, today), today)
 
 
 async def read_provisional_rules_for_operator(
     session: AsyncSession, today: datetime.date
 ) -> ProvisionalRules:
-    """The same over the service's connection: nothing for a person who is no operator."""
+    """Return the same over the service's connection; empty for a person who isn't an operator."""
     return find_provisional(await _read(session, _AHEAD_OF_ALL, today), today)
 
 
@@ -138,14 +138,16 @@ async def _read(
 
 
 def window(today: datetime.date) -> dict[str, Any]:
-    """Return which pay dates are looked at: in December all of the next year, as an enrollment goes on into it."""
+    """Return the range of pay dates to check: in December all of the next year, since an enrollment continues into
+    it.
+    """
     in_december = today.month == _DECEMBER
     through = datetime.date(today.year + 1, 12, 31) if in_december else today + LOOK_AHEAD
     return {"today": today, "through": through, "goes_on": in_december}
 
 
 def find_provisional(ahead: Iterable[ProvisionalPayDates], today: datetime.date) -> ProvisionalRules:
-    """Return what isn't final of these pay dates by the rules in force."""
+    """Return what isn't final for these pay dates by the rules in force."""
     totals: dict[Status, Pieces] = {"held": Pieces(), "provisional": Pieces()}
     found: dict[tuple[int, str], ProvisionalJurisdiction] = {}
     for dates in ahead:

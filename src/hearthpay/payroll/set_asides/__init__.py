@@ -1,1 +1,1 @@
-"""Money set aside for employees: the rules by which it is kept back, and what has come together."""
+"""Money set aside for employees: the rules by which it is set aside, and the balances."""

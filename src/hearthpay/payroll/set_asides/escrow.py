@@ -1,6 +1,6 @@
-"""The money set aside for employees: their standing rules, what has come together, and what is paid out of it.
+"""The money set aside for employees: their standing rules, balances, and payouts.
 
-What was collected by bank debit is `held` for the employee; the rest of a balance the household itself keeps. Both
+What was collected by bank debit is `held` for the employee; the household itself keeps the rest of a balance. Both
 are sums of movements, which are never changed: an employee's account is their running total.
 """
 
@@ -72,7 +72,7 @@ _SET_RULE: Final = text(
     "VALUES (:organization, :employer, :sandbox, :employee, :rate, :amount) ON CONFLICT (employee_id) "
     "DO UPDATE SET rule_rate = excluded.rule_rate, rule_amount = excluded.rule_amount"
 )
-# Movements take their ids from the database's own clock: accounts are locked by the upsert, so that an employee's
+# Movements take their ids from the database's own clock. The upsert locks the accounts, so an employee's
 # movements are numbered in the order of their balances, whichever machine's transaction they belong to.
 _MOVE: Final = Fragment("""accounts AS (
         INSERT INTO escrow_accounts AS a (organization_id, employer_id, sandbox, employee_id, balance, held)
@@ -105,7 +105,7 @@ def _move(moved: Fragment) -> Query[_MovedRow]:
     return query(_MovedRow, "WITH moved AS MATERIALIZED ({moved}), {move}", moved=moved, move=_MOVE)
 
 
-# A catch-up payroll moves no money, whatever method it names: what it set aside the household keeps.
+# A catch-up payroll moves no money, whatever method it names: the household keeps what it set aside.
 _PAYCHECK_COLUMNS: Final = Fragment(
     "c.id AS source_id, c.organization_id, c.employer_id, c.sandbox, c.employee_id, c.id AS paycheck_id, "
     "CASE WHEN c.payment_method = 'direct_deposit' AND NOT p.direct_deposit THEN 'check' ELSE c.payment_method END "
@@ -147,7 +147,7 @@ _NOT_COLLECTED: Final = text(
     "JOIN payrolls p ON p.id = c.payroll_id WHERE m.employee_id = :employee AND m.kind = 'deposit' "
     "AND m.payment_method = 'direct_deposit' AND p.status = 'pending_funding'"
 )
-"""What has been deposited and may still bounce: the household's debit has not settled."""
+"""What has been deposited and may still be returned: the household's debit hasn't settled."""
 
 _LOCK: Final = statement(
     "SELECT 1 FROM {employees} e WHERE id = :employee FOR NO KEY UPDATE", employees=EMPLOYEES
@@ -174,14 +174,16 @@ _MOVEMENTS: Final = query(
 
 @dataclass(frozen=True, slots=True)
 class EscrowAccount:
-    """An employee's standing rule, if there is one, and balance in cents; ``held`` came by bank debit."""
+    """An employee's standing rule, if any, and balance in cents; ``held`` came by bank debit."""
 
     rule: SetAsideRule | None = None
     balance: int = 0
     held: int = 0
 
     def available(self, method: str) -> int:
-        """Return how many cents can be paid out that way: by bank what is held, by hand what the household keeps."""
+        """Return how many cents can be paid out by this method: what is held by bank, what the household keeps by
+        hand.
+        """
         part = self.held if method == "direct_deposit" else self.balance - self.held
         return max(min(part, self.balance), 0)
 
@@ -206,7 +208,7 @@ NO_ACCOUNT: Final = EscrowAccount()
 async def read_rules_and_balances(
     session: AsyncSession, employee_ids: Sequence[UUID]
 ) -> dict[UUID, EscrowAccount]:
-    """Return the accounts of those employees that have one."""
+    """Return the accounts of those of the employees who have one."""
     rows = await fetch_all(session, _ACCOUNTS, {"employees": list(employee_ids)})
     return {row.employee_id: _account_of(row) for row in rows}
 
@@ -218,14 +220,16 @@ def _account_of(row: _AccountsRow | _OfHouseholdRow) -> EscrowAccount:
 
 
 async def read_account(session: AsyncSession, employee_id: UUID) -> EscrowAccount:
-    """Return one employee's account; without one, an empty account."""
+    """Return one employee's account; an empty one if there is none."""
     return (await read_rules_and_balances(session, [employee_id])).get(employee_id, NO_ACCOUNT)
 
 
 async def accounts_of_household(
     session: AsyncSession, actor: Actor, employer: Employer
 ) -> list[tuple[UUID, str, EscrowAccount]]:
-    """Return who of the household has, or had, money set aside: employee, name, account. Raises what `allow` raises."""
+    """Return the household's employees who have, or had, money set aside: employee, name, account. Raises what
+    `allow` raises.
+    """
     allow(actor, READ_PAYROLLS, employer.id)
     rows = await fetch_all(session, _OF_HOUSEHOLD, {"employer": employer.id})
     return [(row.employee_id, row.name, _account_of(row)) for row in rows]
@@ -242,18 +246,19 @@ async def list_movements(
 async def set_rule(
     session: AsyncSession, actor: Actor, employee: Employee, rule: SetAsideRule | None
 ) -> None:
-    """Make ``rule`` the employee's standing rule, or end it; it holds from the next payroll on.
+    """Make ``rule`` the employee's standing rule, or end it; it applies from the next payroll on.
 
-    Leaves an audit row with the rule before and after, also where they are the same. Raises what `allow` raises.
+    Writes an audit row with the rule before and after, even if they are the same. Raises what `allow` raises.
     """
     allow(actor, RUN_PAYROLL, employee.employer_id)
     await _change_rule(session, actor, employee, rule)
 
 
 async def stop_own_rule(session: AsyncSession, actor: Actor, employee: Employee) -> bool:
-    """Let nothing of the employee's pay be set aside any more, at her own word; return whether anything was.
+    """Stop all set-asides from the employee's pay, at the employee's own request; return whether there were any.
 
-    What is kept back from wages is hers, and only while she wants it. Raises what `allow_own` raises.
+    What is set aside from wages belongs to the employee, and only continues while they want it. Raises what
+    `allow_own` raises.
     """
     allow_own(actor, OWN_RECORD, employee.id)
     if (await read_account(session, employee.id)).rule is None:
@@ -295,24 +300,25 @@ def _spelled(rule: SetAsideRule | None) -> dict[str, Decimal] | None:
 
 
 async def deposit(session: AsyncSession, now: datetime.datetime, paycheck_ids: Sequence[UUID]) -> None:
-    """Put what these paychecks set aside into their employees' accounts; paychecks without any are passed over.
+    """Deposit what these paychecks set aside into their employees' accounts; paychecks without set-asides are
+    skipped.
 
-    To be called once, right after they are written and in the same transaction, for any number of employees and
-    tenants: one statement moves it all, and what it moves is what the paychecks say.
+    Call it once, right after they are written and in the same transaction, for any number of employees and tenants:
+    one statement moves everything, and the amounts are those of the paychecks.
     """
     await fetch_all(session, _DEPOSIT, {"now": now, "paychecks": list(paycheck_ids)})
 
 
 async def reverse(session: AsyncSession, now: datetime.datetime, paycheck_ids: Sequence[UUID]) -> None:
-    """Take back what these paychecks had set aside; their reversing paychecks must be written already.
+    """Reverse what these paychecks had set aside; their reversing paychecks must already be written.
 
-    The balance falls below zero where the money has been paid out in the meantime: then the employee owes it.
+    The balance falls below zero if the money has been paid out since: then the employee owes it.
     """
     await fetch_all(session, _REVERSE, {"now": now, "paychecks": list(paycheck_ids)})
 
 
 async def return_payouts(session: AsyncSession, now: datetime.datetime, entry_ids: Sequence[UUID]) -> None:
-    """Put the payouts that the bank has just returned back into their accounts; call once for each return."""
+    """Return the payouts that the bank has just returned to their accounts; call once for each return."""
     await fetch_all(session, _RETURN_PAYOUTS, {"now": now, "entries": list(entry_ids)})
 
 
@@ -328,9 +334,9 @@ async def payout(
 ) -> UUID:
     """Pay dollars out of the employee's account; return the movement's id.
 
-    By direct deposit only what is held and collected, and it leaves with the next file to the bank; by check or cash
-    only what the household keeps. Raises `validation_error` naming ``amount``, ``method`` or ``note``,
-    `invalid_state` where less is there, and `direct_deposit_unavailable` without an account to send it to.
+    By direct deposit only what is held and collected, sent with the next file to the bank; by check or cash only what
+    the household keeps. Raises `validation_error` naming ``amount``, ``method`` or ``note``, `invalid_state` if the
+    balance is too low, and `direct_deposit_unavailable` without an account to send it to.
     """
     allow(actor, RUN_PAYROLL, employee.employer_id)
     if method not in PAYMENT_METHODS:

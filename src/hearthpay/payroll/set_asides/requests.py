@@ -1,6 +1,7 @@
-"""What an employee asks to have set aside, until the household, which keeps the money, has decided.
+"""Employees' set-aside requests, until the household, which keeps the money, has decided.
 
-To stop, her word is enough. A request also ends when she takes it back, or asks for something else.
+To stop set-asides, the employee's request is enough. A request also ends when the employee withdraws it or requests
+something else.
 """
 
 import datetime
@@ -83,7 +84,7 @@ _END: Final = query(
 
 @dataclass(frozen=True, slots=True)
 class PendingSetAsideRequest:
-    """A request that waits."""
+    """A pending request."""
 
     id: UUID
     employee_id: UUID
@@ -95,10 +96,10 @@ class PendingSetAsideRequest:
 async def request_set_aside(
     session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID, rule: SetAsideRule
 ) -> bool:
-    """Ask the household, in the place of what was asked before; leaves an audit row.
+    """Send a request to the household, replacing any earlier one; writes an audit row.
 
-    Returns whether it is anything new: what is asked for already stays as it was asked. Raises what `allow_own`
-    raises, `not_found`, and `invalid_state` for somebody who has left.
+    Returns whether it is new: an identical pending request stays as it is. Raises what `allow_own` raises,
+    `not_found`, and `invalid_state` for an employee who has left.
     """
     allow_own(actor, OWN_RECORD, employee_id)
     employee = await lock_employee(session, actor, employee_id)
@@ -137,7 +138,7 @@ async def request_set_aside(
 
 
 async def withdraw_request(session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID) -> bool:
-    """Take the request that waits back; return whether there was one. Raises what `allow_own` raises."""
+    """Withdraw the pending request; return whether there was one. Raises what `allow_own` raises."""
     allow_own(actor, OWN_RECORD, employee_id)
     employee = await lock_employee(session, actor, employee_id)
     values = {"status": "withdrawn", "now": clock.now(), "by": None, "employee": employee.id, "id": None}
@@ -149,13 +150,13 @@ async def withdraw_request(session: AsyncSession, actor: Actor, clock: Clock, em
 
 
 async def pending_request(session: AsyncSession, employee_id: UUID) -> PendingSetAsideRequest | None:
-    """Return the employee's request that waits, if there is one."""
+    """Return the employee's pending request, if any."""
     row = await fetch_optional(session, _PENDING_OF, {"employee": employee_id})
     return None if row is None else _request(row)
 
 
 async def pending_requests(session: AsyncSession, actor: Actor) -> Sequence[PendingSetAsideRequest]:
-    """Return every request that waits for the actor's households. Raises what `allow` raises."""
+    """Return every pending request for the actor's households. Raises what `allow` raises."""
     allow(actor, READ_PAYROLLS)
     return [_request(row) for row in await fetch_all(session, _PENDING)]
 
@@ -163,10 +164,10 @@ async def pending_requests(session: AsyncSession, actor: Actor) -> Sequence[Pend
 async def decide_request(
     session: AsyncSession, actor: Actor, clock: Clock, request_id: UUID, decision: RequestDecision
 ) -> Employee:
-    """Agree to what an employee asked for, which then is her standing rule from the next payroll on, or do not.
+    """Approve an employee's request, which becomes the standing rule from the next payroll on, or decline it.
 
-    Leaves an audit row. Returns the employee. Raises what `allow` raises, `not_found`, also out of reach and for one
-    that was decided or taken back meanwhile.
+    Writes an audit row. Returns the employee. Raises what `allow` raises, and `not_found`, also if the actor can't
+    access it or the request has been decided or withdrawn since.
     """
     allow(actor, RUN_PAYROLL)
     employee_id = await session.scalar(_WHOSE, {"id": request_id})

@@ -1,6 +1,6 @@
-"""What an employee asks to have kept back from net pay: a standing rule, changed or skipped on one paycheck.
+"""What an employee asks to have set aside from net pay: a standing rule, changed or skipped on one paycheck.
 
-It is the employee's own money after taxes, so no tax and no year-to-date wage knows of it.
+It is the employee's own money after taxes, so it affects no tax and no year-to-date wages.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ LARGEST_SET_ASIDE: Final = 999_900
 """The most that one paycheck sets aside, in cents."""
 
 MOST_DECIMALS: Final = 6
-"""A rate of at most this many decimals: 0.0525 is five and a quarter percent."""
+"""The most decimals of a rate: 0.0525 is five and a quarter percent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,9 @@ class SetAsideRule:
             raise ValueError("the amount must be above 0 and at most 9,999")
 
     def wished_cents(self, gross_cents: int) -> int:
-        """Return what the rule asks for of this gross pay: a share to the nearest cent, halves up."""
+        """Return the cents that the rule requests from this gross pay; a share is rounded to the nearest cent, half
+        up.
+        """
         if self.rate is None:
             return self.amount_cents or 0
         numerator, denominator = self.rate.as_integer_ratio()

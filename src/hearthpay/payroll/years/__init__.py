@@ -1,1 +1,1 @@
-"""What hangs the payrolls of a year together: thresholds, prior wages, and what is undone or repaid."""
+"""What connects the payrolls of a year: thresholds, prior wages, voids and refunds."""

@@ -1,8 +1,9 @@
-"""Repaying Social Security and Medicare that were withheld in a year whose wages stay below their threshold.
+"""Refunding Social Security and Medicare that were withheld in a year whose wages stay below their threshold.
 
-An employer may withhold before the threshold is reached (Treas. Reg. 31.3102-1(b)). Where a year ends below it, the pay
-was no wages in the sense of the law (IRC 3121(a)(7)(B)), and what was withheld must be repaid (Social Security Handbook
-1406.4); the employee signs a receipt (Treas. Reg. 31.6413(a)-1(a)(1)). The household's own share was not due either.
+An employer may withhold before the threshold is reached (Treas. Reg. 31.3102-1(b)). If a year ends below it, the pay
+wasn't wages in the sense of the law (IRC 3121(a)(7)(B)), and what was withheld must be refunded (Social Security
+Handbook 1406.4); the employee signs a receipt (Treas. Reg. 31.6413(a)-1(a)(1)). The household's own share wasn't due
+either.
 """
 
 import datetime
@@ -27,11 +28,13 @@ from hearthpay.taxes.rulebook import rulebook_of
 from hearthpay.taxes.thresholds import liability_thresholds
 
 _LAST_MONTH: Final = 12
-"""From this month on the year of someone still employed may be taken for over."""
+"""From this month on, the year of someone still employed may be treated as ended."""
 
 
 def refuse_other_pay(order: Order) -> None:
-    """Raise `validation_error` naming what cannot stand in a refund run: it pays no wages, and by check or cash."""
+    """Raise `validation_error` naming what isn't allowed in a refund run: it pays no wages, and only by check or
+    cash.
+    """
     problems = []
     if order.pay_period_start.year != order.pay_period_end.year:
         problems.append(Problem("pay_period_end", "of a FICA refund must be in the year of pay_period_start"))
@@ -55,7 +58,7 @@ def refuse_other_pay(order: Order) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Repayable:
-    """Why an employee's Social Security and Medicare may be repaid: the year's wages and the threshold, in cents."""
+    """Why an employee's Social Security and Medicare may be refunded: the year's wages and the threshold, in cents."""
 
     wages: int
     threshold: int
@@ -64,11 +67,11 @@ class Repayable:
 def refuse_not_due(
     employee: Employee, dates: PayDates, tax_year: int, history: History, household: HouseholdYear
 ) -> Repayable:
-    """Return what an employee's refund rests on; raise `invalid_state` where there is none.
+    """Return the basis of an employee's refund; raise `invalid_state` if there is none.
 
-    The year must be over for the person: the pay date in December or later, or after the last day of work. The
-    wages, those of other payrolls and of the person's other records included, must stay below the threshold, and
-    our paychecks must have charged something.
+    The person's year must have ended: the pay date is in December or later, or after the last day of work. The wages,
+    those of other payrolls and of the person's other records included, must stay below the threshold, and our
+    paychecks must have charged something.
     """
     about = {"employee_id": employee.id, "tax_year": tax_year}
     if not household.has_left(employee.id, dates.pay_date) and dates.pay_date < datetime.date(
@@ -112,7 +115,7 @@ def calculate_refund(
     histories: Mapping[UUID, History],
     repayable: Mapping[UUID, Repayable],
 ) -> PayrollRecord:
-    """Return the payroll that gives back what our paychecks of the year charged of both shares."""
+    """Return the payroll that refunds what our paychecks of the year charged of both shares."""
     rulebook = rulebook_for(datetime.date(order.tax_year, 1, 1))
     paychecks = []
     for entry in order.entries:

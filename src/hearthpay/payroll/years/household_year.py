@@ -1,8 +1,8 @@
 """The year of a whole household: its wages against the thresholds, and what each person's year owes by them.
 
-Only households that chose how their thresholds count have such a year, and those that repaid Social Security and
-Medicare; of all others, what was changed beside the paychecks is measured here for each person alone. Whoever works on
-such a year locks all employees of the household first, in the order of their ids: each one's wages decide on what the
+Only households that chose how their thresholds count, or that refunded Social Security and Medicare, have such a
+year. For all others, changes made outside of paychecks are measured here for each person alone. Code that works on
+such a year locks all employees of the household first, in the order of their ids: each one's wages determine what the
 others owe. A person's year is one, whichever record was paid.
 """
 
@@ -44,7 +44,7 @@ from hearthpay.taxes.year import ALL_DUE, LiableFrom, PaidWages
 
 
 class _Employee(NamedTuple):
-    """A record of the household."""
+    """An employee record of the household."""
 
     id: UUID
     person_id: UUID | None
@@ -54,7 +54,7 @@ class _Employee(NamedTuple):
 
     @property
     def person(self) -> UUID:
-        """The first record of the person."""
+        """The person's first record."""
         return self.person_id or self.id
 
 
@@ -106,11 +106,11 @@ async def _employees_of(session: AsyncSession, employer_id: UUID) -> list[_Emplo
 
 @dataclass(slots=True)
 class HouseholdYear:
-    """A household's paychecks of a year that stand, and what else counts towards its thresholds."""
+    """A household's standing paychecks of a year, and what else counts toward its thresholds."""
 
     tax_year: int
     as_paid: bool
-    """Whether what waits for a threshold is charged once the wages paid have reached it."""
+    """Whether a line that waits for a threshold is charged once the wages paid have reached it."""
 
     chosen: bool
     """Whether the household ever chose: then every line that waits for a threshold follows the year's wages."""
@@ -119,21 +119,21 @@ class HouseholdYear:
     """The person behind each record."""
 
     standing: dict[UUID, list[PaidWages]]
-    """What was paid to each person, in the order it was run."""
+    """What was paid to each person, in the order of the runs."""
 
     refunded: Collection[UUID] = ()
-    """The persons whose Social Security and Medicare were repaid."""
+    """The persons whose Social Security and Medicare were refunded."""
 
     left: Mapping[UUID, datetime.date] = field(default_factory=dict)
-    """The last day of work by any record, for those persons whose records have all ended."""
+    """The last day of work under any record, for persons whose records have all ended."""
 
     prior: QuarterlyWages = field(default_factory=QuarterlyWages)
     last_year: QuarterlyWages = field(default_factory=QuarterlyWages)
     states: frozenset[str] = frozenset()
-    """Where anybody works or has worked in the year."""
+    """The states where anyone works or has worked in the year."""
 
     def liable(self, payments: Mapping[UUID, Payment] | None = None) -> dict[UUID, LiableFrom]:
-        """Return for each employee from which pay date on the lines are due, with these payments made."""
+        """Return, for each employee, the pay date from which each line is due, with these payments included."""
         wages = self._wages()
         states = self.states | {each.work_state for paid in self.standing.values() for each in paid}
         for employee, payment in (payments or {}).items():
@@ -158,7 +158,7 @@ class HouseholdYear:
         return wages
 
     def fica_wages(self, employee: UUID) -> int:
-        """Return the cents of the person's year that count towards the threshold of Social Security and Medicare."""
+        """Return the cents of the person's year that count toward the threshold of Social Security and Medicare."""
         wages = self._wages()
         [codes] = {
             guard.codes
@@ -169,7 +169,7 @@ class HouseholdYear:
         return sum(wages.of(codes, quarter, self.persons[employee]) for quarter in QUARTERS)
 
     def _assumed(self, states: Collection[str]) -> dict[str, datetime.date | None]:
-        """All lines are due from the first dollar; where nobody ever chose, nothing need be said of them."""
+        """Return all lines as due from the first dollar; empty if the household never chose."""
         if not self.chosen:
             return {}
         return dict.fromkeys(guarded_codes(self.tax_year, states), datetime.date(self.tax_year, 1, 1))
@@ -190,16 +190,16 @@ class HouseholdYear:
         return {employee: Due(liable[employee], self.standing_of(employee)) for employee in payments}
 
     def standing_of(self, employee: UUID) -> Sequence[PaidWages]:
-        """Return what was paid to the person behind a record, in the order it was run."""
+        """Return what was paid to the person behind a record, in the order of the runs."""
         return self.standing.get(self.persons[employee], ())
 
     def has_left(self, employee: UUID, day: datetime.date) -> bool:
-        """Return whether no record of the person behind this one works after a day."""
+        """Return whether none of the person's records is employed after the given day."""
         last = self.left.get(self.persons[employee])
         return last is not None and last <= day
 
     def add(self, record: PayrollRecord) -> None:
-        """Count the paychecks of a payroll that has been made."""
+        """Count the paychecks of a payroll that has been created."""
         for paycheck in record.paychecks:
             paid = paid_wages(paycheck, record.dates.pay_date)
             self.standing.setdefault(self.persons[paycheck.employee_id], []).append(paid)
@@ -210,7 +210,7 @@ async def lock_household(
 ) -> Mapping[str, str]:
     """Lock the employees whose years may change with those of ``employees``; return the household's bases.
 
-    All of them where the household ever chose a basis, else those named.
+    Locks all employees if the household ever chose a basis, otherwise those given.
     """
     bases = await threshold_bases(session, employer_id)
     if not bases:
@@ -234,7 +234,9 @@ async def read_household_year(
     bases: Mapping[str, str],
     histories: Mapping[UUID, History],
 ) -> HouseholdYear:
-    """Return the household's year as its paychecks stand; ``histories`` are those of the employees it is asked for."""
+    """Return the household's year based on its standing paychecks; ``histories`` are those of the employees in
+    question.
+    """
     employees = await _employees_of(session, employer_id)
     persons = {each.id: each.person for each in employees}
     records: dict[UUID, list[_Employee]] = {}
@@ -248,7 +250,7 @@ async def read_household_year(
         chosen=bool(bases),
         persons=persons,
         standing=await read_wages_of(session, people, tax_year),
-        # Those of other households may be among the histories: a chunk of payrolls is fired with one reading.
+        # Those of other households may be among the histories: a chunk of payrolls is fired with one read.
         refunded=frozenset(
             persons[employee]
             for employee, history in histories.items()
@@ -273,9 +275,9 @@ async def read_household_year(
 
 
 async def read_liable(session: AsyncSession, employer_id: UUID, tax_year: int) -> dict[UUID, LiableFrom]:
-    """Return for each record of the household from when the lines that wait for a threshold are due in a year.
+    """Return, for each record of the household, when the lines that wait for a threshold become due in a year.
 
-    Empty where nobody ever chose and nothing was repaid: then all are due from the first dollar.
+    Empty if the household never chose and refunded nothing: then all are due from the first dollar.
     """
     records = await _employees_of(session, employer_id)
     bases = await threshold_bases(session, employer_id)
@@ -297,11 +299,12 @@ async def measure_household(
     bases: Mapping[str, str],
     employees: Iterable[Record] = (),
 ) -> dict[tuple[UUID, int], Mapping[str, int]]:
-    """Note what the years of a household owe by its thresholds, this year's and, since they follow it, the next one's.
+    """Record what the years of a household owe by its thresholds: this year's and, since they follow it, the next
+    one's.
 
-    All employees of the household must be locked. Without ``bases`` only those named are measured, which must be
-    locked then; a person's year is measured whichever record is named. Returns what is owed, in cents by line, of each
-    record and year of which that has changed.
+    All employees of the household must be locked. Without ``bases`` only the given employees are measured, who must
+    be locked then; a person's year is measured whichever record is given. Returns what is owed, in cents by line, for
+    each record and year that changed.
     """
     changed: dict[tuple[UUID, int], Mapping[str, int]] = {}
     if bases:
@@ -329,14 +332,14 @@ async def measure_household(
             moved = after.year.owed != history.year.owed or after.year.owed_wages != history.year.owed_wages
             if moved:
                 changed[employee, year] = after.year.owed
-            # Records that were just joined may each have it noted.
+            # Each of the joined records may have this recorded.
             if moved or history.others is not None:
                 await note_owed(session, employee, history, year, after.year)
     return changed
 
 
 async def measure_people_anew(session: AsyncSession, records: Collection[UUID]) -> None:
-    """Note what every year owes of the people whose records these are, once they have won or lost some of them.
+    """Record what every year owes for the people with these records, after records were joined to or split from them.
 
     All employees of the household must be locked.
     """

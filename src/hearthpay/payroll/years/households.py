@@ -1,4 +1,4 @@
-"""What the taxes of many households at once depend on: assigned rates, thresholds, years that hang together."""
+"""What the taxes of many households at once depend on: assigned rates, thresholds, connected years."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
@@ -53,7 +53,7 @@ class TermsOfHouseholds(NamedTuple):
 
 
 async def terms_of_households(session: AsyncSession, employers: Sequence[UUID]) -> TermsOfHouseholds:
-    """Return the terms of the households; the bases only of those that chose."""
+    """Return the terms of the households; bases only for those that chose."""
     terms = TermsOfHouseholds({}, {})
     for employer_id, bases, tax_year, state, rate in await fetch_all(
         session, _TERMS, {"employers": list(employers)}
@@ -68,7 +68,7 @@ async def terms_of_households(session: AsyncSession, employers: Sequence[UUID]) 
 async def employees_together(session: AsyncSession, employers: Sequence[UUID]) -> dict[UUID, UUID]:
     """Return the employees, with their households, of those that chose how their thresholds count.
 
-    The years of all their employees hang together.
+    The years of all their employees depend on each other.
     """
     rows = await fetch_all(session, _EMPLOYEES_TOGETHER, {"employers": list(employers)})
     return {row.id: row.employer_id for row in rows}

@@ -1,15 +1,15 @@
-"""Which paychecks of a year other rules would change, and by how much: those that were paid under an earlier edition.
+"""Which paychecks of a year other rules would change, and by how much: those paid under an earlier edition.
 
-A paycheck names the rulebook that it was calculated by. Where that is no longer the one in force, the year of each
-person is calculated again from its first paycheck on, by the rules in force and as if only the paychecks that stand
-had ever been: a correction of earlier wages is then no part of any line. A line that comes to another amount differs
-by the rules, unless the rules in force come to the recorded amount with the year as it stood when it was paid: then it
-was moved by a void alone.
+A paycheck names the rulebook that it was calculated by. If that is no longer the one in force, the year of each
+person is calculated again from its first paycheck on, by the rules in force and as if only the standing paychecks had
+ever existed: a correction of earlier wages is then no part of any line. A line with a different amount differs
+because of the rules, unless the rules in force give the recorded amount with the year as it was when it was paid:
+then only a void changed it.
 
-The household's assigned rates are those that the paychecks bore. Certificates, localities, the relationship and how
+The household's assigned rates are those of the paychecks. Certificates, localities, the relationship and how
 thresholds count are those of today, which is the one other reason why a line can differ. What a paycheck corrected of
-earlier wages is left out as far as its line tells it: in a year with voids or with several editions, a difference of
-a line whose cap was changed may still hold such a correction, and where its rate was changed too, the cap's share is
+earlier wages is left out as far as its line shows it. In a year with voids or with several editions, a difference of
+a line whose cap was changed may still contain such a correction, and if its rate was changed too, the cap's share is
 left out. Nothing is written.
 """
 
@@ -41,9 +41,9 @@ from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rulebook import rulebook_of
 
 CorrectionWay = Literal["next_paycheck", "not_taken_again", "not_settled"]
-"""What becomes of a difference. ``next_paycheck``: the next paycheck charges it or gives it back.
-``not_taken_again``: a tax that was withheld stands, and new tables count from the next paycheck on.
-``not_settled``: nothing moves it."""
+"""What happens to a difference. ``next_paycheck``: the next paycheck charges or refunds it. ``not_taken_again``: a
+tax that was withheld stays as it is, and new tables apply from the next paycheck on. ``not_settled``: nothing
+settles it."""
 
 _CONCERNED: Final = text(
     "SELECT DISTINCT p.employer_id FROM payrolls p WHERE p.tax_year = :tax_year "
@@ -66,26 +66,26 @@ _OUTDATED: Final = query(
 
 @dataclass(frozen=True, slots=True)
 class ChangedLine:
-    """A line of a paycheck that comes to another amount; cents."""
+    """A line of a paycheck whose amount changes; cents."""
 
     code: str
     name: str
     payer: str
     charged: int
-    """Of the wages of this paycheck: what it corrected of earlier ones is left out."""
+    """The charge on the wages of this paycheck, without its corrections of earlier ones."""
 
     by_rules_in_force: int
     settled: CorrectionWay
 
     @property
     def difference(self) -> int:
-        """What the rules in force charge more."""
+        """How much more the rules in force charge."""
         return self.by_rules_in_force - self.charged
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedPaycheck:
-    """A paycheck of which at least one line comes to another amount."""
+    """A paycheck with at least one changed line."""
 
     paycheck_id: UUID
     payroll_id: UUID
@@ -97,7 +97,7 @@ class ChangedPaycheck:
 
 @dataclass(frozen=True, slots=True)
 class NotCalculated:
-    """A paycheck that today's facts cannot be calculated with, and why."""
+    """A paycheck that can't be calculated with today's facts, and why."""
 
     paycheck_id: UUID
     employee_id: UUID
@@ -107,18 +107,18 @@ class NotCalculated:
 
 @dataclass(slots=True)
 class HouseholdImpact:
-    """What the rules in force change of a household's year."""
+    """What the rules in force change in a household's year."""
 
     employer_id: UUID
     changed: list[ChangedPaycheck] = field(default_factory=list)
     unchanged: int = 0
-    """How many paychecks by other rules come to the same amounts."""
+    """How many paychecks under other rules keep the same amounts."""
 
     not_calculated: list[NotCalculated] = field(default_factory=list)
 
 
 class LineSum(NamedTuple):
-    """What one line comes to in all paychecks that change; cents."""
+    """The totals of one line across all paychecks that change; cents."""
 
     code: str
     settled: CorrectionWay
@@ -128,14 +128,15 @@ class LineSum(NamedTuple):
 
     @property
     def difference(self) -> int:
-        """What the rules in force charge more."""
+        """How much more the rules in force charge."""
         return self.by_rules_in_force - self.charged
 
 
 async def concerned_households(
     session: AsyncSession, tax_year: int, employer_id: UUID | None = None
 ) -> list[UUID]:
-    """Return the households with paychecks of the year by other rules than those in force; or the one named, if it is.
+    """Return the households with paychecks of the year under rules other than those in force; or only the given one,
+    if it has any.
 
     The session must see every tenant. Raises `TaxInputError` for a year without rules.
     """
@@ -144,7 +145,7 @@ async def concerned_households(
 
 
 async def household_impact(session: AsyncSession, employer_id: UUID, tax_year: int) -> HouseholdImpact:
-    """Return which paychecks of a household's year the rules in force change, in the order they were posted."""
+    """Return the paychecks of a household's year that the rules in force change, in the order they were posted."""
     which = {"employer": employer_id, "tax_year": tax_year, "version": rulebook_of(tax_year).version}
     outdated = {row.id: row.rulebook_version for row in await fetch_all(session, _OUTDATED, which)}
     year = await _read(session, employer_id, tax_year)
@@ -182,7 +183,7 @@ async def household_impact(session: AsyncSession, employer_id: UUID, tax_year: i
 
 
 def sums_by_line(changed: Iterable[ChangedPaycheck]) -> list[LineSum]:
-    """Return the sums of the lines that change, by code and by what becomes of them."""
+    """Return the sums of the lines that change, by code and by how the difference is settled."""
     sums: dict[tuple[str, CorrectionWay], LineSum] = {}
     for paycheck in changed:
         for line in paycheck.lines:
@@ -199,7 +200,7 @@ def sums_by_line(changed: Iterable[ChangedPaycheck]) -> list[LineSum]:
 
 @dataclass(slots=True)
 class _Year:
-    """A household's year: what was posted, what stands of it, and what it comes to again so far, by person."""
+    """A household's year: the posted paychecks, the standing ones, and the recalculated totals so far, by person."""
 
     employer_id: UUID
     tax_year: int
@@ -207,18 +208,18 @@ class _Year:
     standing: Sequence[PostedInYear]
     payees: Mapping[UUID, Payee]
     entries: Mapping[UUID, Mapping[UUID, PayrollEntry]]
-    """What was asked for, by payroll and employee."""
+    """The orders' entries, by payroll and employee."""
 
     terms: TaxTerms
     today: Mapping[UUID, History]
-    """The histories as they are now, by record: prior wages and set-asides."""
+    """The current histories, by record: prior wages and set-asides."""
 
     persons: Mapping[UUID, UUID]
     household: HouseholdYear
     again: dict[UUID, History] = field(default_factory=dict)
 
     def history(self, person: UUID) -> History:
-        """Return what the person's year comes to so far by the rules in force."""
+        """Return the totals of the person's year so far by the rules in force."""
         if person not in self.again:
             now = self.today.get(person)
             self.again[person] = History(prior=None if now is None else now.prior)
@@ -255,7 +256,7 @@ async def _read(session: AsyncSession, employer_id: UUID, tax_year: int) -> _Yea
 
 
 def _rounds(year: _Year) -> Iterable[list[PostedInYear]]:
-    """Yield the paychecks that stand, those of a payroll together, a person's second one apart."""
+    """Yield the standing paychecks, grouped by payroll, with a person's second one in a group of its own."""
     together: list[PostedInYear] = []
     people: set[UUID] = set()
     for each in year.standing:
@@ -274,8 +275,8 @@ def _calculate_again(
 ) -> dict[UUID, PaycheckRow] | TaxInputError:
     """Return paychecks of one payroll by the rules in force, by employee; those that pay no wages are left out.
 
-    Without ``histories`` the year so far is the one that was calculated again. What cannot be calculated is returned
-    as the error.
+    Without ``histories``, the year so far is the recalculated one. If a paycheck can't be calculated, the error is
+    returned.
     """
     first = paychecks[0]
     paid = [each for each in paychecks if each.paycheck.gross_pay > 0]
@@ -307,7 +308,7 @@ def _calculate_again(
 def _thresholds(
     year: _Year, before: Sequence[PostedInYear], histories: Mapping[UUID, History]
 ) -> HouseholdYear | None:
-    """Return the household's year as it stood, where lines wait for thresholds in it."""
+    """Return the household's year as it was then, if lines wait for thresholds in it."""
     refunded = {year.persons[each] for each, history in histories.items() if history.fica_repaid}
     if not (year.terms.threshold_bases or refunded):
         return None
@@ -315,7 +316,7 @@ def _thresholds(
 
 
 def _assigned(year: _Year, paychecks: Sequence[PostedInYear]) -> dict[str, Decimal]:
-    """Return the household's assigned rates by state, as the paychecks bore them: no edition changes these."""
+    """Return the household's assigned rates by state, as the paychecks used them: no edition changes these."""
     rates: dict[str, Decimal] = {}
     for each in paychecks:
         state = each.paycheck.work_state
@@ -334,7 +335,7 @@ def _assigned(year: _Year, paychecks: Sequence[PostedInYear]) -> dict[str, Decim
 def _changed_lines(
     year: _Year, posted: PostedInYear, again: PaycheckRow, *, corrected: bool
 ) -> tuple[ChangedLine, ...]:
-    """Return the lines that come to other amounts; ``corrected`` tells that earlier rules may be settled in them."""
+    """Return the lines whose amounts differ; ``corrected`` says that they may include corrections of earlier rules."""
     charged = {line.code: line for line in posted.paycheck.lines}
     right = {line.code: line for line in again.lines}
     differing = [
@@ -363,7 +364,7 @@ def _changed_lines(
 
 
 def _follows_another_edition(year: _Year, posted: PostedInYear, outdated: Mapping[UUID, str]) -> bool:
-    """Return whether the person was paid earlier in the year by other rules than this paycheck's.
+    """Return whether the person was paid earlier in the year under rules other than this paycheck's.
 
     Then it may have settled what those had charged too little or too much.
     """
@@ -376,7 +377,7 @@ def _follows_another_edition(year: _Year, posted: PostedInYear, outdated: Mappin
 
 
 def _without_correction(line: LineRow, amount: int) -> int:
-    """Return what a line charged of the paycheck's own wages, where all of them were taxed; else its amount."""
+    """Return what a line charged on the paycheck's own wages, if all of them were taxed; otherwise its amount."""
     if line.rate is None or line.taxable_wages != line.subject_wages:
         return amount
     own = half_up(line.taxable_wages * scaled_rate(line.rate), RATE_SCALE)
@@ -384,7 +385,7 @@ def _without_correction(line: LineRow, amount: int) -> int:
 
 
 def _as_it_stood(year: _Year, posted: PostedInYear) -> Mapping[str, LineRow] | None:
-    """Return the paycheck's lines by the rules in force, with the year as it stood when it was paid."""
+    """Return the paycheck's lines by the rules in force, with the year as it was when it was paid."""
     at = next(at for at, each in enumerate(year.posted) if each.payroll_id == posted.payroll_id)
     before = year.posted[:at]
     together = [each for each in year.standing if each.payroll_id == posted.payroll_id]
@@ -399,7 +400,7 @@ def _as_it_stood(year: _Year, posted: PostedInYear) -> Mapping[str, LineRow] | N
 
 
 def _settled(posted: PostedInYear, line: LineRow, right: LineRow | None) -> CorrectionWay:
-    """Return what becomes of a line's difference, as `settle_rule_changes` settles it."""
+    """Return how a line's difference is settled, as `settle_rule_changes` settles it."""
     if line.category.endswith("income_tax"):
         return "not_taken_again"
     rules = rulebook_of(posted.pay_date.year).state(posted.paycheck.work_state)

@@ -1,4 +1,4 @@
-"""The HTTP face of prior wages."""
+"""HTTP routes for prior wages."""
 
 from typing import Annotated, Final
 from uuid import UUID
@@ -53,9 +53,9 @@ async def enter(
     body: NewPriorWages,
     actor: Annotated[Actor, Depends(require(CHANGE_EMPLOYEES))],
 ) -> Response:
-    """Counts in caps and in the year to date. One entry for each year and source: the latest takes the place of others.
+    """Counts in caps and in the year to date. One entry for each year and source: the latest replaces earlier ones.
 
-    What is entered is never altered; `warnings` tell where it differs from the law.
+    Entered values are never altered; `warnings` say where they differ from the law.
     """
     clock = runtime_of(request).clock
 
@@ -74,7 +74,7 @@ async def enter(
 async def list_entered(
     request: Request, employee_id: UUID, actor: Annotated[Actor, Depends(require(READ_EMPLOYEES))]
 ) -> Response:
-    """Those in force, the latest year first; all of them on one page."""
+    """Lists the entries in force, latest year first, all on one page."""
     async with runtime_of(request).database.transaction(actor.tenant) as session:
         items = await list_prior_wages(session, actor, employee_id)
     return listing(request, items, None)

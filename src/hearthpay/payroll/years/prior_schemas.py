@@ -1,4 +1,4 @@
-"""What goes over the wire to enter prior wages."""
+"""API schemas for entering prior wages."""
 
 from decimal import Decimal
 from typing import Annotated, Final
@@ -23,7 +23,7 @@ class PriorWagesLine(RequestModel):
     amount: Money = Field(description="What was withheld or charged.")
 
     def to_command(self) -> PriorLine:
-        """Return the same in plain values."""
+        """Return the line as a command, in plain values."""
         return PriorLine(
             self.code,
             to_cents(self.subject_wages, "subject_wages"),
@@ -51,7 +51,7 @@ class NewPriorWages(RequestModel):
     lines: list[PriorWagesLine] = Field(min_length=1, max_length=_MOST_LINES)
 
     def to_command(self) -> EnterPriorWages:
-        """Return the same in plain values."""
+        """Return the line as a command, in plain values."""
         return EnterPriorWages(
             tax_year=self.tax_year,
             source=self.source,

@@ -124,11 +124,11 @@ class PriorWagesItem:
 async def enter_prior_wages(
     session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID, new: EnterPriorWages
 ) -> PriorWagesItem:
-    """Count what another payroll paid in the employee's year; of one source, the latest entry holds.
+    """Count what another payroll paid in the employee's year; the latest entry of each source applies.
 
-    Nothing entered is altered: where it differs from the law, the answer's warnings say so. Taxes that our own
-    paychecks of the year have charged too much or too little by it are corrected with the next one. Raises
-    `not_found`, and `validation_error` for a day outside the year or to come, or for a code that is no line.
+    Nothing entered is altered: if it differs from the law, the answer's warnings say so. Taxes that our own paychecks
+    of the year charged too much or too little because of it are corrected with the next one. Raises `not_found`, and
+    `validation_error` for a day outside the year or in the future, or for a code that isn't a line.
     """
     allow(actor, CHANGE_EMPLOYEES)
     if new.as_of.year != new.tax_year:
@@ -191,7 +191,7 @@ async def enter_prior_wages(
 async def list_prior_wages(
     session: AsyncSession, actor: Actor, employee_id: UUID
 ) -> Sequence[PriorWagesItem]:
-    """Return an employee's prior wages in force, the latest year first; raises `not_found`."""
+    """Return an employee's prior wages in force, latest year first; raises `not_found`."""
     await find_employee(session, actor, employee_id)
     found = await fetch_all(session, _CURRENT, {"employee": employee_id})
     return [_item(row._asdict()) for row in found]
@@ -237,7 +237,7 @@ class _Totals:
 
 
 def _totals(new: EnterPriorWages, review: Review) -> _Totals:
-    """Return the totals, those left out from the lines, and where what was told is not their sum."""
+    """Return the totals, calculating omitted ones from the lines, and where given totals differ from the sums."""
     given = {
         "employee_taxes": (new.employee_taxes, review.employee_taxes),
         "employer_taxes": (new.employer_taxes, review.employer_taxes),
@@ -280,9 +280,10 @@ def _item(record: dict[str, object]) -> PriorWagesItem:
 async def read_prior_quarters(
     session: AsyncSession, employer_id: UUID, *, first_year: int, last_year: int
 ) -> list[QuarterPaid]:
-    """Return what other payrolls of the household paid in these years, in the quarter up to which it was told.
+    """Return what other payrolls of the household paid in these years, in the quarter in which the reported period
+    ends.
 
-    It counts there for thresholds too: nobody says in which quarters before it was paid.
+    It counts in that quarter for thresholds too: the quarters in which it was paid aren't known.
     """
     requested = {"employer": employer_id, "first": first_year, "last": last_year}
     return await fetch_all(session, _QUARTERS, requested)

@@ -1,4 +1,4 @@
-"""Undoing paychecks: each by another of the opposite sign, so that the year to date is as if it had never been."""
+"""Reverses paychecks: each by another of the opposite sign, so that the year to date is as if it had never existed."""
 
 import datetime
 from collections.abc import Sequence
@@ -33,9 +33,11 @@ _RELEASE_ALL: Final = text("UPDATE payroll_entries SET live = false WHERE payrol
 async def reverse_paychecks(
     session: AsyncSession, payroll_id: UUID, now: datetime.datetime, *, only: Sequence[UUID] | None = None
 ) -> list[Posting]:
-    """Undo a payroll's paychecks, or those ``only`` of its ids, and free their pay periods; return what was posted.
+    """Reverse a payroll's paychecks, or only those with the ids ``only``, and free their pay periods; return what was
+    posted.
 
-    A paycheck that is undone already stays as it is. The payroll's row must be locked; its employees are locked here.
+    A paycheck that is already reversed stays as it is. The payroll's row must be locked; its employees are locked
+    here.
     """
     undone = set(
         await session.scalars(
@@ -92,18 +94,18 @@ async def reverse_paychecks(
 
 
 async def _refunded_otherwise(session: AsyncSession, refund: Posted) -> bool:
-    """Return whether another refund of the year stands beside this one."""
+    """Return whether the year has another standing refund besides this one."""
     which = {"employee": refund.paycheck.employee_id, "tax_year": refund.tax_year, "id": refund.id}
     return bool(await session.scalar(_REFUNDED, which))
 
 
 async def release_periods(session: AsyncSession, payroll_id: UUID) -> None:
-    """Let the pay periods of a payroll that was never paid be paid by another."""
+    """Free the pay periods of a payroll that was never paid, so that another can pay them."""
     await session.execute(_RELEASE_ALL, {"payroll_id": payroll_id})
 
 
 def opposite_of(paycheck: PaycheckRow, before: History) -> PaycheckRow:
-    """Return the paycheck that undoes this one after a year of ``before``, with the year as it is afterwards."""
+    """Return the paycheck that reverses this one after a year of ``before``, with the year as it is afterward."""
     year = before.totals_to_date
     taxes = before.year_to_date.taxes
     return PaycheckRow(

@@ -1,8 +1,8 @@
-"""Settling years after the rules of their tax year changed: figures that stood in have been published.
+"""Settles years after the rules of their tax year changed: substitute figures were replaced by published ones.
 
-Contributions that were charged by figures that stood in follow the published ones from the first paycheck of the year
-on. What was charged too little or too much is noted as owed, and the next paycheck charges it or gives it back, as
-after a void. Income tax is left as it was withheld: new tables count from then on, unless an agency asks for more.
+Contributions that were charged by substitute figures follow the published ones from the first paycheck of the year
+on. What was charged too little or too much is recorded as owed, and the next paycheck charges or refunds it, as after
+a void. Income tax stays as it was withheld: new tables apply from then on, unless an agency asks for more.
 """
 
 from typing import Final, NamedTuple
@@ -19,7 +19,7 @@ from hearthpay.payroll.years.household_year import lock_household, measure_house
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
 
 CHUNK: Final = 200
-"""How many years of households are settled before the worker looks at what else is due."""
+"""How many years of households are settled before the worker checks what else is due."""
 
 SETTLED: Final = "employee.year_settled"
 """The action in the audit log, whose subject is the employee."""
@@ -39,7 +39,7 @@ _ANY_OUTDATED: Final = statement(
     "CROSS JOIN LATERAL ({versions} DESC LIMIT 1) AS last (version)",
     versions=_VERSIONS,
 )
-"""Where the first and the last version of a year are that in force, all are: two looks into an index for each year."""
+"""If the first and the last version of a year are the one in force, all are: two index lookups for each year."""
 
 
 class _OutdatedRow(NamedTuple):
@@ -73,10 +73,10 @@ _MEASURED: Final = query(
 
 
 async def settle_rule_changes(database: Database, *, limit: int = CHUNK) -> int:
-    """Settle years that were measured by other rules than those in force, each household's in its own transaction.
+    """Settle years that were measured by rules other than those in force, each household's in its own transaction.
 
     The database is the worker's. Returns how many years of households were settled; fewer than ``limit`` means that
-    none are left. Doing it again changes nothing, and of two workers at one household the second finds it done.
+    none are left. Repeating it changes nothing, and if two workers process one household, the second finds it done.
     """
     async with database.transaction(None) as session:
         if not await session.scalar(_ANY_OUTDATED, _in_force()):
@@ -89,17 +89,17 @@ async def settle_rule_changes(database: Database, *, limit: int = CHUNK) -> int:
 
 
 def _in_force() -> dict[str, list[object]]:
-    """Return the rulebooks in force, as the statements take them."""
+    """Return the rulebooks in force, as parameters for the statements."""
     years = supported_years()
     return {"years": list(years), "versions": [rulebook_of(year).version for year in years]}
 
 
 async def _settle(session: AsyncSession, employer_id: UUID, tax_year: int) -> None:
-    """Note what a household's year owes by the rules in force, and that it was measured by them."""
+    """Record what a household's year owes by the rules in force, and that it was measured by them."""
     which = _in_force() | {"employer": employer_id, "tax_year": tax_year}
     outdated = list(await session.scalars(_OF_HOUSEHOLD, which))
     bases = await lock_household(session, employer_id, outdated)
-    # Another worker may have been waited for.
+    # Another worker may have held the lock.
     outdated = list(await session.scalars(_OF_HOUSEHOLD, which))
     if not outdated:
         return

@@ -1,4 +1,4 @@
-"""Choosing how a household's thresholds count, also in mid-year: what its years then owe is worked out at once."""
+"""Choosing how a household's thresholds count, also in mid-year: what its years then owe is calculated at once."""
 
 import datetime
 from dataclasses import dataclass
@@ -49,14 +49,14 @@ _OPEN: Final = query(
 
 @dataclass(frozen=True, slots=True)
 class ChangedEmployer(EmployerDetail):
-    """A household with its settings changed, and what that means for taxes already charged."""
+    """A household with its changed settings, and what they mean for taxes already charged."""
 
     warnings: list[str]
 
 
 @dataclass(frozen=True, slots=True)
 class OpenTaxes:
-    """What the next paychecks charge, or give back where not `owed`, for wages of a year, in cents by line."""
+    """What the next paychecks charge, or refund if not `owed`, for wages of a year, in cents by line."""
 
     year: int
     owed: bool
@@ -64,7 +64,7 @@ class OpenTaxes:
 
     @property
     def sentence(self) -> str:
-        """The same in words."""
+        """The open taxes as a sentence."""
         named = ", ".join(f"{code} {from_cents(cents):,}" for code, cents in self.lines)
         if self.owed:
             return f"Owed for wages of {self.year} and charged with the next paychecks: {named}."
@@ -73,25 +73,25 @@ class OpenTaxes:
 
 @dataclass(frozen=True, slots=True)
 class BasisChoice:
-    """What a choice changed; ``open_taxes`` are what the next paychecks charge or give back for it."""
+    """What a choice changed; ``open_taxes`` are what the next paychecks charge or refund for it."""
 
     before: ThresholdBasis
     after: ThresholdBasis
     since: int
-    """The first tax year for which it holds."""
+    """The first tax year to which it applies."""
 
     open_taxes: tuple[OpenTaxes, ...]
 
     @property
     def told(self) -> tuple[str, ...]:
-        """The open taxes in words."""
+        """The open taxes as sentences."""
         return tuple(each.sentence for each in self.open_taxes)
 
 
 async def change_employer(
     session: AsyncSession, actor: Actor, clock: Clock, employer_id: UUID, changes: ChangeEmployer
 ) -> ChangedEmployer:
-    """Change a household's settings for an actor who reaches it; raises what `update_employer` raises."""
+    """Change a household's settings for an actor who can access it; raises what `update_employer` raises."""
     allow(actor, CHANGE_HOUSEHOLD)
     employer = await update_employer(session, actor, clock, employer_id, changes)
     told: tuple[str, ...] = ()
@@ -106,7 +106,7 @@ async def change_employer(
 async def choose_own_basis(
     session: AsyncSession, actor: Actor, clock: Clock, employer_id: UUID, basis: ThresholdBasis
 ) -> BasisChoice:
-    """Change the basis of a household's thresholds for an actor who reaches it; raises `not_found`."""
+    """Change the basis of a household's thresholds for an actor who can access it; raises `not_found`."""
     allow(actor, CHANGE_HOUSEHOLD, employer_id)
     if not actor.reaches(employer_id):
         raise Refusal("not_found", "No household has this id.")
@@ -153,7 +153,7 @@ def _details(choice: BasisChoice) -> dict[str, object]:
 async def _choose(
     session: AsyncSession, employer_id: UUID, basis: ThresholdBasis, today: datetime.date
 ) -> BasisChoice:
-    """Note the basis and measure the years it holds for; the household is locked first, then all its employees."""
+    """Record the basis and measure the years it applies to; the household is locked first, then all its employees."""
     bases = await lock_threshold_bases(session, employer_id)
     if bases is None:
         raise Refusal("not_found", f"There is no household with the id {employer_id}.")
@@ -172,7 +172,7 @@ async def _choose(
 
 
 async def _open_taxes(session: AsyncSession, employer_id: UUID, since: int) -> tuple[OpenTaxes, ...]:
-    """Return what is open in the years since, owed before too much."""
+    """Return the open taxes of the years since, owed ones before overcharges."""
     lines: dict[tuple[bool, int], list[tuple[str, int]]] = {}
     for row in await fetch_all(session, _OPEN, {"employer": employer_id, "since": since}):
         lines.setdefault((row.cents > 0, row.tax_year), []).append((row.code, abs(row.cents)))

@@ -1,4 +1,4 @@
-"""The HTTP face of a household's settings on which its payroll taxes depend."""
+"""HTTP routes for a household's settings on which its payroll taxes depend."""
 
 from typing import Annotated, Final
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""What labor law says of an hour's pay: minimum wages and overtime of household work. It warns and never refuses."""
+"""Labor law on hourly pay: minimum wages and overtime of household work. It warns and never refuses."""
 
 from hearthpay.taxes.labor_law.check import HoursWorked, LaborWarning, labor_warnings, salary_overtime
 from hearthpay.taxes.labor_law.overtime import salary_law

@@ -1,4 +1,6 @@
-"""Holds the hours and rates of a paycheck against labor law. What it finds is told; nothing is refused for it."""
+"""Compares the hours and rates of a paycheck with labor law. Findings are reported; nothing is refused because of
+them.
+"""
 
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,10 +24,10 @@ _UNCERTAIN = " This rule or its figure is not certain: ask the state's labor off
 
 
 class HoursWorked(NamedTuple):
-    """The hours of one paycheck; rates in dollars an hour, None where no hours are paid at them.
+    """The hours of one paycheck; rates in dollars an hour, None if no hours are paid at them.
 
     ``localities`` are places where the work is done, by the names of local taxes or plain ones. ``employees`` is how
-    many the household has, as far as it is known: some laws begin with several.
+    many the household has, as far as known: some laws apply only from a certain number.
     """
 
     work_state: str
@@ -40,7 +42,7 @@ class HoursWorked(NamedTuple):
     localities: Sequence[str] = ()
     employees: int = 1
     salaried: bool = False
-    """The regular hours are paid by a salary: ``hourly_rate`` is what it comes to by the hour."""
+    """Whether the regular hours are paid by a salary: ``hourly_rate`` is then its hourly equivalent."""
 
 
 class LaborWarning(NamedTuple):
@@ -56,15 +58,15 @@ class LaborWarning(NamedTuple):
     sources: tuple[Source, ...]
     confidence: Confidence
     said: Message
-    """The warning with its parameters, to say it in another language."""
+    """The warning with its parameters, for translation."""
 
 
 def salary_overtime(
     state: str, day: datetime.date, weekly_hours: Decimal, *, lives_in: bool
 ) -> LaborWarning | None:
-    """Return what to know before a salary is agreed: it does not take the place of overtime pay.
+    """Return the warning to give before a salary is agreed: it doesn't replace overtime pay.
 
-    None where no law gives the employee overtime. Raises KeyError for an unknown state.
+    None if no law gives the employee overtime. Raises KeyError for an unknown state.
     """
     rules = overtime_rules(state, day, lives_in=lives_in)
     if not rules:
@@ -91,12 +93,12 @@ def _weekly_hours(rule: OvertimeRule) -> int:
 
 
 def labor_warnings(paid: HoursWorked) -> tuple[LaborWarning, ...]:
-    """Return what labor law says against a paycheck's hours and rates; mostly nothing.
+    """Return the labor-law warnings about a paycheck's hours and rates; usually none.
 
     The minimum wage is that of the pay date, in the state and the places where the work is done, or the federal one
-    where that is higher or alone governs. Overtime goes by the rules in force when the period ends; since hours are
-    known by the period and not by the day, only what no distribution over ordinary weeks explains is told. Raises
-    KeyError for an unknown state and `TaxInputError` for a rate that is no amount of money.
+    if that is higher or the only one that applies. Overtime follows the rules in force when the period ends. Since
+    hours are known by the period and not by the day, only what no distribution over ordinary weeks explains is
+    reported. Raises KeyError for an unknown state and `TaxInputError` for a rate that isn't an amount of money.
     """
     if not paid.regular_hours and not paid.overtime_hours:
         return ()

@@ -1,4 +1,4 @@
-"""Reads the minimum wages of household work and picks the one that governs an hour."""
+"""Reads the minimum wages of household work and selects the one that applies to an hour."""
 
 import datetime
 import functools
@@ -25,23 +25,23 @@ _FILE = Path(__file__).parents[1].joinpath("rules", "minimum_wages.toml")
 
 
 class MinimumWage(NamedTuple):
-    """The least an hour may cost, from a day on. ``law`` names whose it is: Federal law, California, Denver."""
+    """The lowest hourly pay allowed from a day on. ``law`` names its source: Federal law, California, Denver."""
 
     law: str
     cents: int
     effective_from: datetime.date
     covers: Covers
     smallest_employer: int
-    """The number of employees from which it binds."""
+    """The number of employees from which it applies."""
 
     sources: tuple[Source, ...]
     confidence: Confidence
     awaited: datetime.date | None
-    """The day of the next change whose figure is not known; from then on this one is only the least it can be."""
+    """The day of the next change whose figure isn't known; from then on this figure is only a lower limit."""
 
 
 class PlaceWages(NamedTuple):
-    """The minimum wages of a place within a state, oldest first; ``keys`` are the names that choose it."""
+    """The minimum wages of a place within a state, oldest first; ``keys`` are the names that select it."""
 
     name: str
     keys: frozenset[str]
@@ -49,7 +49,7 @@ class PlaceWages(NamedTuple):
 
 
 class StateMinimumWages(NamedTuple):
-    """The minimum wages of a state, oldest first; none where federal law governs, for the reason that ``law`` says."""
+    """The minimum wages of a state, oldest first; none if federal law applies, for the reason given by ``law``."""
 
     state: str
     law: WageLaw
@@ -61,26 +61,26 @@ class StateMinimumWages(NamedTuple):
 
 
 def covers(rule: Covers, *, lives_in: bool) -> bool:
-    """Tell whether a rule is about someone who does, or does not, live in the household."""
+    """Return whether a rule applies to someone who does, or doesn't, live in the household."""
     return rule == "all" or (rule == "live_in") == lives_in
 
 
 def federal_minimum_wage() -> MinimumWage:
-    """Return the minimum wage of federal law (29 U.S.C. 206), which has stood since 2009."""
+    """Return the federal minimum wage (29 U.S.C. 206), unchanged since 2009."""
     return _load()[0]
 
 
 def minimum_wages_of(state: str) -> StateMinimumWages:
-    """Return what a state (upper case) has; raises KeyError for one that is none."""
+    """Return the minimum wages of a state (upper case); raises KeyError for an unknown one."""
     return _load()[1][state]
 
 
 def governing_minimum_wage(
     state: str, localities: Sequence[str], day: datetime.date, *, lives_in: bool, employees: int
 ) -> MinimumWage:
-    """Return the highest minimum wage that binds a household of so many employees on a day.
+    """Return the highest minimum wage that applies to a household of that many employees on a day.
 
-    ``localities`` are names of places where the work is done; one that has no figure of its own changes nothing. Of
+    ``localities`` are names of places where the work is done; one without a figure of its own changes nothing. Of
     equal figures the state's is named before the federal one. Raises KeyError for an unknown state.
     """
     return _governing(state, tuple(localities), day, lives_in, employees)
@@ -165,7 +165,7 @@ def _read_state(entry: RuleTable) -> StateMinimumWages:
 
 
 def read_minimum_wages(table: RuleTable) -> tuple[MinimumWage, dict[str, StateMinimumWages]]:
-    """Return the federal minimum wage and each state's; raises `RuleError` for a mistake or a state that is missing."""
+    """Return the federal minimum wage and each state's; raises `RuleError` for a mistake or a missing state."""
     entry = table.table("federal")
     federal = _read_wage(entry, FEDERAL_LAW, None)
     entry.close()

@@ -1,4 +1,4 @@
-"""Reads which hours of household work are overtime, how many a period has room for without, and a salary's rate."""
+"""Which hours of household work are overtime, how many a period can have without any, and a salary's hourly rate."""
 
 import datetime
 import functools
@@ -18,11 +18,11 @@ _OVERTIME_LAWS: tuple[OvertimeLaw, ...] = ("own", "federal")
 _FILE = Path(__file__).parents[1].joinpath("rules", "overtime.toml")
 _WEEK = 7
 _LONG_DAY = 10
-"""Hours that may fall on each day of a week begun: those of four long days, so that nobody is warned of them."""
+"""Hours allowed on each day of a partial week: those of four long days, so that these cause no warning."""
 
 
 class OvertimeRule(NamedTuple):
-    """From how many hours on a rule counts overtime. ``law`` names whose it is."""
+    """The number of hours beyond which a rule counts overtime. ``law`` names its source."""
 
     law: str
     effective_from: datetime.date
@@ -30,18 +30,19 @@ class OvertimeRule(NamedTuple):
     weekly_hours: int
     daily_hours: int | None
     daily_below_percent_of_minimum: int | None
-    """Where given, the daily hours count only at a rate below so much of the minimum wage."""
+    """If given, the daily hours count only at a rate below this percentage of the minimum wage."""
 
     percent: int
-    """What an hour of overtime costs, of the regular rate."""
+    """The price of an overtime hour, as a percentage of the regular rate."""
 
     sources: tuple[Source, ...]
     confidence: Confidence
 
     def room(self, days: int, rate_cents: int, minimum_cents: int) -> int:
-        """Return the hours that so many days hold without overtime, workweeks taken to begin with the period.
+        """Return the hours that this many days can have without overtime, with workweeks assumed to begin with the
+        period.
 
-        A period shorter than a week is one. Of a week begun, each day counts as a long one.
+        A period shorter than a week counts as a week. Each day of a partial week counts as a long one.
         """
         daily = self.daily_hours
         limit = self.daily_below_percent_of_minimum
@@ -54,29 +55,29 @@ class OvertimeRule(NamedTuple):
 
 
 class SalaryLaw(NamedTuple):
-    """How a salary is turned into an hourly rate: by the weeks of a year and the hours of a usual week."""
+    """How a salary is converted to an hourly rate: by the weeks of a year and the hours of a usual week."""
 
     weeks: int
     usual_hours: int
-    """Taken for the hours of a usual week where nobody has said them."""
+    """Used as the hours of a usual week if they aren't known."""
 
     most_hours: int
-    """A salary pays for no more hours of a week than these: the rest is overtime."""
+    """The most hours of a week that a salary pays for: the rest is overtime."""
 
     sources: tuple[Source, ...]
     confidence: Confidence
 
     def hourly_cents(self, annual_cents: int, weekly_hundredths: int) -> int:
-        """Return what an hour costs where a year's salary pays for so many hundredths of an hour each week."""
+        """Return the cents per hour of a year's salary that pays for this many hundredths of an hour each week."""
         return half_up(annual_cents * 100, self.weeks * weekly_hundredths)
 
     def regular_rate(self, annual_cents: int, weekly_hundredths: int) -> int:
-        """Return the cents of the regular rate, of which overtime is paid at one and a half times."""
+        """Return the cents of the regular rate, on which overtime is paid at one and a half times."""
         return self.hourly_cents(annual_cents, min(weekly_hundredths, 100 * self.most_hours))
 
 
 class StateOvertime(NamedTuple):
-    """The overtime rules of a state, oldest first; none where federal law alone counts. ``rule`` says it in words."""
+    """The overtime rules of a state, oldest first; none if only federal law applies. ``rule`` states it in words."""
 
     state: str
     law: OvertimeLaw
@@ -85,22 +86,22 @@ class StateOvertime(NamedTuple):
 
 
 def federal_overtime() -> OvertimeRule:
-    """Return the rule of federal law (29 U.S.C. 207 (l)), which leaves those out who live in the household."""
+    """Return the rule of federal law (29 U.S.C. 207 (l)), which excludes employees who live in the household."""
     return _load()[0]
 
 
 def salary_law() -> SalaryLaw:
-    """Return how the regular rate of a salary is found (29 CFR 778.113)."""
+    """Return how the regular rate of a salary is calculated (29 CFR 778.113)."""
     return _load()[2]
 
 
 def overtime_of(state: str) -> StateOvertime:
-    """Return what a state (upper case) has; raises KeyError for one that is none."""
+    """Return the overtime rules of a state (upper case); raises KeyError for an unknown one."""
     return _load()[1][state]
 
 
 def overtime_rules(state: str, day: datetime.date, *, lives_in: bool) -> tuple[OvertimeRule, ...]:
-    """Return the rules that protect an employee on a day, the state's first; none for some who live in."""
+    """Return the rules that protect an employee on a day, the state's first; none for some live-in employees."""
     return _rules(state, day, lives_in)
 
 
@@ -176,7 +177,7 @@ def _read_salary(entry: RuleTable) -> SalaryLaw:
 def read_overtime(table: RuleTable) -> tuple[OvertimeRule, dict[str, StateOvertime], SalaryLaw]:
     """Return the federal rule, each state's, and that of salaries.
 
-    Raises `RuleError` for a mistake or a state that is missing.
+    Raises `RuleError` for a mistake or a missing state.
     """
     federal = _read_rule(table.table("federal"), FEDERAL_LAW)
     salaries = _read_salary(table.table("salary"))

@@ -1,4 +1,4 @@
-"""The local taxes of a state, and which of them an employee bears."""
+"""The local taxes of a state, and which of them apply to an employee."""
 
 import datetime
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ def _stated(certificate: StateCertificate, fields: tuple[str, ...]) -> Certifica
 
 
 def _with_city_of_work(taxes: list[LocalTax]) -> list[LocalTax]:
-    """Return the taxes of an employee with that of the city of residence lowered by that of the city of work."""
+    """Return an employee's taxes, with that of the city of residence reduced by that of the city of work."""
     at_home = [tax.locality for tax in taxes if tax.less_city_of_work]
     if len(at_home) > 1:
         raise TaxInputError(
@@ -33,7 +33,7 @@ def _with_city_of_work(taxes: list[LocalTax]) -> list[LocalTax]:
 
 
 class LocalTaxes:
-    """The local taxes of a state for a year, found by name or by what the state's certificate says."""
+    """The local taxes of a state for a year, found by name or by the entries of the state's certificate."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class LocalTaxes:
         self.unchosen = unchosen
         self.finality = finality
         self._by_name: dict[str, LocalTax | CertificatePlace | NotOwed] = {}
-        #: Locality → positions of its taxes: versions, and the employer's beside the employee's.
+        #: Locality → positions of its taxes: versions, and the employer's in addition to the employee's.
         self._positions: dict[str, tuple[int, ...]] = {}
         chosen: dict[tuple[str, ...], dict[CertificateValue, tuple[int, ...]]] = {}
         for position, tax in enumerate(taxes):
@@ -66,13 +66,13 @@ class LocalTaxes:
                 self._by_name.setdefault(name, entry)
         self._by_plain_name = {plain_name(name): entry for name, entry in reversed(self._by_name.items())}
         self._by_certificate = tuple(chosen.items())
-        #: True where a tax falls on calendar months.
+        #: True if a tax applies to calendar months.
         self.by_month = any(isinstance(tax.method, MonthlyFee) for tax in taxes)
         #: Entries of the certificate by which a place may be chosen.
         self.certificate_fields = frozenset(
             [*(field for fields in chosen for field in fields), *(place.field for place in places)]
         )
-        #: True where the certificate alone may choose a tax.
+        #: True if the certificate alone may choose a tax.
         self.on_certificate = bool(chosen)
 
     def __iter__(self) -> Iterator[LocalTax]:
@@ -84,10 +84,11 @@ class LocalTaxes:
         return len(self.taxes)
 
     def find(self, name: str, field: str) -> LocalTax | CertificatePlace:
-        """Return what ``name`` (code or alias, in any case and punctuation) means; of several versions any.
+        """Return the tax or place that ``name`` (code or alias, in any case and punctuation) refers to; of several
+        versions any.
 
-        Raises `TaxInputError` naming ``field`` for what is no locality of the state, or one whose payroll tax
-        a household does not owe.
+        Raises `TaxInputError` naming ``field`` for a name that isn't a locality of the state, or one whose payroll
+        tax a household doesn't owe.
         """
         found = self.named(name)
         if found is None:
@@ -100,27 +101,27 @@ class LocalTaxes:
         return found
 
     def due_at(self, city: str) -> tuple[str, ...]:
-        """Return the locality that a place of residence stands for, unless its tax is voluntary; mostly none."""
+        """Return the locality of a place of residence, unless its tax is voluntary; usually none."""
         found = self.named(city)
         if isinstance(found, LocalTax) and found.household != "voluntary":
             return (found.locality,)
         return ()
 
     def named(self, name: str) -> LocalTax | CertificatePlace | NotOwed | None:
-        """Return what a place's name stands for, in any case and punctuation; None for a place not known here."""
+        """Return what a place's name refers to, in any case and punctuation; None for an unknown place."""
         return self._by_name.get(name) or self._by_plain_name.get(plain_name(name))
 
     def choose(
         self, names: tuple[str, ...], certificate: StateCertificate, day: datetime.date
     ) -> tuple[StateCertificate, list[LocalTax]]:
-        """Return the taxes in force that an employee bears, and the certificate with chosen places filled in.
+        """Return the certificate with chosen places filled in, and the taxes in force for an employee.
 
-        A named locality goes before another of its group that the certificate chooses.
-        Raises `TaxInputError` naming ``localities[i]`` for an unknown place, or one that excludes another.
+        A named locality takes precedence over another of its group that the certificate chooses. Raises
+        `TaxInputError` naming ``localities[i]`` for an unknown place, or one that excludes another.
         """
         positions: set[int] = set()
         for index, name in enumerate(names):
-            # The code as it is stored needs no message, in any other spelling it is looked for.
+            # The stored code needs no message; any other spelling is looked up.
             found = self._by_name.get(name)
             if found is None or isinstance(found, NotOwed):
                 found = self.find(name, f"localities[{index}]")
@@ -146,7 +147,7 @@ class LocalTaxes:
         return certificate, taxes
 
     def _outdone(self, position: int, named: set[int]) -> bool:
-        """Tell whether a named locality stands in for the one that the certificate chooses."""
+        """Return whether a named locality replaces the one that the certificate chooses."""
         tax = self.taxes[position]
         return tax.group is not None and any(
             self.taxes[other].group == tax.group and self.taxes[other].locality != tax.locality

@@ -79,7 +79,7 @@ class ExclusionBands:
 
     rate: int
     bands: Mapping[str, tuple[tuple[int, int | None], ...]]
-    """Frequency → rows of (wages from, exclusion or None where nothing is due), highest first."""
+    """Frequency → rows of (wages from, exclusion or None if nothing is due), highest first."""
 
     periods: Mapping[str, int]
 
@@ -119,7 +119,7 @@ class FlatRate:
     """Certificate entry that counts a kind of exemption → cents a year for each."""
 
     each_rounded: bool
-    """True where the value of one exemption is rounded to the cent, false where that of all of a kind is."""
+    """True if the value of one exemption is rounded to the cent, False if that of all of a kind is."""
 
     periods: Mapping[str, int]
 
@@ -155,12 +155,12 @@ class FlatRate:
 
 @dataclass(frozen=True, slots=True)
 class Fee:
-    """A fixed amount of the year or week, spread evenly over the year's paydays."""
+    """A fixed amount per year or week, spread evenly over the year's paydays."""
 
     annual: int
     weekly: int | None
     rounded_down: bool
-    """True where a payday's share loses its fraction of a cent."""
+    """True if a payday's share drops its fraction of a cent."""
 
     periods: Mapping[str, int]
 
@@ -195,7 +195,7 @@ class MonthlyFee:
     def withhold(
         self, pay: PeriodPay, certificate: StateCertificate, state_tax: int, trace: Trace | None
     ) -> int:
-        """See `LocalMethod`. The pay of one period stands for the month's; `LocalTax` picks the payday."""
+        """See `LocalMethod`. The pay of one period represents the month's; `LocalTax` picks the payday."""
         del certificate, state_tax
         if trace is not None:
             trace.cents("wages of a month, at least", self.minimum)

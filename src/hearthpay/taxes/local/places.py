@@ -1,4 +1,4 @@
-"""What a name of a place may mean besides a local tax, and what is assumed where no place was named."""
+"""What a place name can refer to besides a local tax, and the assumptions if no place was named."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ class CertificatePlace(NamedTuple):
 
 
 class NotOwed(NamedTuple):
-    """A local payroll tax that a household owes nothing of, and why."""
+    """A local payroll tax that a household doesn't owe, and why."""
 
     locality: str
     aliases: tuple[str, ...]
@@ -25,22 +25,22 @@ class NotOwed(NamedTuple):
 
 
 GOES_WITH = ("state_line", "state_tax", "nothing")
-"""What an assumption about the place goes with: the state's own line, the state's tax, or nothing."""
+"""What an assumption about the place depends on: the state's own line, the state's tax, or nothing."""
 
 CITIES = ("", "all", "some")
-"""Whether the cities of the rule file are all that tax, or some; empty where the tax is none of cities."""
+"""Whether the rule file has all of the cities that tax, or only some; empty if the tax isn't a city's."""
 
 
 class Unchosen(NamedTuple):
-    """What is taken for granted of an employee whose place nobody named."""
+    """What is assumed about an employee whose place wasn't named."""
 
     code: str
     message: str
     certificate_fields: tuple[str, ...]
-    """Entries of the certificate of which any settles the place, also by saying that there is none."""
+    """Certificate entries any of which settles the place, even by saying that there is none."""
 
     groups: tuple[str, ...]
-    """Groups of localities of which one settles it; empty where any locality does."""
+    """Groups of localities any of which settles it; empty if any locality does."""
 
     goes_with: str
     only_if: str | None

@@ -151,7 +151,7 @@ def read_local_taxes(
 ) -> LocalTaxes:
     """Compile a local rule file; raises `RuleError` naming what is wrong.
 
-    ``kept`` are the codes of taxes whose figures stand from the year before.
+    ``kept`` are the codes of taxes whose figures are from the year before.
     """
     if table.text("state") != state:
         raise table.error("state", f"must be {state}, as the file is named")

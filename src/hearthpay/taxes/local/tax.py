@@ -1,4 +1,4 @@
-"""One local tax: whom it is about, who bears it, and what of it falls on a payday."""
+"""One local tax: whom it applies to, who pays it, and how much of it is due on a payday."""
 
 import datetime
 from collections.abc import Mapping, Sequence
@@ -18,30 +18,30 @@ from hearthpay.taxes.withholding import PeriodPay
 LOCAL_HOUSEHOLD_RULES = ("required", "voluntary", "follows_state")
 
 APPLIES_TO = ("", "residents", "nonresidents", "workers", "residents and workers")
-"""Whom a local tax is about; empty where its name says so."""
+"""Whom a local tax applies to; empty if its name says so."""
 
 FIRST_PAYDAY_UNTIL: Mapping[str, int] = {"weekly": 7, "biweekly": 14, "semimonthly": 15, "monthly": 31}
-"""The last day of the month on which a month's first payday falls, where paydays are regular."""
+"""The last day of the month on which a month's first payday can fall, with regular paydays."""
 
 
 class LocalPay(NamedTuple):
-    """What a local tax may look at besides the certificate; amounts in cents."""
+    """What a local tax may use besides the certificate; amounts in cents."""
 
     pay: PeriodPay
     pay_date: datetime.date
     supplemental: int
-    """The part of the wages that is paid as flat-rate supplemental pay."""
+    """The part of the wages paid as flat-rate supplemental pay."""
 
     state_tax: int
-    """The state's tax on this pay before additional withholding; 0 where none is withheld."""
+    """The state's tax on this pay before additional withholding; 0 if none is withheld."""
 
     tax_before: int | None
-    """The same tax withheld earlier in the year; None where that is not known."""
+    """The same tax withheld earlier in the year; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class LocalTax:
-    """One local tax in force during a span of pay dates."""
+    """One local tax in force for a range of pay dates."""
 
     state: str
     locality: str
@@ -53,20 +53,20 @@ class LocalTax:
     household: LocalHouseholdRule
     applies_to: str
     group: str | None
-    """Only one locality of a group can be an employee's: a county of residence, resident or nonresident."""
+    """Only one locality of a group can apply to an employee: a county of residence, resident or nonresident."""
 
     note: str
     certificate_fields: tuple[str, ...]
-    """The certificate entries of which the first that is filled in chooses the locality, and the value that does."""
+    """The certificate entries, of which the first one filled in chooses the locality, and the value that does."""
 
     certificate_value: CertificateValue
     less_city_of_work: bool
-    """True where the rate is lowered by that of another city in which the employee works."""
+    """True if the rate is reduced by that of another city in which the employee works."""
 
     additional_field: str | None
     supplemental_rate: int | None
     year_maximum: int | None
-    """The most that a year may bear, in cents."""
+    """The most per year, in cents."""
 
     effective_from: datetime.date
     effective_to: datetime.date | None
@@ -76,12 +76,12 @@ class LocalTax:
     heading: Heading = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Make the heading of the line."""
+        """Create the heading of the line."""
         heading = Heading(self.code, self.name, self.payer, self.agency, "other")
         object.__setattr__(self, "heading", heading)
 
     def in_force(self, day: datetime.date) -> bool:
-        """Tell whether the tax applies to a pay date."""
+        """Return whether the tax applies to a pay date."""
         return self.effective_from <= day and (self.effective_to is None or day <= self.effective_to)
 
     def lowered_by(self, taxes: Sequence["LocalTax"]) -> "LocalTax":
@@ -104,7 +104,7 @@ class LocalTax:
 
     @property
     def entries(self) -> tuple[str, ...]:
-        """The entries of the state's certificate that the tax looks at."""
+        """The entries of the state's certificate that the tax uses."""
         counted = tuple(self.method.exemptions) if isinstance(self.method, FlatRate) else ()
         additional = (self.additional_field,) if self.additional_field else ()
         return (*self.certificate_fields, *additional, *counted)
@@ -112,7 +112,7 @@ class LocalTax:
     def withhold(self, local: LocalPay, certificate: StateCertificate, trace: Trace | None) -> int:
         """Return the tax in cents on one payday, the certificate's additional amount included.
 
-        Raises `TaxInputError` naming ``pay_frequency`` where a tax of the month has no payday to fall on.
+        Raises `TaxInputError` naming ``pay_frequency`` if a monthly tax has no payday on which it is due.
         """
         pay = local.pay
         if isinstance(self.method, MonthlyFee) and not is_first_payday(local.pay_date, pay.frequency):
@@ -137,9 +137,9 @@ class LocalTax:
 
 
 def is_first_payday(day: datetime.date, frequency: str) -> bool:
-    """Tell whether ``day`` is the month's first payday where paydays are regular.
+    """Return whether ``day`` is the month's first payday, with regular paydays.
 
-    Raises `TaxInputError` naming ``pay_frequency`` for a frequency that has no payday in every month.
+    Raises `TaxInputError` naming ``pay_frequency`` for a frequency that doesn't have a payday in every month.
     """
     until = FIRST_PAYDAY_UNTIL.get(frequency)
     if until is None:

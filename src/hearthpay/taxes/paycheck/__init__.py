@@ -1,4 +1,4 @@
-"""From gross pay to net pay: the one path that every calculator, preview and payroll takes."""
+"""From gross pay to net pay: the one calculation that every calculator, preview and payroll uses."""
 
 from hearthpay.taxes.paycheck.calculation import calculate_paycheck
 from hearthpay.taxes.paycheck.request import NEW_EMPLOYER, PAY_FREQUENCIES, EmployerProfile, PaycheckInput

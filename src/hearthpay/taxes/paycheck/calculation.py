@@ -1,4 +1,4 @@
-"""Calculates a paycheck: federal tax, contributions, then the state's tax, which may look at both."""
+"""Calculates a paycheck: federal tax, contributions, then the state's tax, which may use both."""
 
 from dataclasses import replace
 
@@ -25,9 +25,8 @@ from hearthpay.taxes.year import ReportedYear, Year
 def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Paycheck:
     """Calculate every line of one paycheck under the law in force on its pay date.
 
-    With ``explain`` the result says for each line which steps led to it, with which figures, from which source.
-    Raises `TaxInputError` naming the field for an unknown jurisdiction, a year without rules, or a value that
-    cannot be.
+    With ``explain``, the result shows each line's steps, figures and sources. Raises `TaxInputError` naming the field
+    for an unknown jurisdiction, a year without rules, or an impossible value.
     """
     rulebook = rulebook_for(request.pay_date)
     rules = rulebook.state(request.work_state)
@@ -48,7 +47,7 @@ def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Payc
         gross, request.pay_frequency, federal_tax, contributions.fica, contributions.fica_before()
     )
     agreement = add_state_and_local_income_tax(lines, request, rulebook, rules, year, pay, supplemental)
-    # A pay stub lists income taxes first; they were calculated last because some states look at the rest.
+    # A pay stub lists income taxes first; they are calculated last because some states depend on the rest.
     income_taxes = lines.move_to_end(after_federal, after_contributions)
 
     if lines.employee > gross:
@@ -77,7 +76,7 @@ def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Payc
 
 
 def _checked(request: PaycheckInput, rulebook: Rulebook, rules: StateRules) -> Year | None:
-    """Refuse what no paycheck can have; return the year so far, if anything is told of it."""
+    """Refuse what no paycheck can have; return the year so far, if any of it is given."""
     if request.pay_frequency not in rulebook.pay_periods:
         raise TaxInputError("pay_frequency", f"must be one of {', '.join(rulebook.pay_periods)}")
     if request.relationship not in RELATIONSHIPS:
@@ -93,9 +92,9 @@ def _checked(request: PaycheckInput, rulebook: Rulebook, rules: StateRules) -> Y
 
 
 def _check_codes(request: PaycheckInput, rules: StateRules) -> None:
-    """Refuse year-to-date codes that no line of the year has: a typing mistake would lose a cap.
+    """Refuse year-to-date codes that no line of the year has: a typo would lose a cap.
 
-    Codes of other states are let through: an employee may have worked elsewhere earlier in the year.
+    Codes of other states are accepted: an employee may have worked elsewhere earlier in the year.
     """
     known = rules.known_codes
     if (
@@ -116,7 +115,7 @@ def _check_codes(request: PaycheckInput, rules: StateRules) -> None:
 def _not_final(
     lines: Lines, request: PaycheckInput, rulebook: Rulebook, rules: StateRules
 ) -> tuple[tuple[str, ...], tuple[Finality, ...]]:
-    """Return the lines by figures that stand in, which a limitation says, and what cannot be calculated at all."""
+    """Return the lines with substitute figures, which a limitation reports, and what can't be calculated at all."""
     provisional: list[str] = []
     unknown: list[Finality] = []
     for line in lines.entries:
@@ -141,7 +140,7 @@ def _not_final(
 
 
 def _is_assigned(code: str, finality: Finality, request: PaycheckInput, rules: StateRules) -> bool:
-    """Return whether the household's own rate takes the place of the only figure that is not published."""
+    """Return whether the household's own rate replaces the only unpublished figure."""
     if request.employer.sui_rate is None or finality.figures != ("rate",):
         return False
     line = rules.contributions_by_code(request.pay_date).get(code)

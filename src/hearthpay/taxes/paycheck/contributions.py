@@ -1,4 +1,4 @@
-"""The flat-rate lines of a paycheck: Social Security, Medicare, unemployment, programs of the states."""
+"""The flat-rate lines of a paycheck: Social Security, Medicare, unemployment, state programs."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -51,7 +51,7 @@ class Contributions:
         self._owing = _NOTHING_OWED if year is None else year.owing
         #: The wages of this paycheck that each line taxes.
         self._fresh: dict[str, int] = {}
-        #: The employee's Social Security and Medicare on this paycheck, and the lines that they are, with their rates.
+        #: The employee's Social Security and Medicare on this paycheck, and their lines with rates.
         self.fica = 0
         self._fica_lines: list[tuple[str, int]] = []
 
@@ -69,7 +69,7 @@ class Contributions:
                 self._add(line, rate)
 
     def _add(self, line: Contribution, rate: int) -> None:
-        """Append a line, unless it shows only where something is due and nothing is."""
+        """Append a line, unless it appears only when something is due and nothing is."""
         liable = line.liability not in self._off
         subject = self._gross if liable and self._relationship not in line.exempt_relationships else 0
         counted = 0 if self._not_due and line.code in self._not_due else subject
@@ -96,9 +96,9 @@ class Contributions:
             self._explain(line, rate, (subject, taxable, amount, missing, owed), self._off)
 
     def _charge(self, line: Contribution, rate: int, liable: bool, counted: int) -> tuple[int, int, int, int]:
-        """Return what a line comes to: taxable wages and tax of this paycheck, then what earlier ones lack of both.
+        """Return a line's taxable wages and tax on this paycheck, then how much of each earlier ones lack.
 
-        ``counted`` are the cents of this paycheck that count towards it.
+        ``counted`` are the cents of this paycheck that count toward it.
         """
         year = self._year
         missing = owed = 0
@@ -129,9 +129,9 @@ class Contributions:
     def _correct(
         self, line: Contribution, missing: int, owed: int, taxable: int, amount: int
     ) -> tuple[int, int]:
-        """Return a line's taxable wages and amount with what earlier wages lack of both, where it is the household's.
+        """Return a line's taxable wages and amount, plus what earlier wages lack of each if the household pays it.
 
-        The employee's is kept for the end: only then it is known what net pay is left to take it from.
+        The employee's corrections are kept for the end: only then is the net pay available for them known.
         """
         if line.payer == "employee":
             self._lines.arrears.append((line.code, missing, owed))
@@ -140,7 +140,7 @@ class Contributions:
         return taxable + missing, amount + owed
 
     def add_of_other_states(self, rulebook: Rulebook, rules: StateRules) -> None:
-        """Append capped lines of states where the employee worked earlier in the year, where something is lacking."""
+        """Append capped lines of states where the employee worked earlier in the year, if something is lacking."""
         year = self._year
         if year is None:
             return
@@ -162,7 +162,9 @@ class Contributions:
                 self._explain(line, line.rate, (0, taxable, amount, missing, owed), _NOBODY)
 
     def fica_before(self) -> int:
-        """Return the employee's Social Security and Medicare on earlier pay: as told, or by the wages told."""
+        """Return the employee's Social Security and Medicare on earlier pay: as reported, or calculated from reported
+        wages.
+        """
         year = self._year
         total = 0
         if year is not None:
@@ -210,7 +212,7 @@ class Contributions:
 
 
 def _switched_off(request: PaycheckInput, state: str) -> frozenset[str]:
-    """Return the liabilities that do not apply: switched off, or below their threshold by expected wages."""
+    """Return the liabilities that don't apply: switched off, or below their threshold by expected wages."""
     employer = request.employer
     expected = request.annual_wages_expected
     if expected is None and employer.fica_liable and employer.futa_liable and employer.sui_liable:

@@ -16,7 +16,7 @@ def add_federal_income_tax(
     regular: int,
     supplemental: int,
 ) -> None:
-    """Append what is withheld of regular and supplemental wages (cents)."""
+    """Append the withholding on regular and supplemental wages (cents)."""
     certificate = request.federal
     withheld = certificate.elected and not certificate.exempt
     trace = lines.trace()
@@ -28,8 +28,8 @@ def add_federal_income_tax(
             over_limit = min(supplemental, max(0, earlier + supplemental - tax.supplemental_limit))
             flat = supplemental if request.supplemental_method == "flat" else over_limit
             subject -= flat
-        # What the certificate asks for in step 4, it asks for each pay period: it is taken from regular wages.
-        # Supplemental wages paid apart bear the flat rate alone (Publication 15, section 7).
+        # The entries of step 4 are for each pay period, so they apply to regular wages. Supplemental wages
+        # paid separately are taxed only at the flat rate (Publication 15, section 7).
         if subject or not flat:
             amount = _by_certificate(request, tax, subject, trace)
         elif trace is not None:
@@ -49,7 +49,7 @@ def add_federal_income_tax(
 
 
 def _by_certificate(request: PaycheckInput, tax: FederalIncomeTax, wages: int, trace: Trace | None) -> int:
-    """Return the tax on wages of the period with the extra withholding that the certificate asks for."""
+    """Return the tax on wages of the period with the extra withholding that the certificate requests."""
     certificate = request.federal
     amount = tax.withhold(wages, request.pay_frequency, certificate, trace)
     if certificate.extra_withholding:

@@ -1,4 +1,4 @@
-"""The lines of one paycheck while it is calculated, and the one way to append another."""
+"""The lines of one paycheck during its calculation, and the one way to append another."""
 
 from hearthpay.taxes.heading import Heading
 from hearthpay.taxes.messages import Message
@@ -6,11 +6,11 @@ from hearthpay.taxes.paycheck.result import Correction, LineExplanation, Paychec
 from hearthpay.taxes.trace import Source, Trace
 
 _new = tuple.__new__
-"""Makes a line without the detour through its constructor, which would double what a line costs."""
+"""Creates a line without its constructor, which would double the cost of a line."""
 
 
 class Lines:
-    """The lines so far with their sums, and what is to be told about them. Amounts are cents."""
+    """The lines so far with their totals, and the messages about them. Amounts are cents."""
 
     __slots__ = (
         "arrears",
@@ -27,13 +27,13 @@ class Lines:
         self.employee = 0
         self.employer = 0
         self.limitations: list[Message] = []
-        #: Employee's lines with what earlier wages of the year lack, or were charged too much: wages and tax.
+        #: Employee's lines with what earlier wages of the year lack, or were overcharged: wages and tax.
         self.arrears: list[tuple[str, int, int]] = []
         self.corrections: list[Correction] = []
         self.explanations: list[LineExplanation] | None = [] if explain else None
 
     def add(self, heading: Heading, subject: int, taxable: int, rate: int | None, amount: int) -> None:
-        """Append a line and count it in its payer's sum; ``rate`` in billionths, where the tax has one."""
+        """Append a line and add it to its payer's total; ``rate`` in billionths, if the tax has one."""
         columns = heading + (subject, taxable, rate, amount)  # noqa: RUF005  # unpacking takes twice as long
         self.entries.append(_new(PaycheckLine, columns))
         if heading.payer == "employee":
@@ -42,11 +42,11 @@ class Lines:
             self.employer += amount
 
     def positions(self) -> dict[str, int]:
-        """Return where each line stands."""
+        """Return the position of each line."""
         return {line.code: position for position, line in enumerate(self.entries)}
 
     def change(self, position: int, taxable: int, amount: int) -> None:
-        """Add to the taxable wages and the amount of an employee's line, or take from them."""
+        """Add to, or subtract from, the taxable wages and the amount of an employee's line."""
         line = self.entries[position]
         self.entries[position] = line._replace(
             taxable_wages_cents=line.taxable_wages_cents + taxable, amount_cents=line.amount_cents + amount
@@ -54,20 +54,20 @@ class Lines:
         self.employee += amount
 
     def move_to_end(self, start: int, end: int) -> int:
-        """Put the lines from position ``start`` to before ``end`` behind all others; return where they begin then."""
+        """Move the lines from position ``start`` to before ``end`` after all others; return where they begin then."""
         entries = self.entries
         if end < len(entries):
             entries[start:] = entries[end:] + entries[start:end]
         return len(entries) - (end - start)
 
     def trace(self) -> Trace | None:
-        """Return what records the steps of a line; None where nobody asked for an explanation."""
+        """Return a recorder for the steps of a line; None if no explanation was requested."""
         return None if self.explanations is None else Trace()
 
     def explain(
         self, code: str, trace: Trace | None, sources: tuple[Source, ...], confidence: str, note: str
     ) -> None:
-        """Keep the explanation of a line, if one was asked for."""
+        """Keep the explanation of a line, if one was requested."""
         if trace is not None and self.explanations is not None:
             self.explanations.append(LineExplanation(code, tuple(trace.steps), sources, confidence, note))
 

@@ -19,7 +19,7 @@ def add_local_taxes(
     supplemental: int,
     state_tax: int | None,
 ) -> None:
-    """Append the local taxes of the work state; ``state_tax`` is None where no state tax was agreed on."""
+    """Append the local taxes of the work state; ``state_tax`` is None if no state tax was agreed on."""
     flat = supplemental if request.supplemental_method == "flat" else 0
     for tax in taxes:
         trace = lines.trace()

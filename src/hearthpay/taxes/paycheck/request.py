@@ -1,4 +1,4 @@
-"""What a paycheck depends on: dates, wages, certificates, the household, and the year so far."""
+"""The input of a paycheck: dates, wages, certificates, the household, and the year so far."""
 
 import datetime
 from collections.abc import Mapping
@@ -22,10 +22,10 @@ _NO_YTD: Mapping[str, Decimal] = MappingProxyType({})
 class EmployerProfile:
     """What the household knows about its own liabilities.
 
-    ``sui_rate`` is the unemployment rate the state assigned to the household (0.027, without separate
-    surcharges); left out, the new-employer rate applies. The flags switch a liability off, for a household that
-    stays below its threshold. ``waived_lines`` are codes of waivable lines to leave out, such as ``NY-DBL-EE``
-    for a worker under 20 hours a week.
+    ``sui_rate`` is the unemployment rate the state assigned to the household (0.027, without separate surcharges); if
+    omitted, the new-employer rate applies. The flags switch a liability off, for a household that stays below its
+    threshold. ``waived_lines`` are codes of waivable lines to leave out, such as ``NY-DBL-EE`` for a worker under 20
+    hours a week.
     """
 
     sui_rate: Decimal | None = None
@@ -36,7 +36,7 @@ class EmployerProfile:
 
 
 NO_CERTIFICATE = FederalCertificate()
-"""What the law assumes of an employee without a Form W-4: single, no other entries."""
+"""What the law assumes about an employee without a Form W-4: single, no other entries."""
 
 NEW_EMPLOYER = EmployerProfile()
 """A household that pays every tax at the new-employer rates."""
@@ -47,14 +47,14 @@ class PaycheckInput:
     """Everything a paycheck depends on. Amounts are dollars with at most two decimals.
 
     ``state`` holds the entries of the work state's certificate by the names of that state's form; ``residence`` those
-    of the residence state's, which counts where a reciprocity agreement moves the income tax home.
-    ``ytd`` gives the taxable wages of the year before this paycheck by line code, ``ytd_tax`` (optional) the
-    amounts: with it, a capped line ends on exactly the year's maximum. ``ytd_subject`` (optional) gives the wages that
-    were subject to a line, whether below its cap or not: with it, what earlier paychecks taxed too little or too much
-    of them is corrected; for a line that is left out, nothing is taken to be missing. ``year`` gives all of it at
-    once in cents, and takes the place of the three. ``annual_wages_expected`` below a threshold switches off what
-    that threshold guards. ``not_due`` are codes of lines whose threshold the wages paid so far do not reach: this
-    paycheck's wages are subject to them and bear nothing; what ``year`` says is owed of them is corrected all the same.
+    of the residence state's, which counts if a reciprocity agreement moves the income tax there. ``ytd`` gives the
+    taxable wages of the year before this paycheck by line code, ``ytd_tax`` (optional) the amounts: with it, a capped
+    line ends on exactly the year's maximum. ``ytd_subject`` (optional) gives the wages that were subject to a line,
+    whether below its cap or not: with it, what earlier paychecks taxed too little or too much of them is corrected;
+    for an omitted line, nothing is assumed to be missing. ``year`` gives all of it at once in cents, and replaces the
+    three. ``annual_wages_expected`` below a threshold switches off the lines that depend on it. ``not_due`` are codes
+    of lines whose threshold the wages paid so far don't reach: this paycheck's wages are subject to them but not
+    taxed; what ``year`` says is owed on them is still corrected.
     """
 
     pay_date: datetime.date

@@ -1,4 +1,4 @@
-"""A calculated paycheck: its lines, their sums, and how they came about."""
+"""A calculated paycheck: its lines, their totals, and their explanations."""
 
 from decimal import Decimal
 from typing import NamedTuple
@@ -23,13 +23,13 @@ class PaycheckLine(NamedTuple):
     subject_wages_cents: int
     taxable_wages_cents: int
     rate_scaled: int | None
-    """Billionths, where the tax has one rate."""
+    """The rate in billionths, if the tax has one rate."""
 
     amount_cents: int
 
     @property
     def subject_wages(self) -> Decimal:
-        """Wages of this paycheck that the tax is about."""
+        """Wages of this paycheck to which the tax applies."""
         return from_cents(self.subject_wages_cents)
 
     @property
@@ -49,7 +49,7 @@ class PaycheckLine(NamedTuple):
 
 
 class Correction(NamedTuple):
-    """What a paycheck charges, or gives back, for earlier wages of the year; it is part of its line. Cents."""
+    """What a paycheck charges, or refunds, for earlier wages of the year; it is part of its line. Cents."""
 
     code: str
     name: str
@@ -57,21 +57,21 @@ class Correction(NamedTuple):
     taxable_wages_cents: int
     amount_cents: int
     carried_cents: int
-    """What the net pay does not reach for: it is left to the next paycheck."""
+    """What exceeds the net pay and is carried to the next paycheck."""
 
     @property
     def amount(self) -> Decimal:
-        """The tax, negative where it is given back."""
+        """The tax; negative if it is refunded."""
         return from_cents(self.amount_cents)
 
     @property
     def carried(self) -> Decimal:
-        """The tax that is left to the next paycheck."""
+        """The tax that is carried to the next paycheck."""
         return from_cents(self.carried_cents)
 
 
 class LineExplanation(NamedTuple):
-    """How a line came about, and the law behind it."""
+    """How a line was calculated, and the law behind it."""
 
     code: str
     steps: tuple[Step, ...]
@@ -89,22 +89,22 @@ class Paycheck(NamedTuple):
     employer_taxes_cents: int
     rulebook: Rulebook
     messages: tuple[Message, ...]
-    """What to know about the paycheck, by code."""
+    """Messages about the paycheck, by code."""
 
     explanations: tuple[LineExplanation, ...]
     reciprocity: ReciprocityRule | None
     provisional: tuple[str, ...] = ()
-    """Codes of lines by figures that stand in until the year's own are published."""
+    """Codes of lines calculated with substitute figures until the year's own are published."""
 
     unknown: tuple[Finality, ...] = ()
-    """What the pay date's year charges by figures that nobody knows yet: the paycheck is not to be paid."""
+    """Taxes of the pay date's year whose figures aren't known yet: the paycheck must not be paid."""
 
     corrections: tuple[Correction, ...] = ()
-    """What of the lines is for earlier wages of the year, or could not be charged yet."""
+    """The parts of the lines that are for earlier wages of the year, or couldn't be charged yet."""
 
     @property
     def limitations(self) -> tuple[str, ...]:
-        """What to know about the paycheck, in English."""
+        """Messages about the paycheck, in English."""
         return texts(self.messages)
 
     @property
@@ -114,7 +114,7 @@ class Paycheck(NamedTuple):
 
     @property
     def total_cost_cents(self) -> int:
-        """Gross pay and the employer's lines."""
+        """Gross pay plus the employer's lines."""
         return self.gross_pay_cents + self.employer_taxes_cents
 
     @property
@@ -129,7 +129,7 @@ class Paycheck(NamedTuple):
 
     @property
     def employer_taxes(self) -> Decimal:
-        """What the household owes on top."""
+        """What the household owes in addition to gross pay."""
         return from_cents(self.employer_taxes_cents)
 
     @property

@@ -1,4 +1,6 @@
-"""The state's income tax line of a paycheck, with the localities' behind it: whose tax, and whether it is withheld."""
+"""The state's income tax line of a paycheck, followed by the local lines: which state's tax, and whether it is
+withheld.
+"""
 
 from collections.abc import Mapping
 
@@ -27,7 +29,7 @@ def add_state_and_local_income_tax(
     pay: PeriodPay,
     supplemental: int,
 ) -> ReciprocityRule | None:
-    """Append the state's and the localities' income tax; return the reciprocity agreement if one applies.
+    """Append the state and local income tax; return the reciprocity agreement if one applies.
 
     ``supplemental`` is the part of the pay, in cents, that is supplemental wages.
     """
@@ -35,14 +37,14 @@ def add_state_and_local_income_tax(
     tax, certificate, agreement = rules.income_tax, own_certificate, None
     if request.residence_state and request.residence_state != rules.state:
         tax, certificate, agreement = _by_residence(lines, request, rulebook, rules, own_certificate)
-    #: None where the state's tax is not withheld.
+    #: None if the state's tax isn't withheld.
     state_tax: int | None = None
     if tax is not None:
         withheld = is_withheld(tax, request.federal, certificate)
         state_tax = _add_state_tax(lines, request, tax, certificate, withheld, pay, supplemental)
     if local:
         if tax is not None and rules.income_tax is not None and tax is not rules.income_tax:
-            # A reciprocity agreement lifts the work state's own tax only, not what is levied with it locally.
+            # A reciprocity agreement removes only the work state's own tax, not the local taxes there.
             agreed = is_withheld(rules.income_tax, request.federal, own_certificate)
             state_tax = 0 if agreed else None
         add_local_taxes(lines, request, year, local, own_certificate, pay, supplemental, state_tax)
@@ -50,7 +52,7 @@ def add_state_and_local_income_tax(
 
 
 def is_withheld(tax: StateIncomeTax, federal: FederalCertificate, certificate: Mapping[str, object]) -> bool:
-    """Tell whether the state's tax is withheld: its household rule first, then what was agreed."""
+    """Return whether the state's tax is withheld: its household rule first, then what was agreed."""
     if certificate.get("exempt"):
         return False
     household = tax.household
@@ -79,7 +81,7 @@ def _certificate_of_work(
 
 
 def _refuse_entries(entries: Mapping[str, object], rules: StateRules) -> None:
-    """Refuse certificate entries in a state without income tax, save those that ask for nothing."""
+    """Refuse certificate entries in a state without income tax, except those that request nothing."""
     for name, value in entries.items():
         if name in ("elected", "exempt", "reciprocity_certificate_on_file") and isinstance(value, bool):
             continue
@@ -93,7 +95,7 @@ def _by_residence(
     rules: StateRules,
     certificate: StateCertificate,
 ) -> tuple[StateIncomeTax | None, StateCertificate, ReciprocityRule | None]:
-    """Return whose tax is withheld from an employee who names a residence, by which certificate and agreement."""
+    """Return whose tax is withheld from an employee with a given residence, and by which certificate and agreement."""
     residence = (request.residence_state or "").strip().upper()
     if residence == rules.state:
         return rules.income_tax, certificate, None
@@ -123,7 +125,7 @@ def _add_state_tax(
     pay: PeriodPay,
     supplemental: int,
 ) -> int | None:
-    """Append the state's line; return its tax on regular pay in cents, None where it is not withheld."""
+    """Append the state's line; return its tax on regular pay in cents, None if it isn't withheld."""
     version = tax.version(request.pay_date, request.period_start, request.period_end)
     trace = lines.trace()
     amount = 0
@@ -132,11 +134,12 @@ def _add_state_tax(
         told = certificate.get(FEDERAL_TAX_TOLD)
         if told is not None:
             pay = pay._replace(federal_income_tax=int(told))
-        # As with the federal tax: what the certificate asks for each pay period is not taken once more.
+        # As with the federal tax: what the certificate requests for each pay period isn't withheld a second
+        # time.
         apart = False
         if request.supplemental_method == "flat":
             apart = pay.wages == supplemental
-            # Each on its own: regular pay meets the federal tax on regular pay, the bonus its flat rate.
+            # Separately: regular pay with the federal tax on regular pay, the bonus with its flat rate.
             federal_tax = lines.entries[0].amount_cents if told is None else int(told)
             regular_tax, amount = _with_flat_part(
                 version, pay, federal_tax, certificate, supplemental, apart, trace
@@ -171,7 +174,7 @@ def _with_flat_part(
     apart: bool,
     trace: Trace | None,
 ) -> tuple[int, int]:
-    """Return the tax on regular pay, and that with the flat rate's on supplemental pay, if the state has one."""
+    """Return the tax on regular pay, and that plus the flat-rate tax on supplemental pay, if the state has one."""
     rate = version.supplemental_rate
     if not supplemental or rate is None:
         tax = version.method.withhold(pay, certificate, trace)

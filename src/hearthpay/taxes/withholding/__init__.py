@@ -1,4 +1,4 @@
-"""Income tax withholding methods; each turns the figures of a rule version into a `Method`."""
+"""Income tax withholding methods; each compiles the figures of a rule version into a `Method`."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
@@ -9,7 +9,7 @@ from hearthpay.taxes.trace import Trace
 
 
 class PeriodPay(NamedTuple):
-    """What a state's method may look at: the pay of one period, in cents."""
+    """What a state's method may use: the pay of one period, in cents."""
 
     wages: int
     frequency: str
@@ -29,7 +29,7 @@ class Method(Protocol):
     def withhold(self, pay: PeriodPay, certificate: StateCertificate, trace: Trace | None) -> int:
         """Return the tax in cents on the pay of one period, before additional withholding.
 
-        Raises `TaxInputError` naming ``pay_frequency`` where the law has no figures for it.
+        Raises `TaxInputError` naming ``pay_frequency`` if the law has no figures for it.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""The annualized percentage method: a year's wages at this pay, taxed by the annual table, divided again."""
+"""The annualized percentage method: a year's wages at this pay, taxed by the annual table, divided by the periods."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ from hearthpay.taxes.trace import Trace
 from hearthpay.taxes.withholding import PeriodPay
 
 UNITS = {"cent": 1, "dollar": 100}
-"""Cents that a result is rounded to."""
+"""The cents to which a result can be rounded."""
 
 
 def annualized_tax(
     annual_wages: int, periods: int, table: BracketTable, annual_credit: int, unit: int, trace: Trace | None
 ) -> int:
-    """Return the tax of one period in cents: the annual table's tax less the credit, over the periods.
+    """Return the tax of one period in cents: the annual table's tax less the credit, divided by the periods.
 
-    ``annual_wages`` and ``annual_credit`` are cents a year. Nothing is rounded before the one rounding at the
-    end, to the nearest ``unit`` of cents (1 or 100).
+    ``annual_wages`` and ``annual_credit`` are cents a year. Only the result is rounded, to the nearest ``unit`` of
+    cents (1 or 100).
     """
     scaled = table.scaled_tax(annual_wages, RATE_SCALE)
     if trace is not None:
@@ -39,7 +39,7 @@ def annualized_tax(
 
 
 def counted(amounts: Mapping[str, int], certificate: StateCertificate) -> int:
-    """Return the sum of the amounts, each as often as the certificate's entry of its name counts."""
+    """Return the sum of the amounts, each multiplied by the certificate's entry of its name."""
     total = 0
     for name, amount in amounts.items():
         total += int(certificate[name] or 0) * amount
@@ -48,20 +48,22 @@ def counted(amounts: Mapping[str, int], certificate: StateCertificate) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Annualized:
-    """State form of the method: deductions and allowances off, one annual table, credits off the tax."""
+    """The states' form of the method: subtract deductions and allowances, apply one annual table, subtract credits
+    from the tax.
+    """
 
     periods: Mapping[str, int]
     column_field: str | None
     columns: Mapping[str, str]
     standard_deduction: Mapping[str, int]
     deduction_field: str | None
-    """A money entry of the certificate that takes the place of the standard deduction where it is filled in."""
+    """A money entry of the certificate that replaces the standard deduction if it is filled in."""
 
     allowances: Mapping[str, int]
     credits: Mapping[str, int]
     tables: Mapping[str, BracketTable]
     annual_unit: int
-    """Cents that the annual tax before credits is rounded to; 0 for not at all."""
+    """The cents to which the annual tax before credits is rounded; 0 for no rounding."""
 
     unit: int
 
@@ -103,7 +105,7 @@ def read_columns(figures: RuleTable) -> tuple[str | None, dict[str, str]]:
 
 
 def read_annualized(figures: RuleTable, periods: Mapping[str, int]) -> Annualized:
-    """Compile the figures: ``brackets`` by column (``any`` where statuses share one table), and optionally
+    """Compile the figures: ``brackets`` by column (``any`` if statuses share one table), and optionally
     ``column_field`` and ``columns``, ``standard_deduction`` by column, ``deduction_field``, ``allowances`` and
     ``credits`` (dollars a year by certificate entry), ``over``, ``annual_rounding``, ``rounding``.
     """

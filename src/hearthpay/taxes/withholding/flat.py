@@ -15,12 +15,12 @@ from hearthpay.taxes.withholding.annualized import counted
 
 @dataclass(frozen=True, slots=True)
 class Flat:
-    """Pennsylvania's plain rate; Illinois' rate after its allowances."""
+    """Pennsylvania's plain rate; Illinois's rate after its allowances."""
 
     periods: Mapping[str, int]
     rate: int
     allowances: Mapping[str, int]
-    """Dollars a year each allowance frees, by the certificate entry that counts them."""
+    """Dollars a year that each allowance exempts, by the certificate entry that counts them."""
 
     def withhold(self, pay: PeriodPay, certificate: StateCertificate, trace: Trace | None) -> int:
         """See `hearthpay.taxes.withholding.Method`. The period's allowance is rounded to the cent first."""

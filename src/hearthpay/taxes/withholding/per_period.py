@@ -1,4 +1,4 @@
-"""Percentage tables printed for each pay period: New Jersey, Georgia, New York and the like."""
+"""Percentage tables printed for each pay period, as in New Jersey, Georgia and New York."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,21 +27,21 @@ class PeriodFigures:
 
 @dataclass(frozen=True, slots=True)
 class PerPeriod:
-    """Wages of the period less deduction and allowances, by the printed table of column and frequency."""
+    """Wages of the period less deduction and allowances, taxed by the printed table of column and frequency."""
 
     periods: Mapping[str, int]
     column_field: str | None
     columns: Mapping[str, str]
     override_field: str | None
-    """A certificate entry that names the column outright where it is filled in (New Jersey's rate letter)."""
+    """A certificate entry that names the column directly if it is filled in (New Jersey's rate letter)."""
 
     allowance_fields: tuple[str, ...]
     figures: Mapping[tuple[str, str], PeriodFigures]
     unit: int
-    """Cents that the result is rounded to."""
+    """The cents to which the result is rounded."""
 
     def column(self, certificate: StateCertificate) -> str:
-        """Return the column of the tables that the certificate leads to."""
+        """Return the column of the tables that the certificate selects."""
         if self.override_field is not None:
             override = certificate[self.override_field]
             if override is not None:

@@ -1,1 +1,1 @@
-"""Pages about agents: the question whether one may come in, and those that are connected."""
+"""Pages about agents: the consent page, and the list of connected agents."""

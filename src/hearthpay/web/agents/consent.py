@@ -1,7 +1,7 @@
-"""An agent asks to be let in: from its address to the question that a person answers, and back with a code.
+"""The authorization of an agent: from its request to the consent page, and back to it with a code.
 
-The question is answered in the browser in which it was opened first, by somebody who keeps the household and has just
-proved who she is. The page may send its form on to the agent's own address, and nowhere else.
+The consent page is answered in the browser that opened it, by a person who manages the household and has just
+re-authenticated. Its form may lead only to the agent's own address.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _CHOOSE: Final = mark("Choose an option from the list.")
 
 @dataclass(frozen=True, slots=True)
 class _Reached:
-    """A household that an agent can be given."""
+    """A household that can be granted to an agent."""
 
     household: HouseholdLine
     sandbox: bool
@@ -61,10 +61,10 @@ class _Reached:
 
 @page_of(router, "GET", AUTHORIZE_PATH, "anyone")
 async def authorize(visitor: Visitor) -> Response:
-    """Check what an agent asks, and lead to the question.
+    """Check an agent's authorization request and redirect to the consent page.
 
-    What is wrong is shown, with a way back to the agent that tells it so. Nobody is sent there unasked: anyone can
-    make himself known as an agent, and would have an address of ours that leads wherever he likes (RFC 9700, 4.11.2).
+    Errors are shown with a link back to the agent that reports them. Nobody is redirected there unasked: anyone can
+    register as an agent, and would get an open redirect under our address (RFC 9700, 4.11.2).
     """
     people_context, asked = visitor.people_context, dict(visitor.request.query_params)
     twice = len(visitor.request.query_params.multi_items()) != len(asked)
@@ -96,9 +96,9 @@ async def authorize(visitor: Visitor) -> Response:
 
 @page_of(router, "GET", "/connect/{token}", "member", permission=KEEP_AGENTS, fresh=True)
 async def ask(visitor: Visitor) -> Response:
-    """The question: which household, what it may do there, for how long.
+    """Show the consent page: which household, what the agent may do there, for how long.
 
-    Who answered it too long after proving who she is finds what she had chosen, and answers again.
+    A person who answers too long after re-authenticating finds their choices again, and confirms them.
     """
     client, question = await _opened(visitor)
     kept = pending_form(visitor, visitor.request.url.path)
@@ -109,9 +109,9 @@ async def ask(visitor: Visitor) -> Response:
 
 @page_of(router, "POST", "/connect/{token}", "member", permission=KEEP_AGENTS, fresh=True, asked_again=True)
 async def answer(visitor: Visitor) -> Response:
-    """Let the agent in as the form says, or not at all, and send its answer back to it.
+    """Grant or deny access as the form says, and redirect the answer to the agent.
 
-    What is neither yes nor no is no answer: the question stays, and is asked again.
+    A form without a decision is no answer: the consent page is shown again.
     """
     client, question = await _opened(visitor)
     people_context, who = visitor.people_context, visitor.signed_in
@@ -175,7 +175,7 @@ async def _ask(
 
 
 async def _reached(visitor: Visitor) -> Sequence[_Reached]:
-    """Return the households of both modes that the person could give, real ones first."""
+    """Return the households of both modes that the person could grant, real ones first."""
     who = visitor.signed_in
     assert who.here is not None, "a member is somewhere"
     modes = (False, True) if "test_keys" in who.here.terms.features else (False,)
@@ -205,7 +205,7 @@ def _chosen(visitor: Visitor, reached: Sequence[_Reached]) -> tuple[_Reached, au
 
 
 def _actor(visitor: Visitor, *, sandbox: bool) -> Actor:
-    """Return the person as she acts in this mode, whichever she is looking at."""
+    """Return the person as an actor in this mode, whichever they are viewing."""
     who = visitor.signed_in
     assert who.here is not None, "a member is somewhere"
     now = visitor.actor(of_both_modes=True)
@@ -220,7 +220,7 @@ def _actor(visitor: Visitor, *, sandbox: bool) -> Actor:
 
 
 def _later(visitor: Visitor, error: Refusal) -> Response:
-    """Return the page that says when to come back. Raises the error itself where it is another."""
+    """Return the page that says when to come back. Raises the error itself if it is another one."""
     if error.code != "rate_limited" or error.headers is None:
         raise error
     wait = error.headers["Retry-After"]
@@ -246,7 +246,7 @@ def _wrong(visitor: Visitor, redirect_uri: str, told: Mapping[str, str | None]) 
 
 
 def _place(visitor: Visitor, redirect_uri: str) -> str:
-    """Return in words where the agent's answer goes."""
+    """Return a description of where the agent's answer goes."""
     place = place_of(redirect_uri)
     return visitor.say(_PROGRAM, scheme=place) if place.endswith(":") else place
 
@@ -261,7 +261,9 @@ def _sent(visitor: Visitor, redirect_uri: str, address: str) -> Response:
 
 
 def _may_go_to(response: Response, redirect_uri: str) -> Response:
-    """Let the form's answer lead to the agent: browsers hold a redirect after a form to the page's policy as well."""
+    """Let the form's answer redirect to the agent: browsers apply the page's policy to a redirect after a form as
+    well.
+    """
     policy = response.headers.get("Content-Security-Policy")
     if policy is not None:
         source = source_of(redirect_uri)

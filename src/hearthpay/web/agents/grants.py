@@ -1,4 +1,4 @@
-"""Which agents are connected, what each may do and has done; and the way to send one away."""
+"""The connected agents, what each may do and has done, and how to disconnect one."""
 
 from typing import Final
 
@@ -30,12 +30,12 @@ _CONFIRMED: Final = {
     "confirm_ach_debit": mark("It said that you confirmed the debit of your account"),
     "as_previewed": mark("What was paid is what the preview showed"),
 }
-"""What stands in the record of a run besides the run."""
+"""The details in the record of a run besides the run itself."""
 
 
 @page_of(router, "GET", "/settings/agents", "member", permission=READ_AGENTS)
 async def agents(visitor: Visitor) -> Response:
-    """All that were let in, the latest first."""
+    """List all agents that were granted access, latest first."""
     actor = visitor.actor()
     async with visitor.people_context.database.transaction(actor.tenant) as session:
         found = await grants.list_agents(session, actor)
@@ -46,7 +46,7 @@ async def agents(visitor: Visitor) -> Response:
 
 @page_of(router, "GET", "/settings/agents/{grant_id}", "member", permission=READ_AGENTS)
 async def agent(visitor: Visitor) -> Response:
-    """One agent, and what it did last."""
+    """Show one agent and its last actions."""
     actor = visitor.actor()
     async with visitor.people_context.database.transaction(actor.tenant) as session:
         grant, audit_entries = await grants.read_agent(session, actor, id_in_path(visitor, "grant_id"))
@@ -63,7 +63,7 @@ async def agent(visitor: Visitor) -> Response:
 
 @page_of(router, "POST", "/settings/agents/{grant_id}/disconnect", "member", permission=END_AGENTS)
 async def disconnect(visitor: Visitor) -> Response:
-    """Send it away: a door is shut without asking twice, and it may always knock again."""
+    """Disconnect an agent without asking for confirmation; it may request access again."""
     actor, grant_id = visitor.actor(), id_in_path(visitor, "grant_id")
     async with visitor.people_context.database.transaction(actor.tenant) as session:
         await grants.revoke_grant(session, actor, visitor.people_context.clock, grant_id)

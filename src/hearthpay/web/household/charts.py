@@ -1,4 +1,4 @@
-"""Where the bars of a chart stand: plain numbers for the macro that draws them as SVG, without a script or a style."""
+"""The positions of a chart's bars: plain numbers for the macro that draws them as SVG, without a script or a style."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _STEPS: Final = (1, 2, 5)
 
 @dataclass(frozen=True, slots=True)
 class Month:
-    """One column: what it is called, and its amounts in cents, the lowest part first; none is negative."""
+    """One column: its label, and its amounts in cents, the lowest part first; none is negative."""
 
     name: str
     amounts: tuple[int, ...]
@@ -22,7 +22,7 @@ class Month:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One part of a column, as SVG has it. `series` counts from 0."""
+    """One part of a column in SVG coordinates. `series` counts from 0."""
 
     x: float
     y: float
@@ -33,7 +33,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Gridline:
-    """A line across the chart, and what it says: whole dollars."""
+    """A line across the chart with its label in whole dollars."""
 
     y: float
     label: str
@@ -53,7 +53,7 @@ class BarChart:
 
 
 def bar_chart(months: Sequence[Month]) -> BarChart:
-    """Return the chart of stacked amounts. Raises ValueError for an amount below nothing."""
+    """Return the chart of stacked amounts. Raises ValueError for a negative amount."""
     if any(amount < 0 for month in months for amount in month.amounts):
         raise ValueError("a bar shows what something cost, not what came back")
     step = _step(max((sum(month.amounts) for month in months), default=0))
@@ -74,7 +74,7 @@ def bar_chart(months: Sequence[Month]) -> BarChart:
 
 
 def _step(highest: int) -> int:
-    """Return how far apart lines are, in cents, so that there are from two to five of them above the ground."""
+    """Return the distance between lines, in cents, so that there are two to five of them above zero."""
     unit = 100
     while True:
         for factor in _STEPS:

@@ -45,7 +45,7 @@ _NEXT: Final = query(
 
 @dataclass(frozen=True, slots=True)
 class HouseholdLine:
-    """A household as one of several: its next payday, where one is planned, and what waits in it, by urgency."""
+    """A household in a list: its next payday, if one is planned, and its to-dos by urgency."""
 
     id: UUID
     name: str
@@ -55,12 +55,12 @@ class HouseholdLine:
 
 
 async def households_of(session: AsyncSession, visitor: Visitor) -> tuple[HouseholdLine, ...]:
-    """Return the households of the mode that the member is looking at, by name, whatever the plan has."""
+    """Return the households of the mode that the member is viewing, by name, whatever the plan allows."""
     return await households_as(session, visitor.actor())
 
 
 async def households_as(session: AsyncSession, actor: Actor) -> tuple[HouseholdLine, ...]:
-    """Return the households that a member sees as this actor: in the mode that it has."""
+    """Return the households that a member sees as this actor, in the actor's mode."""
     allow(actor, READ_MEMBERS)
     rows = await fetch_all(
         session, _HOUSEHOLDS, {"organization_id": actor.organization_id, "sandbox": actor.sandbox}
@@ -75,7 +75,7 @@ async def households_as(session: AsyncSession, actor: Actor) -> tuple[HouseholdL
 async def with_to_dos(
     session: AsyncSession, visitor: Visitor, lines: tuple[HouseholdLine, ...]
 ) -> tuple[HouseholdLine, ...]:
-    """Return the households with their next payday and what waits in each. Raises what `allow` raises."""
+    """Return the households with their next payday and their to-dos. Raises what `allow` raises."""
     allow(visitor.actor(), READ_PAYROLLS)
     clock = visitor.people_context.clock
     waits: dict[UUID, list[ToDo]] = {line.id: [] for line in lines}
@@ -88,7 +88,7 @@ async def with_to_dos(
 
 
 def matching(lines: tuple[HouseholdLine, ...], wanted: str) -> tuple[HouseholdLine, ...]:
-    """Return the households whose name or state holds each word that is looked for, in any case."""
+    """Return the households whose name or state contains each search word, in any case."""
     words = wanted.casefold().split()
     return tuple(
         line for line in lines if all(word in f"{line.name} {line.state}".casefold() for word in words)

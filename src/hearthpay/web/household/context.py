@@ -1,7 +1,7 @@
-"""At a household: the one way in which a page finds which household it is about, as whom the member acts there.
+"""The household context: how a page finds its household, and the actor for the member there.
 
-`household_page` makes a page of it. A household of another organization or none at all is a page that says so with 404;
-nobody learns which of the two it was. At one of the visitor's own that is of the other mode, she is offered to switch.
+`household_page` registers a page. A household of another organization and a nonexistent one give the same page with
+404. For one of the visitor's own in the other mode, the page offers to switch.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _SECTIONS: Final = (
     NavigationItem("/more", mark("More"), "more", "narrow"),
 )
 _KEPT: Final = NavigationItem("/household", mark("Your household"), "person", "wide")
-"""For who may change it."""
+"""For those who may change it."""
 _BESIDE: Final = (
     NavigationItem("/households", mark("All households"), "list", "wide"),
     NavigationItem("/settings/profile", mark("Settings"), "gear", "wide"),
@@ -56,7 +56,7 @@ _BESIDE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class HouseholdContext:
-    """A visitor at a household of hers, and as whom she acts there. What belongs to the visit is at `visitor`."""
+    """A visitor at one of their households, and the actor they are there. What belongs to the visit is in `visitor`."""
 
     visitor: Visitor
     household: EmployerDetail
@@ -69,12 +69,12 @@ class HouseholdContext:
 
     @property
     def root(self) -> str:
-        """Where its pages begin: `/app/…`, without a slash at the end."""
+        """The start of its pages' paths: `/app/…`, without a slash at the end."""
         return f"{ROOT}/{self.household.id}"
 
     @property
     def say(self) -> Say:
-        """Says a sentence in the visitor's language."""
+        """Translates a sentence into the visitor's language."""
         return self.visitor.say
 
     @property
@@ -84,16 +84,16 @@ class HouseholdContext:
 
     @property
     def clock(self) -> Clock:
-        """What time it is."""
+        """The clock."""
         return self.visitor.people_context.clock
 
     @property
     def runtime(self) -> Runtime:
-        """The parts of the service that the routes work with as well."""
+        """The service's runtime, which the API's routes use too."""
         return runtime_of(self.visitor.request)
 
     def may(self, permission: Permission) -> bool:
-        """Return whether she may do this here: whether a page shows the way to it."""
+        """Return whether the member may do this here, and so whether a page shows the way to it."""
         try:
             allow(self.actor, permission, self.household.id)
         except Refusal:
@@ -102,7 +102,7 @@ class HouseholdContext:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:
-        """One transaction that sees this household alone; it commits when the block ends, unless that raises."""
+        """Open a transaction that sees only this household; it commits when the block ends without an error."""
         tenant = Tenant(self.actor.organization_id, self.actor.sandbox, self.household.id)
         async with self.visitor.people_context.database.transaction(tenant) as session:
             yield session
@@ -115,7 +115,7 @@ class HouseholdContext:
         status: int = 200,
         extra: Extra | None = None,
     ) -> Response:
-        """Return the page that a template of `templates/household/` makes of the facts, in the household's frame."""
+        """Return the page that a template of `templates/household/` makes of the facts, in the household's layout."""
         frame = {
             "household": self.household,
             "household_name": name_of(self.household),
@@ -128,7 +128,7 @@ class HouseholdContext:
         )
 
     def go(self, path: str = "") -> Response:
-        """Return the answer that sends the browser to a page of this household, after a form."""
+        """Return a redirect to a page of this household, after a form."""
         return go(self.root + path)
 
 
@@ -143,7 +143,7 @@ def household_page(
     permission: Permission,
     fresh: bool = False,
 ) -> Callable[[LookAt], LookAt]:
-    """Make `look` the page at `/app/{household_id}` + `path`, for members who have the permission there."""
+    """Register `look` as the page at `/app/{household_id}` + `path`, for members with the permission there."""
 
     def register(look: LookAt) -> LookAt:
         @functools.wraps(look)
@@ -169,12 +169,12 @@ def household_page(
 
 
 def name_of(household: EmployerDetail) -> str:
-    """Return what a household is called: its employer's name."""
+    """Return the household's name: its employer's."""
     return f"{household.first_name} {household.last_name}"
 
 
 def navigation_of(root: str, *, may_change: bool) -> tuple[NavigationItem, ...]:
-    """Return what the navigation shows at the household whose pages begin at `root`."""
+    """Return the navigation of the household whose pages begin at `root`."""
     sections = (*_SECTIONS, _KEPT) if may_change else _SECTIONS
     here = (NavigationItem(root + each.address, each.name, each.symbol, each.seen) for each in sections)
     return (*here, *_BESIDE)

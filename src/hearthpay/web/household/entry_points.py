@@ -1,4 +1,4 @@
-"""The ways to a household: from the home page, from the addresses without one that the API announces, and `More`."""
+"""The entry points of a household: the home page, paths without a household that the API links to, and `More`."""
 
 from typing import Final
 
@@ -27,10 +27,10 @@ WITHOUT_HOUSEHOLD: Final = (
     "/bank",
     "/state-accounts",
 )
-"""What can be asked for without naming a household: it is that of the only one there is."""
+"""Paths that work without naming a household: they lead to the only one there is."""
 
 _OTHERS: Final = (NavigationItem("/taxes/cost", mark("Estimate cost"), "paper"),)
-"""Pages of the household that the navigation never has, and who looks for them might look for there."""
+"""Pages of the household that aren't in the navigation, for the page `More`."""
 
 _SETTINGS: Final = (
     NavigationItem("/households", mark("All households"), "list"),
@@ -46,7 +46,7 @@ _ROLES: Final = {"viewer": mark("viewer"), "admin": mark("admin"), "owner": mark
 
 @page_of(router, "GET", "/home", "signed_in")
 async def home(visitor: Visitor) -> Response:
-    """Where one begins: the only household, the choice of several, the making of the first; or one's pay."""
+    """Show the home page: the only household, a choice of several, creating the first, or one's own pay."""
     who = visitor.signed_in
     if who.here is None and who.employed:
         return go("/my")
@@ -55,7 +55,7 @@ async def home(visitor: Visitor) -> Response:
 
 @page_of(router, "GET", "/households", "signed_in")
 async def households(visitor: Visitor) -> Response:
-    """The households side by side, and what one is looking at."""
+    """List the households of the mode that is being viewed."""
     return await _comparison(visitor, await _reached(visitor))
 
 
@@ -66,7 +66,7 @@ async def app(visitor: Visitor) -> Response:
 
 
 async def _without_household(visitor: Visitor) -> Response:
-    """Lead to the part of the only household that the address names."""
+    """Redirect to that part of the only household."""
     return await _door(visitor, visitor.request.url.path.removeprefix(ROOT))
 
 
@@ -76,7 +76,7 @@ for _part in WITHOUT_HOUSEHOLD:
 
 @household_page(router, "GET", "/more", permission=READ_HOUSEHOLD)
 async def more(at: HouseholdContext) -> Response:
-    """All that the navigation has no room for on a telephone."""
+    """Show everything that the navigation has no room for on a phone."""
     others = [NavigationItem(f"{at.root}{each.address}", each.name, each.symbol) for each in _OTHERS]
     return at.show("more.html", {"settings": _SETTINGS, "others": others})
 

@@ -1,4 +1,4 @@
-"""The first household, and the way from it to the first payday: each step a page of the dashboard."""
+"""The first household, and the steps to the first payday, each a page of the app."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ router: Final = APIRouter(include_in_schema=False)
 
 @dataclass(frozen=True, slots=True)
 class StartStep:
-    """One step as the page shows it: its state is `done`, `now` or `open`; `path` is below the household's address."""
+    """One step on the page: its state is `done`, `now` or `open`; `path` is relative to the household's address."""
 
     name: str
     title: str
@@ -54,7 +54,7 @@ async def household_form(visitor: Visitor) -> Response:
 
 @page_of(router, "POST", f"{ROOT}/start", "member", permission=CREATE_HOUSEHOLD)
 async def make_household(visitor: Visitor) -> Response:
-    """Make the household, and go on to who works there."""
+    """Create the household, and continue with its employees."""
     entries = Entries(visitor.form)
     values = {
         "first_name": entries.text("first_name"),
@@ -79,7 +79,7 @@ async def make_household(visitor: Visitor) -> Response:
 
 @household_page(router, "GET", "/setup", permission=CHANGE_EMPLOYEES)
 async def setup(at: HouseholdContext) -> Response:
-    """How far setting up has come, and what is next."""
+    """Show how far setup is, and what is next."""
     async with at.transaction() as session:
         statement = select(Employee).where(Employee.employer_id == at.id, Employee.status == "active")
         employee = await session.scalar(statement.order_by(Employee.id).limit(1))
@@ -115,7 +115,7 @@ async def setup(at: HouseholdContext) -> Response:
 
 
 def _steps(done: Mapping[str, bool], employee: EmployeeItem | None) -> list[StartStep]:
-    """Return the steps in their order; the first that is not done is the one to be done now."""
+    """Return the steps in order; the first that isn't done is the current one."""
     steps: list[StartStep] = []
     now_found = False
     for name, title in STEPS:
@@ -127,12 +127,12 @@ def _steps(done: Mapping[str, bool], employee: EmployeeItem | None) -> list[Star
 
 
 def _needs_account(employee: EmployeeItem) -> bool:
-    """Return whether pay is to go to an account that the employee was not asked for yet."""
+    """Return whether pay is to go to an account that the employee hasn't been asked for yet."""
     return employee.payment_method == "direct_deposit" and employee.onboarding.bank_account == "missing"
 
 
 def _path(step: str, employee: EmployeeItem | None) -> str | None:
-    """Return where a step is done; None where it waits for another."""
+    """Return the page of a step; None if it depends on another."""
     if step == "household":
         return "/household"
     if employee is None:

@@ -1,6 +1,6 @@
-"""Reading what a form of the dashboard holds, field by field; what is wrong stands beside the field it is wrong with.
+"""Reading the app's forms field by field, with each problem next to its field.
 
-The values are checked by the same models as the API's requests, so a page takes no more and no less than the API does.
+Values are checked by the same models as the API's requests, so a page accepts exactly what the API does.
 """
 
 import datetime
@@ -19,10 +19,12 @@ from hearthpay.wire.problems import problems_of as problems_of_model
 Model = TypeVar("Model", bound=BaseModel)
 
 ROOT: Final = ""
-"""Where a problem stands that is about no field in particular: above the form."""
+"""The place of problems that concern no particular field: above the form."""
 
 _LONGEST: Final = 20
-"""Of an amount: in letters, and in places before or after the point, which an exponent may write as few letters."""
+"""The longest amount: in characters, and in digits before or after the point, which an exponent can write in few
+characters.
+"""
 _NO_AMOUNT: Final = mark("Enter an amount, like 28.50.")
 _NO_NUMBER: Final = mark("Enter a whole number.")
 _AS_TYPED: Final = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})", re.ASCII)
@@ -39,7 +41,7 @@ _SAID: Final = (
     mark("Use 1 to 100 characters."),
     mark("Enter an email address. Only a test household may have none."),
 )
-"""What services and models find wrong with what people type most often: said in the reader's language."""
+"""Common problems that services and models report, in the reader's language."""
 
 _ON_THE_PAGE: Final = frozenset(
     {
@@ -54,11 +56,11 @@ _ON_THE_PAGE: Final = frozenset(
         "employee_not_started",
     }
 )
-"""Refusals that somebody who fills in a form can do something about: they stand above it."""
+"""Refusals that a person can fix in the form: they are shown above it."""
 
 
 def typed_day(text: str) -> datetime.date:
-    """Return a day that was typed as 11/20/2026 or as 2026-11-20; raises ValueError for anything else."""
+    """Return a day typed as 11/20/2026 or as 2026-11-20; raises ValueError for anything else."""
     written = _AS_TYPED.fullmatch(text)
     if written is not None:
         month, day, year = map(int, written.groups())
@@ -67,7 +69,7 @@ def typed_day(text: str) -> datetime.date:
 
 
 class Entries:
-    """The fields of a form; `problems` gathers what is wrong with them."""
+    """The fields of a form; `problems` collects what is wrong with them."""
 
     def __init__(self, form: Mapping[str, str]) -> None:
         self._form: Final = form
@@ -78,15 +80,15 @@ class Entries:
         return name in self._form
 
     def text(self, name: str) -> str | None:
-        """Return what was typed, without blanks around it; None for nothing."""
+        """Return what was typed, without surrounding spaces; None if empty."""
         return self._form.get(name, "").strip() or None
 
     def ticked(self, name: str) -> bool:
-        """Return whether the box was ticked."""
+        """Return whether the box was checked."""
         return bool(self._form.get(name))
 
     def amount(self, name: str) -> Decimal | None:
-        """Return dollars, typed with or without "$" and commas; None for nothing, and for what is no amount."""
+        """Return dollars, typed with or without "$" and commas; None if empty or not an amount."""
         typed = self.text(name)
         if typed is None:
             return None
@@ -100,7 +102,7 @@ class Entries:
         return found
 
     def number(self, name: str) -> int | None:
-        """Return a whole number; None for nothing, and for what is none."""
+        """Return a whole number; None if empty or not a number."""
         typed = self.text(name)
         if typed is None:
             return None
@@ -110,7 +112,7 @@ class Entries:
         return int(typed)
 
     def day(self, name: str) -> datetime.date | None:
-        """Return a day; None for nothing, and for what is none."""
+        """Return a day; None if empty or not a day."""
         typed = self.text(name)
         if typed is None:
             return None
@@ -121,9 +123,9 @@ class Entries:
             return None
 
     def checked(self, model: type[Model], values: Mapping[str, object]) -> Model | None:
-        """Return the model of the values; None where anything is wrong, which `problems` tells.
+        """Return the model of the values; None if anything is wrong, which `problems` then has.
 
-        Values that are None were left out.
+        Values that are None are left out.
         """
         given = {name: value for name, value in values.items() if value is not None}
         try:
@@ -136,15 +138,15 @@ class Entries:
 
 
 def spelled(field: str) -> str:
-    """Return what a field of a request is called in a form: `address.line1` is `address_line1`."""
+    """Return the form's name for a field of a request: `address.line1` is `address_line1`."""
     whole = field.replace("federal_withholding.", "federal_").replace("state_withholding.", "state_")
     return whole.replace(".", "_").replace("[", "_").replace("]", "")
 
 
 def problems_in(error: Refusal, form: Mapping[str, str]) -> dict[str, str]:
-    """Return what a service finds wrong, by the field of the form; what is about none of them stands above.
+    """Return a service's problems by the form's fields; those that concern none are shown above the form.
 
-    Raises the refusal itself where filling in the form otherwise would not help.
+    Raises the refusal itself if another entry wouldn't help.
     """
     if error.code == "validation_error" and isinstance(error.details, list):
         found: dict[str, str] = {}

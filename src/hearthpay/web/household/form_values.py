@@ -1,4 +1,4 @@
-"""What addresses and forms of a household hold in common: years, days, ids, and what is said beside a field."""
+"""What the paths and forms of a household share: years, days, ids, and problems of fields."""
 
 import datetime
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ from hearthpay.taxes.rulebook import supported_years
 from hearthpay.web.visitor import Visitor
 
 YEARS_BACK: Final = 3
-"""How many years before the present one can be looked at."""
+"""How many earlier years can be viewed."""
 
 _DAY: Final = mark("Enter a date, like 11/20/2026.")
 _AS_WRITTEN: Final = ("%Y-%m-%d", "%m/%d/%Y")
@@ -32,23 +32,23 @@ SAID_BY_SERVICES: Final = (
     mark("Enter the eight letters and digits the SSA assigned."),
     mark("Fill in this field."),
 )
-"""What the services answer about a field of these pages."""
+"""The services' sentences about a field of these pages."""
 
 
 def years_of(today: datetime.date) -> tuple[int, ...]:
-    """Return the years that can be looked at, the present one first: those whose law is known."""
+    """Return the years that can be viewed, the current one first: those with rules."""
     years = range(today.year, today.year - YEARS_BACK - 1, -1)
     return tuple(year for year in years if year in supported_years()) or (today.year,)
 
 
 def year_in(visitor: Visitor, today: datetime.date) -> int:
-    """Return the year that the address names; the present one where it names none that can be looked at."""
+    """Return the year from the query; the current one if it names none that can be viewed."""
     asked = visitor.request.query_params.get("year", "")
     return next((year for year in years_of(today) if str(year) == asked), today.year)
 
 
 def year_field(form: Mapping[str, str], today: datetime.date) -> int:
-    """Return the year that a form names. Raises `not_found` for one that cannot be looked at."""
+    """Return the year from a form. Raises `not_found` for one that can't be viewed."""
     for year in years_of(today):
         if str(year) == form.get("year"):
             return year
@@ -67,7 +67,7 @@ def day_field(form: Mapping[str, str], field: str) -> datetime.date:
 
 
 def id_in(visitor: Visitor, name: str) -> UUID:
-    """Return the id that the address names. Raises `not_found` for what is none."""
+    """Return the id from the path. Raises `not_found` for an invalid one."""
     try:
         return UUID(visitor.request.path_params[name])
     except ValueError:
@@ -75,5 +75,5 @@ def id_in(visitor: Visitor, name: str) -> UUID:
 
 
 def field_errors(problems: Mapping[str, str], names: Callable[[str], str] = str) -> dict[str, str]:
-    """Return problems under the names of the page's fields; what is about no field stands above the form."""
+    """Return problems under the names of the page's fields; those that concern no field go above the form."""
     return {names(field): message for field, message in problems.items()}

@@ -1,8 +1,8 @@
-"""Forms that move money: however often one is sent, what it asks for is booked once.
+"""Forms that move money: however often one is sent, its request is booked once.
 
-A form carries an id that was made when it was shown. The id is claimed as an idempotency key in the very transaction
-that books, so of the same form sent twice at once the second waits, and is led where the first was. The keys
-outlast the session that a form belongs to (`people.sessions.LASTS`): a form whose key is forgotten is refused anyhow.
+A form carries an id that was made when it was shown. The id is claimed as an idempotency key in the transaction that
+books, so if the same form is sent twice at once, the second waits and is redirected like the first. The keys outlast
+the session that a form belongs to (`people.sessions.LASTS`): a form whose key has expired is refused anyway.
 """
 
 from collections.abc import Awaitable, Callable
@@ -21,7 +21,7 @@ from hearthpay.web.household.context import HouseholdContext
 from hearthpay.web.visitor import FORM_ID
 
 Booking = Callable[[AsyncSession], Awaitable[str]]
-"""Books what the form asks for, and returns the path of the household to go to then."""
+"""Books the form's request, and returns the household's path to go to next."""
 
 _SEE_OTHER: Final = 303
 _WITHOUT_ID: Final = mark("This form is out of date. Check it and send it again.")
@@ -31,15 +31,15 @@ _SENT_BEFORE: Final = mark(
 
 
 def new_form_id() -> str:
-    """Return the id of a form that is shown anew."""
+    """Return the id for a newly shown form."""
     return str(uuid7())
 
 
 async def submit_once(at: HouseholdContext, content: object, book: Booking) -> Response:
-    """Book what the form asks for, once, and lead on; the same form again is led to the same place.
+    """Book the form's request once, and redirect; the same form again is redirected to the same place.
 
-    ``content`` is what it asks for, in plain JSON. Raises what ``book`` raises, with nothing booked, and
-    `validation_error` about no field for a form without an id, or one that asked for something else before.
+    ``content`` is the request in plain JSON. Raises what ``book`` raises, with nothing booked, and `validation_error`
+    without a field for a form without an id, or one that was used for another request.
     """
     path = at.visitor.request.url.path
     try:

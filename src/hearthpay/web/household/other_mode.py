@@ -1,6 +1,6 @@
-"""The page of a household of one's own that is of the other mode: it offers to switch, and goes on to what was opened.
+"""The page for one's own household in the other mode: it offers to switch, and continues to the requested page.
 
-A link in a mail, or one that was kept, names a household and not the mode in which it is seen.
+A link in a mail, or a saved one, names a household but not its mode.
 """
 
 from typing import Final
@@ -28,10 +28,10 @@ _TO_LIVE: Final = {
 
 
 async def mode_switch_page(visitor: Visitor, household_id: UUID) -> Response | None:
-    """Return the page that offers to switch to the mode of this household; None where that would not open it.
+    """Return the page that offers to switch to this household's mode; None if that wouldn't open it.
 
-    So a household of others is answered as one that is not there. The status is 404: at this address there is nothing
-    in the mode that the visitor is looking at.
+    So another organization's household looks like a nonexistent one. The status is 404: there is nothing at this
+    address in the current mode.
     """
     actor = visitor.actor()
     if not actor.sandbox and "test_keys" not in actor.terms.features:

@@ -1,4 +1,4 @@
-"""The household's own home page: what comes next, what is due, what waits for somebody, and what was paid."""
+"""The household's home page: what comes next, what is due, the to-dos, and what was paid."""
 
 import calendar
 import datetime
@@ -46,7 +46,7 @@ _PAYCHECKS_SHOWN: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class NextPayday:
-    """What is paid next, in cents: a payroll that exists, or the one that Autopilot will make (`payroll_id` None)."""
+    """The next payment, in cents: an existing payroll, or the one that Autopilot will generate (`payroll_id` None)."""
 
     pay_date: datetime.date
     net_pay: int
@@ -59,7 +59,7 @@ class NextPayday:
 
 @dataclass(frozen=True, slots=True)
 class CostChart:
-    """What the last months cost: the chart, and the same as rows of a table."""
+    """The cost of the last months: the chart, and the same as table rows."""
 
     chart: BarChart
     rows: tuple[tuple[str, tuple[int, int, int]], ...]
@@ -67,7 +67,7 @@ class CostChart:
 
 @household_page(router, "GET", "", permission=READ_HOUSEHOLD)
 async def overview(at: HouseholdContext) -> Response:
-    """Where a visit to a household begins."""
+    """Show the household's home page."""
     today = at.clock.today()
     first, last = today.replace(day=1), _last_of_month(today)
     facts: dict[str, object] = {
@@ -98,7 +98,7 @@ async def _calendar(
 
 
 def _due(items: tuple[CalendarItem, ...], today: datetime.date, last: datetime.date) -> dict[str, object]:
-    """Return what is still due, and what of it is to be paid before the month ends."""
+    """Return what is still due, and how much of it is to be paid before the month ends."""
     still = [item for item in items if item.done_on is None and (item.amount != 0 or item.due <= last)]
     return {
         "due": [item for item in still if item.due >= today][:_DUE_SHOWN],
@@ -107,7 +107,7 @@ def _due(items: tuple[CalendarItem, ...], today: datetime.date, last: datetime.d
 
 
 async def _next_payday(at: HouseholdContext, session: AsyncSession) -> NextPayday | None:
-    """Return the payroll under way that is paid next, or what Autopilot will make sooner."""
+    """Return the payroll in progress that is paid next, or what Autopilot generates sooner."""
     coming = await coming_payrolls(session, at.id, limit=1)
     known = [
         NextPayday(
@@ -143,7 +143,7 @@ async def _next_payday(at: HouseholdContext, session: AsyncSession) -> NextPayda
 
 
 def _chart(language: str, this_month: datetime.date, costs: list[MonthlyCost]) -> CostChart | None:
-    """Return the months up to this one, those without a paycheck as well; None where none has any."""
+    """Return the months up to this one, including those without a paycheck; None if none has any."""
     if not costs:
         return None
     known = {each.month: each for each in costs}

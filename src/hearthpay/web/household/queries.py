@@ -1,4 +1,4 @@
-"""What the address of a page asks for: which part of a list, and which days."""
+"""The query of a page: which part of a list, and which days."""
 
 import datetime
 from uuid import UUID
@@ -9,7 +9,7 @@ from hearthpay.wire.paging import decode_cursor
 
 
 def cursor_in(visitor: Visitor) -> UUID | None:
-    """Return after which item the list goes on. Raises `not_found` for a cursor that is none of ours."""
+    """Return the item after which the list continues. Raises `not_found` for an unknown cursor."""
     text = visitor.request.query_params.get("cursor")
     if not text:
         return None
@@ -20,7 +20,7 @@ def cursor_in(visitor: Visitor) -> UUID | None:
 
 
 def day_in(visitor: Visitor, name: str) -> datetime.date | None:
-    """Return the day that the address names; None where it names none, or none that there is."""
+    """Return the day from the query; None if there is none, or an invalid one."""
     try:
         return datetime.date.fromisoformat(visitor.request.query_params.get(name, ""))
     except ValueError:

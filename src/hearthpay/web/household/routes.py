@@ -35,4 +35,4 @@ HOUSEHOLD_ROUTES: Final[tuple[BaseRoute, ...]] = tuple(
     )
     for route in router.routes
 )
-"""Routes, for the application to serve beside those of signing in and of the settings."""
+"""The household's routes, for the application to serve next to sign-in and settings."""

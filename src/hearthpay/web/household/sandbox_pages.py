@@ -1,4 +1,4 @@
-"""The end of a test household: emptied, to begin anew, or deleted. A real one keeps its books for good."""
+"""Ending a test household: emptying it to start again, or deleting it. A real one keeps its books for good."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _REAL: Final = mark("Only test households can be emptied or deleted: a real one 
 
 @household_page(router, "GET", "/household/empty", permission=DELETE_HOUSEHOLD)
 async def confirm_emptying(at: HouseholdContext) -> Response:
-    """What would be gone; at a real household, that nothing goes."""
+    """Ask for confirmation, and show what would be removed; for a real household, say that nothing is."""
     return at.show("sandbox.html", {"whole": False})
 
 
 @household_page(router, "POST", "/household/empty", permission=DELETE_HOUSEHOLD)
 async def empty_household(at: HouseholdContext) -> Response:
-    """Takes out employees and payrolls; the household and its settings stay."""
+    """Remove employees and payrolls; the household and its settings stay."""
     _refuse_a_real_one(at)
     async with at.visitor.people_context.database.transaction(at.actor.tenant) as session:
         await reset_sandbox(session, at.actor, at.id)
@@ -36,13 +36,13 @@ async def empty_household(at: HouseholdContext) -> Response:
 
 @household_page(router, "GET", "/household/delete", permission=DELETE_HOUSEHOLD)
 async def confirm_deleting(at: HouseholdContext) -> Response:
-    """What would be gone; at a real household, that nothing goes."""
+    """Ask for confirmation, and show what would be removed; for a real household, say that nothing is."""
     return at.show("sandbox.html", {"whole": True})
 
 
 @household_page(router, "POST", "/household/delete", permission=DELETE_HOUSEHOLD)
 async def delete_household(at: HouseholdContext) -> Response:
-    """Takes out the household with everything in it."""
+    """Remove the household with everything in it."""
     _refuse_a_real_one(at)
     async with at.visitor.people_context.database.transaction(at.actor.tenant) as session:
         await delete_sandbox(session, at.actor, at.id)

@@ -1,4 +1,4 @@
-"""What was told of the household itself: its name, address and email."""
+"""The household's own details: its name, address and email."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -21,7 +21,7 @@ router: Final = APIRouter(include_in_schema=False)
 
 @household_page(router, "GET", "/household", permission=CHANGE_HOUSEHOLD)
 async def household_form(at: HouseholdContext) -> Response:
-    """The household as it stands."""
+    """Show the household's details."""
     household, address = at.household, at.household.address
     held = {
         "first_name": household.first_name,

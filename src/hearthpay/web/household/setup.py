@@ -1,7 +1,7 @@
-"""Setting up a household step by step: which steps there are, which are done, and where each is done.
+"""Setting up a household step by step: the steps, which are done, and the page of each.
 
-The steps are the dashboard's own pages, asked for with `?setup=1`; what was entered is saved with each, so that the
-way can be left anywhere, and how far it has come is read from the books.
+The steps are the app's own pages, with `?setup=1`; each saves what was entered, so that people can leave anywhere,
+and the progress is read from the books.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ STEPS: Final = (
     ("method", mark("How to pay")),
     ("payroll", mark("First payroll")),
 )
-"""By name, what each is called."""
+"""The steps' titles by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """Where a page stands in the steps; `under_way` only where it was asked for as one of them."""
+    """A page's place in the steps; `under_way` only if it was opened as one of them."""
 
     under_way: bool
     step: str = ""
 
     @classmethod
     def of(cls, at: HouseholdContext, step: str = "") -> Setup:
-        """Return whether this request is a step of setting up."""
+        """Return whether this request is a setup step."""
         return cls(at.visitor.request.query_params.get("setup") == "1", step)
 
     @property
@@ -42,14 +42,14 @@ class Setup:
 
     @property
     def last(self) -> int:
-        """How many steps there are."""
+        """The number of steps."""
         return len(STEPS)
 
     @property
     def name(self) -> str:
-        """What this step is called."""
+        """The title of this step."""
         return dict(STEPS)[self.step]
 
     def link(self, path: str) -> str:
-        """Return the address of a page as a step, where this is one."""
+        """Return the address of a page, as a step if this is one."""
         return f"{path}?setup=1" if self.under_way else path

@@ -1,6 +1,6 @@
-"""What waits for somebody in households: numbers and rates that are missing, held payrolls, money that is stuck.
+"""The to-dos of households: missing numbers and rates, payrolls on hold, money that is stuck.
 
-One statement finds it for all households that are asked for, however many there are; amounts are not asked.
+One statement finds them for all requested households, however many there are; amounts aren't queried.
 """
 
 import datetime
@@ -51,14 +51,14 @@ SENTENCES: Final[Mapping[WaitingKind, str]] = {
     "bank_account_asked": mark("Waiting for {name}'s bank account, requested {day}"),
     "ein_missing": mark("Add your EIN"),
 }
-"""What is said of each; the first are the most urgent."""
+"""The sentence for each, most urgent first."""
 
 _PARTS: Final[Mapping[WaitingKind, str]] = {"pay_rate_missing": "", "account_needs_word": "/account"}
-"""Where it is seen to, below the employee's own address."""
+"""The page for it, relative to the employee's own address."""
 
 _ORDER: Final = tuple(SENTENCES)
 _FAILED_FOR: Final = 60
-"""Days after its pay date for which a failed payroll is still told of."""
+"""Days after its pay date for which a failed payroll is listed."""
 
 _ASKED: Final = Fragment("= ANY(CAST(:households AS uuid[]))")
 
@@ -135,7 +135,7 @@ _FIND: Final = query(
 
 @dataclass(frozen=True, slots=True)
 class ToDo:
-    """One thing that waits; `name`, `day` and the ids are there where the kind has them."""
+    """One to-do; `name`, `day` and the ids are set if its kind has them."""
 
     employer_id: UUID
     kind: WaitingKind
@@ -146,7 +146,7 @@ class ToDo:
 
     @property
     def way(self) -> str:
-        """Where it is seen to, below the household's own address."""
+        """The page for it, relative to the household's own address."""
         if self.payroll_id is not None:
             return f"/payrolls/{self.payroll_id}"
         if self.employee_id is not None:
@@ -156,14 +156,14 @@ class ToDo:
 
     @property
     def tone(self) -> str:
-        """How it looks: `bad` where something went wrong, else `waits`."""
+        """Its appearance: `bad` if something went wrong, otherwise `waits`."""
         return "bad" if self.kind in ("money_stuck", "payroll_failed", "account_failed") else "waits"
 
 
 async def find_to_dos(
     session: AsyncSession, households: Sequence[UUID], now: datetime.datetime, today: datetime.date
 ) -> list[ToDo]:
-    """Return what waits in these households, the most urgent first."""
+    """Return the to-dos of these households, most urgent first."""
     asked = {"households": list(households), "now": now, "today": today, "failed_for": _FAILED_FOR}
     rows = await fetch_all(session, _FIND, asked)
     found = [ToDo(*row) for row in rows]

@@ -1,1 +1,1 @@
-"""What an employee sees and changes herself, of each household that she works for apart."""
+"""What employees see and change themselves, separately for each household they work for."""

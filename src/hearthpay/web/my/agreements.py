@@ -1,4 +1,4 @@
-"""The work agreement and the notice of pay of an employee: as they were issued, and her signature under them."""
+"""An employee's work agreement and notice of pay: as issued, with the employee's signature."""
 
 from typing import Final
 
@@ -16,13 +16,13 @@ router: Final = APIRouter(include_in_schema=False)
 
 @page_of(router, "GET", "/my/{employee_id}/agreements", "signed_in")
 async def agreements(visitor: Visitor) -> Response:
-    """What there is to sign, and what is signed."""
+    """List what there is to sign, and what is signed."""
     return await _page(await record_of(visitor), {})
 
 
 @page_of(router, "GET", "/my/{employee_id}/agreements/{document_id}", "signed_in")
 async def agreement(visitor: Visitor) -> Response:
-    """A paper as PDF, as it was issued."""
+    """Download a document as PDF, as it was issued."""
     record = await record_of(visitor)
     employment = record.employment
     async with record.transaction() as session:
@@ -44,7 +44,7 @@ async def agreement(visitor: Visitor) -> Response:
 
 @page_of(router, "POST", "/my/{employee_id}/agreements/{document_id}/sign", "signed_in")
 async def sign(visitor: Visitor) -> Response:
-    """Keeps her signature under that version."""
+    """Record the employee's signature under that version."""
     record = await record_of(visitor)
     employment = record.employment
     document_id = id_in_path(visitor, "document_id")

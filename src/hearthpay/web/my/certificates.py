@@ -1,4 +1,4 @@
-"""An employee's withholding certificates: what is in force, a new one to sign, and the copies of those she signed."""
+"""An employee's withholding certificates: those in force, new ones to sign, and copies of signed ones."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -25,7 +25,7 @@ router: Final = APIRouter(include_in_schema=False)
 
 @page_of(router, "GET", "/my/{employee_id}/certificates", "signed_in")
 async def certificates(visitor: Visitor) -> Response:
-    """Which certificates there are, which are in force, and the ways to new ones."""
+    """Show which certificates there are, which are in force, and links to new ones."""
     record = await record_of(visitor)
     async with record.transaction() as session:
         employee = await record.employee(session)
@@ -36,7 +36,7 @@ async def certificates(visitor: Visitor) -> Response:
 
 @page_of(router, "GET", "/my/{employee_id}/certificates/sign/{jurisdiction}", "signed_in", fresh=True)
 async def show_sheet(visitor: Visitor) -> Response:
-    """The form, with what her record says now."""
+    """Show the form with the record's current values."""
     record = await record_of(visitor)
     return _form(record, await _wanted(record), {}, {})
 
@@ -93,7 +93,7 @@ async def show_copy(visitor: Visitor) -> Response:
 
 
 def _answer(asked: Mapping[str, Any], typed: str) -> str:
-    """Return what was answered, in the words in which it was asked."""
+    """Return the answer, in the words of the question."""
     if asked["kind"] == "flag":
         return "✓" if typed == "on" else "–"
     chosen = dict(map(tuple, asked["choices"]))

@@ -1,4 +1,4 @@
-"""What an employee changes of herself: her postal address, the language of her papers, and where her pay goes."""
+"""What employees change themselves: their address, the language of their documents, and their bank account."""
 
 from typing import Any, Final
 
@@ -65,13 +65,13 @@ async def change_language(visitor: Visitor) -> Response:
 
 @page_of(router, "GET", "/my/{employee_id}/bank", "signed_in", fresh=True)
 async def bank(visitor: Visitor) -> Response:
-    """Where her pay goes, and what waits."""
+    """Show the account that pay goes to, and a pending change."""
     return await _bank(await record_of(visitor), {})
 
 
 @page_of(router, "POST", "/my/{employee_id}/bank", "signed_in", fresh=True)
 async def change_bank(visitor: Visitor) -> Response:
-    """Let her pay go to another account, after the waiting day."""
+    """Change the account that pay goes to, after the waiting day."""
     record = await record_of(visitor)
     people_context = visitor.people_context
     try:
@@ -101,7 +101,7 @@ async def change_bank(visitor: Visitor) -> Response:
 
 @page_of(router, "POST", "/my/{employee_id}/bank/withdraw", "signed_in", fresh=True)
 async def withdraw_bank(visitor: Visitor) -> Response:
-    """Take the change back while it waits."""
+    """Cancel the pending change."""
     record = await record_of(visitor)
     async with record.transaction() as session:
         taken_back = await withdraw_change(

@@ -1,4 +1,4 @@
-"""From an invitation's link to an account: an employee's own, made now, or the one that she has already."""
+"""From an invitation's link to an account: a new one, or the one that the employee already has."""
 
 from typing import Final
 
@@ -30,7 +30,7 @@ _SENT: Final = mark("If we have that address, we'll email you a link. You can cl
 
 @page_of(router, "GET", "/portal/{token}/account", "anyone")
 async def offer(visitor: Visitor) -> Response:
-    """What an account is for; to make one by an address, or to use the one that she is signed in with."""
+    """Offer to create an account by email address, or to use the one that is signed in."""
     return await _offer(
         visitor, await read_account_offer(visitor.people_context, _part(visitor, "token")), {}
     )
@@ -38,7 +38,7 @@ async def offer(visitor: Visitor) -> Response:
 
 @page_of(router, "POST", "/portal/{token}/account", "anyone")
 async def take_offer(visitor: Visitor) -> Response:
-    """Send the link that proves the address; or link the account that she is signed in with."""
+    """Send the link that proves the address, or link the signed-in account."""
     token = _part(visitor, "token")
     opened = await read_account_offer(visitor.people_context, token)
     if visitor.who is not None:
@@ -69,7 +69,7 @@ async def show_making(visitor: Visitor) -> Response:
 
 @page_of(router, "POST", "/portal/{token}/account/{proof}", "anyone")
 async def take_making(visitor: Visitor) -> Response:
-    """Make the account and sign in."""
+    """Create the account and sign in."""
     token, proof = _part(visitor, "token"), _part(visitor, "proof")
     opened, email = await read_address_proof(visitor.people_context, token, proof)
     new = NewPerson(visitor.form.get("name", ""), visitor.form.get("password", ""), visitor.language)
@@ -85,7 +85,7 @@ def _part(visitor: Visitor, name: str) -> str:
 
 
 async def _offer(visitor: Visitor, opened: OpenInvitation, problems: dict[str, str]) -> Response:
-    """The offer. Whoever holds the link reads no address of the record, only which of her own it is."""
+    """Return the offer. The holder of the link sees no address of the record, except which one is their own."""
     on_record, who = account_address(opened.employee), visitor.who
     facts = {
         "household": opened.household,

@@ -1,4 +1,4 @@
-"""An employee's pay: where she begins, her pay stubs and Forms W-2, and the year so far."""
+"""An employee's pay: the home page, pay stubs and Forms W-2, and the year to date."""
 
 from functools import partial
 from typing import Final
@@ -31,7 +31,7 @@ _WHY: Final = mark("The household needs to add some information first. Ask them 
 
 @page_of(router, "GET", "/my", "signed_in")
 async def employments(visitor: Visitor) -> Response:
-    """The households that she works for, or worked for; where there is one, its page."""
+    """List the employee's current and former households; if there is only one, show its page."""
     found = await employments_of(visitor.people_context.database, visitor.signed_in.person_id)
     if len(found) == 1:
         return go(f"/my/{found[0].employee_id}")
@@ -40,7 +40,7 @@ async def employments(visitor: Visitor) -> Response:
 
 @page_of(router, "GET", "/my/{employee_id}", "signed_in")
 async def overview(visitor: Visitor) -> Response:
-    """One household: the year so far, the latest pay stubs, and what waits."""
+    """Show one household: the year to date, the latest pay stubs, and to-dos."""
     record = await record_of(visitor)
     employee_id, actor = record.employment.employee_id, record.actor
     async with record.transaction() as session:
@@ -56,7 +56,7 @@ async def overview(visitor: Visitor) -> Response:
 
 @page_of(router, "GET", "/my/{employee_id}/pay/{year}", "signed_in")
 async def pay_of_year(visitor: Visitor) -> Response:
-    """All pay stubs of a year, its Form W-2, and what it comes to."""
+    """Show all pay stubs of a year, its Form W-2, and its totals."""
     record, year = await record_of(visitor), _year(visitor)
     employee_id, actor = record.employment.employee_id, record.actor
     async with record.transaction() as session:
@@ -72,7 +72,7 @@ async def pay_of_year(visitor: Visitor) -> Response:
 
 @page_of(router, "GET", "/my/{employee_id}/stubs/{payroll_id}", "signed_in")
 async def stub(visitor: Visitor) -> Response:
-    """A pay stub as PDF, in the language of her papers."""
+    """Download a pay stub as PDF, in the language of the employee's documents."""
     record = await record_of(visitor)
     wanted = IssuePaystub(
         payroll_id=id_in_path(visitor, "payroll_id"),
@@ -84,7 +84,7 @@ async def stub(visitor: Visitor) -> Response:
 
 @page_of(router, "GET", "/my/{employee_id}/w2/{year}", "signed_in")
 async def w2(visitor: Visitor) -> Response:
-    """A Form W-2 as PDF; it shows the last four digits of her number."""
+    """Download a Form W-2 as PDF; it shows the last four digits of the employee's number."""
     record = await record_of(visitor)
     year = _year(visitor)
     if year >= today_of(visitor).year:

@@ -1,4 +1,4 @@
-"""Which record a page under `/my` is about: one of the visitor's own, found anew with each request."""
+"""The record that a page under `/my` is about: one of the visitor's own, found again for each request."""
 
 import datetime
 from collections.abc import AsyncIterator, Mapping
@@ -26,30 +26,30 @@ from hearthpay.web.visitor import Visitor
 
 @dataclass(frozen=True, slots=True)
 class OwnRecord:
-    """One of the visitor's records, and she as its employee."""
+    """One of the visitor's records, and the visitor as its employee."""
 
     visitor: Visitor
     employment: OwnEmployment
 
     @property
     def actor(self) -> Actor:
-        """The employee that she is here."""
+        """The visitor as an employee of the record."""
         return self.employment.actor(request_id_of(self.visitor.request))
 
     @property
     def path(self) -> str:
-        """Where the pages of this record begin."""
+        """The start of the paths of this record's pages."""
         return f"/my/{self.employment.employee_id}"
 
     @property
     def reader(self) -> NoticeRecipient:
-        """Where she is told of what she changes."""
+        """The recipient of notices about changes."""
         who = self.visitor.signed_in
         return NoticeRecipient(who.email, who.language, who.person_id)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:
-        """One transaction in which of the household only this record is seen."""
+        """Open a transaction that sees only this record of the household."""
         database = self.visitor.people_context.database
         async with own_transaction(database, self.visitor.signed_in.person_id, self.employment) as session:
             yield session
@@ -72,7 +72,7 @@ class OwnRecord:
 
 
 async def record_of(visitor: Visitor) -> OwnRecord:
-    """Return the record that the path names. Raises `not_found` for one that is not hers, or is none."""
+    """Return the record named in the path. Raises `not_found` for another person's or an unknown one."""
     employee_id = id_in_path(visitor, "employee_id")
     person_id = visitor.signed_in.person_id
     record = OwnRecord(visitor, await employment_of(visitor.people_context.database, person_id, employee_id))
@@ -85,16 +85,16 @@ async def record_of(visitor: Visitor) -> OwnRecord:
 
 
 def money(cents: int) -> str:
-    """Return cents as dollars, as a US reader writes them."""
+    """Return cents as dollars in US format."""
     return f"{'-' if cents < 0 else ''}${from_cents(abs(cents)):,.2f}"
 
 
 def hours(count: Decimal) -> str:
-    """Return hours without the zeros that end them: 40, 7.5."""
+    """Return hours without trailing zeros: 40, 7.5."""
     whole, dot, part = f"{count:,f}".partition(".")
     return whole + (dot + part).rstrip("0").rstrip(".")
 
 
 def today_of(visitor: Visitor) -> datetime.date:
-    """Return the day that it is where pay is reckoned."""
+    """Return today's date in the time zone of payroll."""
     return visitor.people_context.clock.today()

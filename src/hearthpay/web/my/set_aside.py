@@ -1,4 +1,4 @@
-"""What an employee asks to have set aside of each paycheck, and what has come together."""
+"""An employee's request to set money aside from each paycheck, and the balance."""
 
 from decimal import Decimal, InvalidOperation
 from typing import Final
@@ -25,7 +25,7 @@ _CHOOSE: Final = mark("Choose one from the list.")
 
 @page_of(router, "GET", "/my/{employee_id}/set-aside", "signed_in")
 async def set_aside(visitor: Visitor) -> Response:
-    """The rule in force, what was asked for, and the balance."""
+    """Show the current rule, the request, and the balance."""
     return await _page(await record_of(visitor), {})
 
 
@@ -48,7 +48,7 @@ async def ask(visitor: Visitor) -> Response:
 
 @page_of(router, "POST", "/my/{employee_id}/set-aside/withdraw", "signed_in")
 async def withdraw(visitor: Visitor) -> Response:
-    """Take the request back."""
+    """Withdraw the request."""
     record = await record_of(visitor)
     async with record.transaction() as session:
         await withdraw_request(
@@ -59,7 +59,7 @@ async def withdraw(visitor: Visitor) -> Response:
 
 @page_of(router, "POST", "/my/{employee_id}/set-aside/stop", "signed_in")
 async def stop(visitor: Visitor) -> Response:
-    """Have nothing set aside any more, from the next payroll on."""
+    """Stop setting money aside, from the next payroll on."""
     record = await record_of(visitor)
     async with record.transaction() as session:
         employee = await record.employee(session)
@@ -71,7 +71,7 @@ async def stop(visitor: Visitor) -> Response:
 
 
 def _rule(visitor: Visitor, problems: dict[str, str]) -> SetAsideRule | None:
-    """Return what was asked for; what is wrong goes into `problems`."""
+    """Return the request; problems go into `problems`."""
     kind, text = visitor.form.get("kind", ""), visitor.form.get("how_much", "").strip()
     plain = text.removeprefix("$").removesuffix("%").replace(",", "").strip()
     wrong = {"percent": _NOT_PERCENT, "amount": _NOT_AMOUNT}.get(kind)

@@ -1,4 +1,4 @@
-"""One's own account: profile, password, second factor, passkeys, sessions, and what one is looking at."""
+"""One's own account: profile, password, second factor, passkeys, sessions, and the current organization."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -58,12 +58,12 @@ EVENTS: Final = {
     "session.proof_failed": mark("Could not prove who it is"),
     "rights.as_of_upgrade": mark("What was there was noted at an upgrade of this service"),
 }
-"""What can have happened to an account, in a person's words."""
+"""The events of an account, in words."""
 
 
 @page_of(router, "POST", "/settings/where", "signed_in")
 async def switch(visitor: Visitor) -> Response:
-    """Look at another organization, or at its sandbox, and go on to the page that was wanted there."""
+    """Switch to another organization, or to its sandbox, and continue to the requested page."""
     try:
         organization_id = UUID(visitor.form.get("where", ""))
     except ValueError:
@@ -76,7 +76,7 @@ async def switch(visitor: Visitor) -> Response:
 
 @page_of(router, "GET", "/settings/profile", "signed_in")
 async def profile(visitor: Visitor) -> Response:
-    """Name, language and address, and what happened to the account."""
+    """Show name, language and address, and the account's history."""
     return await _profile(visitor, {})
 
 
@@ -142,7 +142,7 @@ async def set_up_second_factor(visitor: Visitor) -> Response:
 
 @page_of(router, "POST", "/settings/security/second-factor/confirm", "signed_in", fresh=True)
 async def confirm_second_factor(visitor: Visitor) -> Response:
-    """Let the second factor count, and show its recovery codes."""
+    """Activate the second factor, and show its recovery codes."""
     who = visitor.signed_in
     try:
         codes = await credentials.confirm_second_factor(
@@ -171,7 +171,7 @@ async def renew_codes(visitor: Visitor) -> Response:
 
 @page_of(router, "GET", "/settings/security/second-factor/remove", "signed_in", fresh=True)
 async def confirm_second_factor_removal(visitor: Visitor) -> Response:
-    """The question whether the second factor is to go."""
+    """Ask whether to remove the second factor."""
     facts = {
         "title": visitor.say(mark("Turn off two-step verification?")),
         "text": visitor.say(
@@ -185,7 +185,7 @@ async def confirm_second_factor_removal(visitor: Visitor) -> Response:
 
 @page_of(router, "POST", "/settings/security/second-factor/remove", "signed_in", fresh=True)
 async def remove_second_factor(visitor: Visitor) -> Response:
-    """Do without a second factor."""
+    """Remove the second factor."""
     await credentials.do_without_second_factor(visitor.people_context, visitor.signed_in, visitor.visit)
     return go("/settings/security")
 
@@ -199,7 +199,7 @@ async def list_passkeys(visitor: Visitor) -> Response:
 
 @page_of(router, "POST", "/settings/passkeys/options", "signed_in", fresh=True)
 async def passkey_options(visitor: Visitor) -> Response:
-    """What the browser needs to make a passkey, as JSON."""
+    """Return what the browser needs to create a passkey, as JSON."""
     options = await passkeys.registration_options(
         visitor.people_context, visitor.signed_in, visitor.site, visitor.cookie
     )
@@ -208,7 +208,7 @@ async def passkey_options(visitor: Visitor) -> Response:
 
 @page_of(router, "POST", "/settings/passkeys", "signed_in", fresh=True)
 async def add_passkey(visitor: Visitor) -> Response:
-    """Keep the passkey that the browser has made."""
+    """Store the passkey that the browser has created."""
     form = visitor.form
     await passkeys.add_passkey(
         visitor.people_context,
@@ -224,7 +224,7 @@ async def add_passkey(visitor: Visitor) -> Response:
 
 @page_of(router, "GET", "/settings/passkeys/{passkey_id}/remove", "signed_in", fresh=True)
 async def confirm_passkey_removal(visitor: Visitor) -> Response:
-    """The question whether the passkey is to go."""
+    """Ask whether to remove the passkey."""
     wanted = id_in_path(visitor, "passkey_id")
     there = await passkeys.list_passkeys(visitor.people_context, visitor.signed_in)
     named = next((each.name for each in there if each.id == wanted), None)
@@ -241,7 +241,7 @@ async def confirm_passkey_removal(visitor: Visitor) -> Response:
 
 @page_of(router, "POST", "/settings/passkeys/{passkey_id}/remove", "signed_in", fresh=True)
 async def remove_passkey(visitor: Visitor) -> Response:
-    """Take the passkey out of force."""
+    """Remove the passkey."""
     wanted = id_in_path(visitor, "passkey_id")
     await passkeys.remove_passkey(visitor.people_context, visitor.signed_in, wanted, visitor.visit)
     return go("/settings/passkeys")
@@ -249,7 +249,7 @@ async def remove_passkey(visitor: Visitor) -> Response:
 
 @page_of(router, "GET", "/settings/sessions", "signed_in")
 async def list_sessions(visitor: Visitor) -> Response:
-    """Where one is signed in."""
+    """List the sessions."""
     facts = {
         "sessions": await sessions.list_sessions(visitor.people_context, visitor.signed_in),
         "device_name": device_name,

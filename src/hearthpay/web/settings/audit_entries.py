@@ -1,4 +1,4 @@
-"""What stands in an organization's history, in a person's words."""
+"""The entries of an organization's history, in words."""
 
 from typing import Final
 
@@ -107,7 +107,7 @@ SERVICE_CALLS: Final = {
     "vault.rotate": mark("Encrypted numbers were sealed with a new key"),
     "vault.store": mark("A number was stored encrypted"),
 }
-"""By the action's name in the audit log; one without words is shown by that."""
+"""By the action's name in the audit log; an action without words is shown by its name."""
 
 ACTORS: Final = {
     "user": mark("A member"),
@@ -117,7 +117,7 @@ ACTORS: Final = {
     "system": mark("Hearthpay"),
     "operator": mark("Your administrator"),
 }
-"""Who did it, where no name is known."""
+"""Who did it, if no name is known."""
 
 SETTINGS: Final = {
     "address": mark("mailing address"),
@@ -142,4 +142,4 @@ SETTINGS: Final = {
     "usual_weekly_hours": mark("usual hours of a week"),
     "work_state": mark("work state"),
 }
-"""What settings are called, where an act changed them; of others their name says it."""
+"""The names of changed settings; others are shown by their own name."""

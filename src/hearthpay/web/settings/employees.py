@@ -1,4 +1,4 @@
-"""What a household sees of its employees' accounts: who has one, and what they ask to set aside."""
+"""Employees' accounts for the household: who has one, and their requests to set money aside."""
 
 from typing import Final, cast
 
@@ -22,7 +22,7 @@ _DECISIONS: Final = ("approved", "declined")
 
 @page_of(router, "GET", "/settings/employees", "member", permission=READ_EMPLOYEES)
 async def employees(visitor: Visitor) -> Response:
-    """Employees with accounts, and what they ask for."""
+    """List the employees with accounts, and their requests."""
     actor = visitor.actor()
     async with visitor.people_context.database.transaction(actor.tenant) as session:
         facts = {
@@ -38,7 +38,7 @@ async def employees(visitor: Visitor) -> Response:
     router, "POST", "/settings/employees/requests/{request_id}/{decision}", "member", permission=RUN_PAYROLL
 )
 async def decide(visitor: Visitor) -> Response:
-    """Agree to what an employee asks to set aside, or do not."""
+    """Approve or decline an employee's request to set money aside."""
     actor, people_context = visitor.actor(), visitor.people_context
     decision = visitor.request.path_params["decision"]
     if decision not in _DECISIONS:
@@ -66,7 +66,7 @@ async def decide(visitor: Visitor) -> Response:
     fresh=True,
 )
 async def end_access(visitor: Visitor) -> Response:
-    """Let an account see the employee's record no more."""
+    """End an account's access to the employee's record."""
     actor = visitor.actor()
     async with visitor.people_context.database.transaction(actor.tenant) as session:
         await end_link(session, actor, visitor.people_context.clock, id_in_path(visitor, "link_id"))

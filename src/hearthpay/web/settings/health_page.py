@@ -1,4 +1,4 @@
-"""How the installation goes: a page for the people who run it, named by `hearthpay people operator`."""
+"""The installation's health: a page for operators, appointed by `hearthpay people operator`."""
 
 import datetime
 from typing import Final
@@ -29,7 +29,7 @@ _DOCTOR_EVERY: Final = datetime.timedelta(days=7)
 
 @page_of(router, "GET", "/operator", "signed_in")
 async def health(visitor: Visitor) -> Response:
-    """Worker, mail, bank files, exposed money, tax rules, and the doctor's last word; 404 for everybody else."""
+    """Show worker, mail, bank files, exposed money, tax rules, and the last doctor report; 404 for everyone else."""
     found = await vitals(visitor.people_context, visitor.signed_in)
     told = {name: found.get(name, _NOTHING) for name in _NAMES}
     doctor = found.get("doctor_differing")

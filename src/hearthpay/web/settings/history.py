@@ -1,4 +1,4 @@
-"""The history: who did what in the organization, what was before and after, by kind of act, page by page."""
+"""The history: who did what in the organization, before and after, by kind of action, page by page."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ _CHANGED: Final = mark("changed")
 
 @dataclass(frozen=True, slots=True)
 class SettingChange:
-    """One setting that an act changed, as its reader is shown it; addresses are masked."""
+    """One changed setting for display; addresses are masked."""
 
     name: str
     before: str
@@ -41,7 +41,7 @@ class SettingChange:
 
 @dataclass(frozen=True, slots=True)
 class HistoryItem:
-    """One act: what it is called, who did it, what it changed, and whether it is a delicate one."""
+    """One action: its name, who did it, what it changed, and whether it is sensitive."""
 
     entry: AuditEntry
     deed: str
@@ -52,7 +52,7 @@ class HistoryItem:
 
 @page_of(router, "GET", HISTORY_PATH, "member", permission=READ_AUDIT)
 async def show_history(visitor: Visitor) -> Response:
-    """Who did what: of one kind of act, where the address says which, and from one act on."""
+    """Show who did what: of one kind of action if the query says so, and from one action on."""
     actor, query, say = visitor.actor(), visitor.request.query_params, visitor.say
     wanted = query.get("what") if query.get("what") in SERVICE_CALLS else None
     older_than = _id(query.get("before"))
@@ -102,7 +102,7 @@ def _item(say: Say, entry: AuditEntry, names: Mapping[UUID, str]) -> HistoryItem
 
 
 def _shown(say: Say, name: str, value: Any) -> str:
-    """Return a setting as the history shows it: what is long or made of parts only as changed."""
+    """Return a setting for display; long or structured values are only marked as changed."""
     if value is None or value == "" or value == []:
         return say(_NONE)
     if name == "email":

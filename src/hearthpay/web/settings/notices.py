@@ -1,4 +1,4 @@
-"""Which notices come by mail, what the plan allows, and for operators the mail that was not sent."""
+"""Which notices are emailed, what the plan allows, and for operators the mail that wasn't sent."""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -73,7 +73,7 @@ REASONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class LimitLine:
-    """A limit of the plan: what it counts, how much of it there may be (None: any number), and how much there is."""
+    """A limit of the plan: what it counts, the maximum (None: any number), and the current use."""
 
     name: str
     limit: int | None
@@ -82,13 +82,13 @@ class LimitLine:
 
 @page_of(router, "GET", "/settings/notifications", "signed_in")
 async def notifications(visitor: Visitor) -> Response:
-    """Which notices come by mail."""
+    """Show which notices are emailed."""
     return await _notifications(visitor)
 
 
 @page_of(router, "POST", "/settings/notifications", "signed_in")
 async def choose(visitor: Visitor) -> Response:
-    """Save which notices come by mail."""
+    """Save which notices are emailed."""
     wanted = [topic for topic in TOPICS if visitor.form.get(f"topic_{topic}")]
     await choose_notices(visitor.people_context, visitor.signed_in, wanted, visitor.visit)
     return await _notifications(visitor, notice=mark("Saved."))
@@ -96,7 +96,7 @@ async def choose(visitor: Visitor) -> Response:
 
 @page_of(router, "GET", "/settings/plan", "member", permission=READ_PLAN)
 async def plan(visitor: Visitor) -> Response:
-    """What the plan of the organization has, and how much of it is used."""
+    """Show the organization's plan, and how much of it is used."""
     here = visitor.signed_in.here
     assert here is not None
     uses = []
@@ -114,7 +114,7 @@ async def plan(visitor: Visitor) -> Response:
 
 @page_of(router, "GET", "/operator/mail", "signed_in")
 async def mail_not_sent(visitor: Visitor) -> Response:
-    """For operators: mail that was refused, given up, or lies in the folder."""
+    """Show operators the mail that was refused, given up, or put into the folder."""
     found = await mails_not_sent(visitor.people_context, visitor.signed_in)
     facts = {
         "mails": found,
@@ -126,7 +126,7 @@ async def mail_not_sent(visitor: Visitor) -> Response:
 
 
 def limit_lines(limits: Limits, live: PlanUse, sandbox: PlanUse) -> list[LimitLine]:
-    """Return the limits beside what is used of them; of requests, which each key counts for itself, the limit alone."""
+    """Return the limits with their use; for requests, which are counted by key, only the limit."""
     most = max(live.most_employees, sandbox.most_employees)
     return [
         LimitLine(mark("Households"), limits.households, live.households),

@@ -51,18 +51,18 @@ _SCOPE_WORDS: Final = {
     "ach": mark("Direct deposit and Autopilot."),
     "onboarding": mark("Changes email addresses, and opens links for bank accounts."),
 }
-"""What each scope opens, in a person's words."""
+"""What each scope allows, in words."""
 
 
 @page_of(router, "GET", "/settings/members", "member", permission=READ_MEMBERS)
 async def list_members(visitor: Visitor) -> Response:
-    """Who is in the organization, and who is invited."""
+    """List the organization's members and invitations."""
     return await _members(visitor, {})
 
 
 @page_of(router, "POST", "/settings/members", "member", permission=KEEP_MEMBERS, fresh=True)
 async def invite(visitor: Visitor) -> Response:
-    """Invite somebody by mail; without a mail server the owner is shown the link."""
+    """Invite a person by email; without a mail server the owner is shown the link."""
     people_context, who, actor = visitor.people_context, visitor.signed_in, visitor.actor(of_both_modes=True)
     assert who.here is not None
     try:
@@ -102,7 +102,7 @@ async def invite(visitor: Visitor) -> Response:
     permission=KEEP_MEMBERS,
 )
 async def withdraw(visitor: Visitor) -> Response:
-    """Take an invitation back."""
+    """Withdraw an invitation."""
     actor, wanted = visitor.actor(of_both_modes=True), id_in_path(visitor, "invitation_id")
     async with visitor.people_context.database.transaction(actor.tenant) as session:
         await members.withdraw_member_invitation(session, actor, visitor.people_context.clock, wanted)
@@ -130,7 +130,7 @@ async def change_role(visitor: Visitor) -> Response:
     router, "GET", "/settings/members/{membership_id}/remove", "member", permission=KEEP_MEMBERS, fresh=True
 )
 async def confirm_removal(visitor: Visitor) -> Response:
-    """The question whether somebody is to go."""
+    """Ask whether to remove the member."""
     actor, wanted = visitor.actor(of_both_modes=True), id_in_path(visitor, "membership_id")
     async with visitor.people_context.database.transaction(actor.tenant) as session:
         there = await members.list_members(session, actor)
@@ -162,7 +162,7 @@ async def remove(visitor: Visitor) -> Response:
 
 @page_of(router, "POST", "/settings/members/{membership_id}/keep", "member", permission=KEEP_MEMBERS)
 async def keep(visitor: Visitor) -> Response:
-    """Let an owner stay whom another one asked to remove or to make less."""
+    """Keep an owner whom another owner asked to remove or demote."""
     actor, wanted = visitor.actor(of_both_modes=True), id_in_path(visitor, "membership_id")
     async with visitor.people_context.database.transaction(actor.tenant) as session:
         there = await members.list_members(session, actor)
@@ -175,7 +175,7 @@ async def keep(visitor: Visitor) -> Response:
 
 @page_of(router, "GET", "/settings/members/leave", "member", permission=LEAVE)
 async def confirm_leaving(visitor: Visitor) -> Response:
-    """The question whether one is to leave."""
+    """Ask whether to leave."""
     here = visitor.signed_in.here
     assert here is not None
     facts = {
@@ -198,13 +198,13 @@ async def leave(visitor: Visitor) -> Response:
 
 @page_of(router, "GET", "/settings/keys", "member", permission=READ_KEYS)
 async def list_keys(visitor: Visitor) -> Response:
-    """The API keys of the mode that one is looking at."""
+    """List the API keys of the current mode."""
     return await _keys(visitor, {})
 
 
 @page_of(router, "POST", "/settings/keys", "member", permission=KEEP_KEYS, fresh=True)
 async def make_key(visitor: Visitor) -> Response:
-    """Make a key, and show it this once."""
+    """Create a key, and show it this once."""
     actor = visitor.actor()
     try:
         new = _new_key(visitor)
@@ -217,7 +217,7 @@ async def make_key(visitor: Visitor) -> Response:
 
 @page_of(router, "GET", "/settings/keys/{key_id}/revoke", "member", permission=KEEP_KEYS, fresh=True)
 async def confirm_revocation(visitor: Visitor) -> Response:
-    """The question whether a key is to go."""
+    """Ask whether to revoke the key."""
     actor, wanted = visitor.actor(), id_in_path(visitor, "key_id")
     async with visitor.people_context.database.transaction(actor.tenant) as session:
         there = await list_own_keys(session, actor)
@@ -235,7 +235,7 @@ async def confirm_revocation(visitor: Visitor) -> Response:
 
 @page_of(router, "POST", "/settings/keys/{key_id}/revoke", "member", permission=KEEP_KEYS, fresh=True)
 async def revoke_key(visitor: Visitor) -> Response:
-    """Take a key out of force."""
+    """Revoke a key."""
     actor, wanted = visitor.actor(), id_in_path(visitor, "key_id")
     async with visitor.people_context.database.transaction(actor.tenant) as session:
         await revoke_own_key(session, actor, visitor.people_context.clock, wanted)
@@ -284,7 +284,7 @@ async def _keys(visitor: Visitor, problems: dict[str, str]) -> Response:
 
 
 def _kept_key(name: str) -> UUID | None:
-    """Return the key that the field of a form keeps; None for another field."""
+    """Return the key that the form's field keeps; None for another field."""
     if not name.startswith(_KEPT_KEY):
         return None
     try:
@@ -294,7 +294,7 @@ def _kept_key(name: str) -> UUID | None:
 
 
 def _new_key(visitor: Visitor) -> NewKey:
-    """Return the key that the form asks for. Raises `validation_error`."""
+    """Return the key to create from the form. Raises `validation_error`."""
     form = visitor.form
     household = form.get("employer_id", "")
     try:

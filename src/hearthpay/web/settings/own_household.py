@@ -1,4 +1,4 @@
-"""A household of one's own: whoever has an account may begin one, whatever he is elsewhere, or nothing."""
+"""A household of one's own: anyone with an account may start one, whatever their other roles."""
 
 from typing import Final
 
@@ -18,13 +18,13 @@ BEGIN_PATH: Final = "/begin"
 
 @page_of(router, "GET", BEGIN_PATH, "signed_in")
 async def own_household_form(visitor: Visitor) -> Response:
-    """The question what it is to be called."""
+    """Ask for its name."""
     return _form(visitor, {})
 
 
 @page_of(router, "POST", BEGIN_PATH, "signed_in")
 async def begin(visitor: Visitor) -> Response:
-    """Make the organization, and go on to the household."""
+    """Create the organization, and continue to the household."""
     who = visitor.signed_in
     try:
         organization_id = await begin_own_organization(

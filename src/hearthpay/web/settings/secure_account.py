@@ -1,4 +1,4 @@
-"""Secure my account: all ways in on one page, what is young marked, each ended by one press."""
+"""Secure my account: all access methods on one page, recent ones marked, each ended with one button."""
 
 from typing import Final
 
@@ -29,7 +29,7 @@ _NOT_ENDED: Final = mark("That did not work")
 
 @page_of(router, "GET", SECURE_PATH, "signed_in", fresh=True)
 async def secure(visitor: Visitor) -> Response:
-    """Everything by which somebody gets in, or acts in one's name."""
+    """Show everything that gives access to the account or acts in the person's name."""
     ways = await access_methods_of(visitor.people_context, visitor.signed_in, request_id_of(visitor.request))
     facts = {
         "groups": [(name, [each for each in ways if each.kind == kind]) for kind, name in _NAMES.items()],

@@ -1,4 +1,4 @@
-"""Wages that left before their debit came back: for operators, what households owe, and noting what they paid."""
+"""Wages sent before their debit was returned: for operators, what households owe, and recording what they paid."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -33,13 +33,13 @@ _NOT_OPEN: Final = mark("The household owes nothing more of this payroll.")
 
 @page_of(router, "GET", UNCOLLECTED_PATH, "signed_in")
 async def uncollected(visitor: Visitor) -> Response:
-    """What households owe; 404 for everybody else."""
+    """Show what households owe; 404 for everyone else."""
     return _shown(visitor, await wages_not_collected(visitor.people_context, visitor.signed_in))
 
 
 @page_of(router, "POST", UNCOLLECTED_PATH + "/{payroll_id}", "signed_in", fresh=True)
 async def settle(visitor: Visitor) -> Response:
-    """Note what a household paid by other means."""
+    """Record what a household paid by other means."""
     who, clock = visitor.signed_in, visitor.people_context.clock
     payroll_id = id_in_path(visitor, "payroll_id")
     cases = await wages_not_collected(visitor.people_context, who)

@@ -1,1 +1,1 @@
-"""The pages by which people come in: signing in and out, signing up, invitations, lost passwords."""
+"""The pages for signing in and out, signing up, invitations, and lost passwords."""

@@ -76,7 +76,7 @@ async def show_welcome(visitor: Visitor) -> Response:
 
 @page_of(router, "POST", "/welcome/{token}", "anyone")
 async def take_welcome(visitor: Visitor) -> Response:
-    """Make the first owner's account."""
+    """Create the first owner's account."""
     form = visitor.form
     try:
         form_values = await first_owner.become_first_owner(
@@ -96,7 +96,7 @@ async def take_welcome(visitor: Visitor) -> Response:
 
 @page_of(router, "GET", "/join/{token}", "anyone")
 async def show_invitation(visitor: Visitor) -> Response:
-    """What one is invited to: to accept, or to make an account for it."""
+    """Show the invitation: to accept it, or to create an account for it."""
     invitation, has_account = await sign_up.look_at_invitation(visitor.people_context, _token(visitor))
     if has_account or visitor.who is not None:
         return _accept_form(visitor, invitation)
@@ -105,7 +105,7 @@ async def show_invitation(visitor: Visitor) -> Response:
 
 @page_of(router, "POST", "/join/{token}", "anyone")
 async def take_invitation(visitor: Visitor) -> Response:
-    """Accept, as who is signed in or as somebody new."""
+    """Accept as the signed-in person or as a new one."""
     if visitor.who is not None:
         organization_id = await sign_up.join_signed_in(
             visitor.people_context, visitor.who, _token(visitor), visitor.visit
@@ -166,7 +166,7 @@ async def take_new_password(visitor: Visitor) -> Response:
 
 @page_of(router, "GET", "/new-email/{token}", "signed_in")
 async def show_new_email(visitor: Visitor) -> Response:
-    """The question whether the new address is to be used."""
+    """Ask whether to use the new address."""
     facts = {
         "title": visitor.say(mark("Confirm your new address")),
         "text": visitor.say(mark("From then on you sign in with it, and we write to it.")),
@@ -195,7 +195,7 @@ def _new_person(visitor: Visitor) -> NewPerson:
 
 
 async def _onward(visitor: Visitor, form_values: SignInResult, page: str) -> Response:
-    """Let him in, to the page; where there is a second factor, it is asked for first."""
+    """Sign the person in and redirect to the page; ask for the second factor first if there is one."""
     return await let_in(
         visitor,
         go(f"/sign-in/second-factor?next={page}" if form_values.needs_second_factor else page),
@@ -291,7 +291,7 @@ def _joining(visitor: Visitor, facts: dict[str, Any], problems: dict[str, str]) 
 
 
 def _form_page(visitor: Visitor, template: str, facts: dict[str, Any], problems: dict[str, str]) -> Response:
-    """Return a form; with problems, what was typed stands in it again, but no password."""
+    """Return a form; with problems, it contains what was typed, but no password."""
     form_values = {name: value for name, value in visitor.form.items() if name != "password"}
     return show(
         visitor,

@@ -22,7 +22,7 @@ _LABELS: Final = {
     "role": mark("Role"),
     "expires_at": mark("Last day"),
 }
-"""What fields of kept forms are called; of others their name says it."""
+"""The names of fields in kept forms; others are shown by their own name."""
 
 
 @page_of(router, "GET", "/sign-in", "anyone")
@@ -52,14 +52,14 @@ async def take_password(visitor: Visitor) -> Response:
 
 @page_of(router, "POST", "/sign-in/passkey/options", "anyone")
 async def passkey_question(visitor: Visitor) -> Response:
-    """What the browser must ask a passkey, as JSON."""
+    """Return the browser's passkey challenge, as JSON."""
     options = await passkeys.sign_in_options(visitor.people_context, visitor.site, visitor.cookie)
     return Response(options, media_type="application/json")
 
 
 @page_of(router, "POST", "/sign-in/passkey", "anyone")
 async def take_passkey(visitor: Visitor) -> Response:
-    """Begin a session by a passkey's answer."""
+    """Begin a session with a passkey's response."""
     try:
         form_values = await passkeys.sign_in_with_passkey(
             visitor.people_context,
@@ -83,7 +83,7 @@ async def show_second_factor(visitor: Visitor) -> Response:
 
 @page_of(router, "POST", "/sign-in/second-factor", "anyone")
 async def take_second_factor(visitor: Visitor) -> Response:
-    """Make a whole session of the half one."""
+    """Complete a session that is pending a second factor."""
     try:
         form_values = await sign_in.give_second_factor(
             visitor.people_context, visitor.cookie, visitor.form.get("code", ""), visitor.visit
@@ -100,13 +100,13 @@ async def take_second_factor(visitor: Visitor) -> Response:
 
 @page_of(router, "GET", "/sign-in/again", "signed_in")
 async def show_again(visitor: Visitor) -> Response:
-    """The question whether it is still the same person."""
+    """Ask the person to re-authenticate."""
     return await _again(visitor, {})
 
 
 @page_of(router, "POST", "/sign-in/again", "signed_in")
 async def take_again(visitor: Visitor) -> Response:
-    """Let the session count as fresh."""
+    """Mark the session as fresh."""
     form = visitor.form
     try:
         await sign_in.prove_again(
@@ -123,7 +123,7 @@ async def take_again(visitor: Visitor) -> Response:
 
 @page_of(router, "POST", "/sign-in/again/passkey", "signed_in")
 async def take_passkey_again(visitor: Visitor) -> Response:
-    """Let the session count as fresh, by a passkey."""
+    """Mark the session as fresh, by a passkey."""
     await passkeys.prove_again_with_passkey(
         visitor.people_context,
         visitor.signed_in,
@@ -137,7 +137,7 @@ async def take_passkey_again(visitor: Visitor) -> Response:
 
 @page_of(router, "POST", "/sign-out", "signed_in")
 async def take_sign_out(visitor: Visitor) -> Response:
-    """End the session; who signs out to use a link as somebody else comes back to it."""
+    """End the session; a person who signs out to use a link as someone else comes back to it."""
     who = visitor.signed_in
     await sessions.end_session(visitor.people_context, who, who.session_id, visitor.visit)
     return let_out(go(visitor.next_page("/sign-in")))
@@ -166,7 +166,7 @@ def _form(visitor: Visitor, *, notice: Refusal | None = None) -> Response:
 
 
 def _go_on(visitor: Visitor) -> Response:
-    """Return what comes once he has proved who he is: the form that he had sent, to be sent or left; else the page."""
+    """Return what follows re-authentication: the kept form, to be sent or not; otherwise the page."""
     wanted = visitor.next_page()
     kept = pending_form(visitor, wanted)
     if kept is not None and kept.asked_again:

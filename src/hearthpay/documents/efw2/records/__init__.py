@@ -1,1 +1,1 @@
-"""The records of a wage file, one module each: what stands in their fields, by the keys of the layout."""
+"""The records of a wage file, one module each: the contents of their fields, by the keys of the layout."""

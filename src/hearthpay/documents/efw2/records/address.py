@@ -14,11 +14,11 @@ _LONGEST: Final = 22
 _INSIDE: Final = re.compile(
     r"[\s,]+((?:apt|apartment|unit|suite|ste|fl|floor|room|rm|bldg)\b\.?.*|#.*)$", re.IGNORECASE
 )
-"""What follows the street within one line: the part of a building, which belongs into the location address."""
+"""What follows the street on one line: the part of a building, which belongs in the location address."""
 
 
 def address_fields(address: PostalAddress | None, prefix: str = "") -> dict[str, Efw2Value]:
-    """Return the fields of an address: the street is the delivery address, what is inside it the location."""
+    """Return the fields of an address: the street is the delivery address, the unit in the building the location."""
     if address is None:
         return {}
     digits = "".join(letter for letter in address.zip if letter.isascii() and letter.isdigit())
@@ -35,7 +35,7 @@ def address_fields(address: PostalAddress | None, prefix: str = "") -> dict[str,
 
 
 def _street_and_inside(address: PostalAddress) -> tuple[str, str]:
-    """Return the street and what is inside it; a street too long for its field gives up the part of the building."""
+    """Return the street and the unit; a street too long for its field loses the unit."""
     if address.line2 or len(line_letters(address.line1)) <= _LONGEST:
         return address.line1, address.line2 or ""
     found = _INSIDE.search(address.line1)

@@ -10,7 +10,7 @@ from hearthpay.documents.figures.w2 import W2
 from hearthpay.documents.identity import EmployeeIdentity
 
 NO_SSN: Final = "000000000"
-"""What stands for a number that is applied for."""
+"""The value for a number that was applied for."""
 
 _BOXES: Final = {
     "wages": "box_1",
@@ -35,7 +35,7 @@ def person_fields(employee: EmployeeIdentity) -> dict[str, Efw2Value]:
 
 
 def coded_amounts(form: W2, layout: Efw2Layout, record: str) -> dict[str, Efw2Value]:
-    """Return what of box 12 stands in a record; two entries of a code are added up."""
+    """Return the box 12 amounts that the record holds; two entries of a code are added up."""
     found: dict[str, int] = {}
     for entry in form.box_12:
         place = layout.field_of_code(entry.code)

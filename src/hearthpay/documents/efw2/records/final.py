@@ -1,4 +1,4 @@
-"""Record RF: the end of the file, and how many records RW it has."""
+"""Record RF: the end of the file, with the number of RW records."""
 
 from hearthpay.documents.efw2.record import Efw2Value
 

@@ -1,6 +1,6 @@
-"""Record RS: what one state, or one of its localities, is told of an employee's wages.
+"""Record RS: an employee's wages for one state, or one of its localities.
 
-The SSA passes over it; states that take the same file read it.
+The SSA ignores it; states that accept the same file read it.
 """
 
 import re
@@ -51,6 +51,6 @@ def state_records(
                 "supplemental_data_1": line_letters(local.name)[:_ROOM_FOR_A_PLACE],
             }
             if place:
-                # The state's own wages are told once.
+                # The state's own wages are reported once.
                 of_locality |= {"state_wages": 0, "state_income_tax": 0}
             yield fields | of_locality

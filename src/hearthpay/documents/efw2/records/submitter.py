@@ -1,4 +1,4 @@
-"""Record RA: who sends the file, and whom the SSA may ask about it."""
+"""Record RA: who sends the file, and the contact for the SSA."""
 
 from typing import Final
 
@@ -8,7 +8,7 @@ from hearthpay.documents.efw2.records.address import address_fields
 from hearthpay.documents.efw2.submission import Submission, digits_of
 
 _OFF_THE_SHELF: Final = "99"
-"""Software code of a program that its user has not written."""
+"""The software code of a program that its user hasn't written."""
 
 
 def submitter_record(submission: Submission) -> dict[str, Efw2Value]:

@@ -1,4 +1,4 @@
-"""Record RT: how many records RW an employer has, and what they add up to."""
+"""Record RT: how many RW records an employer has, and their sums."""
 
 from collections.abc import Mapping, Sequence
 

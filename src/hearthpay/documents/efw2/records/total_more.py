@@ -1,4 +1,4 @@
-"""Record RU: how many records RO an employer has, and what they add up to; only where there is one."""
+"""Record RU: how many RO records an employer has, and their sums; only if there is one."""
 
 from collections.abc import Mapping, Sequence
 

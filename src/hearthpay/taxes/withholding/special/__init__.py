@@ -1,1 +1,1 @@
-"""Methods of states that truly differ from the shared ones."""
+"""Methods of states that differ from the shared ones."""

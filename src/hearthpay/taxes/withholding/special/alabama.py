@@ -1,4 +1,4 @@
-"""Alabama's formula: a standard deduction that shrinks by steps, and federal tax off the wages."""
+"""Alabama's formula: a standard deduction that falls in steps, and federal tax subtracted from the wages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class SteppedDeduction(NamedTuple):
     least: int
 
     def amount(self, gross: int) -> int:
-        """Return the deduction at a yearly gross income of ``gross`` cents."""
+        """Return the deduction at an annual gross income of ``gross`` cents."""
         if gross <= self.ceiling:
             return self.most
         if gross >= self.floor_from:

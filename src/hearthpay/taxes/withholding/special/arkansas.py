@@ -18,7 +18,7 @@ DOLLAR = UNITS["dollar"]
 
 
 class LowIncomeBand(NamedTuple):
-    """Annual wages over which the low-income credit runs out: whole at ``lower``, none at ``upper``."""
+    """Annual wages over which the low-income credit phases out: full at ``lower``, none at ``upper``."""
 
     lower: int
     upper: int
@@ -26,7 +26,7 @@ class LowIncomeBand(NamedTuple):
 
 
 class LowIncomeStatus(NamedTuple):
-    """The bands of one filing status, and how many of its exemptions are not dependents."""
+    """The bands of one filing status, and how many of its exemptions are not for dependents."""
 
     own_exemptions: int
     few_dependents: LowIncomeBand
@@ -35,7 +35,7 @@ class LowIncomeStatus(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Arkansas:
-    """One table for everybody; exemptions are credits off the annual tax."""
+    """One table for everyone; exemptions are credits against the annual tax."""
 
     periods: Mapping[str, int]
     standard_deduction: int
@@ -44,7 +44,7 @@ class Arkansas:
 
     band: int
     table: BracketTable
-    """Rows of lower bound and rate; the base is the constant taken off, not a tax."""
+    """Rows of lower bound and rate; the base is the constant to subtract, not a tax."""
 
     credit: int
     more_dependents_from: int

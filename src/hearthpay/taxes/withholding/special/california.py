@@ -14,7 +14,7 @@ from hearthpay.taxes.withholding import PeriodPay
 
 
 def _stepped(table: tuple[int, ...], count: int) -> int:
-    """Return a printed amount for ``count`` allowances; beyond the table, that many times the amount for one."""
+    """Return the printed amount for ``count`` allowances; beyond the table, that many times the amount for one."""
     return table[count] if count < len(table) else count * table[1]
 
 

@@ -1,4 +1,6 @@
-"""Colorado's worksheet DR 1098: one rate on annual wages less the DR 0004's or the W-4 status's allowance."""
+"""Colorado's worksheet DR 1098: one rate on annual wages less the allowance of Form DR 0004 or of the W-4 filing
+status.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +16,7 @@ from hearthpay.taxes.withholding import PeriodPay
 
 @dataclass(frozen=True, slots=True)
 class Colorado:
-    """Both allowances are dollars a year; the employee's own goes before that of the status."""
+    """Both allowances are dollars a year; the employee's own takes precedence over that of the status."""
 
     periods: Mapping[str, int]
     rate: int

@@ -22,27 +22,27 @@ class CodeTables(NamedTuple):
 
     initial_tax: BracketTable
     add_back: BracketTable
-    """What the phase-out of the lowest rate and the recapture add, as the base of each row."""
+    """The amounts added by the phase-out of the lowest rate and the recapture, as the base of each row."""
 
     recapture: BracketTable
     credit: BracketTable
-    """The share of the tax that the personal credit takes off, as the rate of each row."""
+    """The share of the tax covered by the personal credit, as the rate of each row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Connecticut:
-    """Without a certificate one rate on all wages; with it Tables A to E on the annual wages."""
+    """Without a certificate, one rate on all wages; with it, Tables A to E on the annual wages."""
 
     periods: Mapping[str, int]
     no_certificate_rate: int
     codes: Mapping[str, CodeTables]
     no_certificate_code: str
-    """The value of ``withholding_code`` without a certificate, and the one that claims no withholding."""
+    """The ``withholding_code`` that stands for no certificate, and the one that claims no withholding."""
 
     no_withholding_code: str
 
     def withhold(self, pay: PeriodPay, certificate: StateCertificate, trace: Trace | None) -> int:
-        """See `hearthpay.taxes.withholding.Method`. Reduced withholding (line 3) comes off the result."""
+        """See `hearthpay.taxes.withholding.Method`. Reduced withholding (line 3) is subtracted from the result."""
         code = str(certificate["withholding_code"])
         if trace is not None:
             trace.text("withholding code", code)

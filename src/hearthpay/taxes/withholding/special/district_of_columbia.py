@@ -15,7 +15,7 @@ from hearthpay.taxes.withholding import PeriodPay
 
 
 class Period(NamedTuple):
-    """One allowance and the schedule of one pay frequency."""
+    """One allowance and the schedule for one pay frequency."""
 
     allowance: int
     table: BracketTable
@@ -23,7 +23,7 @@ class Period(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DistrictOfColumbia:
-    """One schedule for every filing status; nobody who lives elsewhere is taxed."""
+    """One schedule for every filing status; nonresidents aren't taxed."""
 
     periods: Mapping[str, Period]
 

@@ -1,4 +1,4 @@
-"""Hawaii's annualized method, which lets a payment of wages go free of very small amounts."""
+"""Hawaii's annualized method, which doesn't withhold very small amounts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ from hearthpay.taxes.withholding.annualized import Annualized, read_annualized
 
 @dataclass(frozen=True, slots=True)
 class Hawaii:
-    """The annual table of the booklet; what falls below the minimum for one payment is not withheld."""
+    """The annual table of the booklet; an amount below the minimum for one payment isn't withheld."""
 
     annualized: Annualized
     minimum: int
-    """Cents from which a payment of wages bears the tax at all."""
+    """Cents from which a payment of wages is subject to the tax."""
 
     def withhold(self, pay: PeriodPay, certificate: StateCertificate, trace: Trace | None) -> int:
         """See `hearthpay.taxes.withholding.Method`."""

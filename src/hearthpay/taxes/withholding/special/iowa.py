@@ -24,18 +24,18 @@ class Iowa:
     """Form vintage → filing status → column of the deductions."""
 
     columns_with_earning_spouse: Mapping[str, str]
-    """The same for an employee on a newer form whose spouse has earned income too."""
+    """The same for an employee on a newer form whose spouse also has earned income."""
 
     deductions: Mapping[str, Mapping[str, int]]
     """Column → frequency → cents."""
 
     counting_vintage: str
-    """The vintage whose form counts allowances, and what each is worth a year."""
+    """The form version that counts allowances, and their annual value."""
 
     counted_allowance: int
 
     def column(self, certificate: StateCertificate) -> str:
-        """Return the column of deductions that the certificate leads to."""
+        """Return the column of deductions for the certificate."""
         vintage, status = str(certificate["form_vintage"]), str(certificate["filing_status"])
         if certificate["spouse_has_earned_income"] and vintage != self.counting_vintage:
             return self.columns_with_earning_spouse[status]

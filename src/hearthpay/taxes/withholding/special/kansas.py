@@ -1,4 +1,4 @@
-"""Kansas' percentage tables, after an allowance that depends on its number and on the allowance rate."""
+"""Kansas' percentage tables, after an allowance that depends on the number of allowances and the allowance rate."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Period:
 
     joint_allowance: int
     joint_covers: int
-    """How many allowances the joint personal allowance stands for."""
+    """How many allowances the joint personal allowance covers."""
 
     single_allowance: int
     dependent_allowance: int
@@ -27,7 +27,7 @@ class Period:
     """Allowance rate of Form K-4 → percentage table."""
 
     def allowance(self, rate: str, count: int) -> int:
-        """Return what ``count`` allowances free at the allowance ``rate`` (``single`` or ``joint``)."""
+        """Return the exempt amount for ``count`` allowances at the allowance ``rate`` (``single`` or ``joint``)."""
         if count == 0:
             return 0
         if rate == "joint" and count >= self.joint_covers:

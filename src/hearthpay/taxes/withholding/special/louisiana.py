@@ -1,4 +1,4 @@
-"""Louisiana's computer formula: a flat rate after the standard deduction that block A of Form L-4 asks for."""
+"""Louisiana's computer formula: a flat rate after the standard deduction for block A of Form L-4."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ class Louisiana:
     """Cents a year by the number in block A."""
 
     blocks: Mapping[str, int]
-    """What a filing status stands for in block A, where the block itself was not filled in."""
+    """The block A value for a filing status if the block itself wasn't filled in."""
 
     def block(self, certificate: StateCertificate) -> int:
-        """Return block A; raises `TaxInputError` for a number that the form does not have."""
+        """Return block A; raises `TaxInputError` for a number that the form doesn't have."""
         block = int(certificate["block_a"] or 0)
         if block not in self.deductions:
             known = ", ".join(str(number) for number in sorted(self.deductions))

@@ -28,7 +28,7 @@ class Column:
     """Annualized income above which the surcharge is due; None in a version without one."""
 
     def deduction_for(self, annual_wages: int) -> int:
-        """Return the deduction at these annual wages, to the whole dollar where it phases out."""
+        """Return the deduction at these annual wages, to the whole dollar in the phase-out."""
         if annual_wages <= self.phaseout_start:
             return self.deduction
         if annual_wages >= self.phaseout_end:

@@ -19,7 +19,7 @@ class LocalSchedule(NamedTuple):
 
     tables: Mapping[str, BracketTable]
     whole: bool
-    """True where the rate of the band falls on all of the taxable wages (Frederick), not on the part above."""
+    """True if the rate of the band applies to all taxable wages (Frederick), not to the part above."""
 
     def scaled_tax(self, taxable: int, column: str) -> int:
         """Return the local tax on ``taxable`` cents a year as exact cents times `RATE_SCALE`."""
@@ -31,10 +31,10 @@ class LocalSchedule(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Maryland:
-    """The same taxable wages bear the state's schedule and the local rate.
+    """The state's schedule and the local rate apply to the same taxable wages.
 
-    Both the guide's printed tables and the comptroller's online calculator are official, and differ: what is withheld
-    goes by the tables, and an explanation tells what the calculator gives.
+    Both the guide's printed tables and the comptroller's online calculator are official, and differ: withholding
+    follows the tables, and an explanation shows the calculator's result.
     """
 
     periods: Mapping[str, int]
@@ -51,7 +51,7 @@ class Maryland:
     state_tables: Mapping[str, BracketTable]
     counties: Mapping[str, LocalSchedule]
     unknown_county: LocalSchedule
-    """Where the county is not known, and for those who do not live in Maryland."""
+    """Used if the county isn't known, and for nonresidents of Maryland."""
 
     nonresident: LocalSchedule
     calculator: "Maryland | None" = None
@@ -109,8 +109,8 @@ def _flat(rate: int, columns: Mapping[str, str]) -> LocalSchedule:
 
 
 def _as_calculated(figures: RuleTable, printed: Maryland) -> Maryland:
-    """Return the calculator's reading: its ``standard_deduction`` and ``brackets`` by column, and the ``county`` rates
-    that differ from the printed tables.
+    """Return the calculator's version: its ``standard_deduction`` and ``brackets`` by column, and the ``county``
+    rates that differ from the printed tables.
     """
     brackets = figures.table("brackets")
     rates = figures.table("county")
@@ -134,7 +134,7 @@ def _as_calculated(figures: RuleTable, printed: Maryland) -> Maryland:
 def read(figures: RuleTable, periods: Mapping[str, int]) -> Maryland:
     """Compile the schedules; a county has ``rate``, or tables by column (``whole``: rates on the whole).
 
-    ``calculator`` holds what the comptroller's online calculator has instead.
+    ``calculator`` holds what differs in the comptroller's online calculator.
     """
     listed = figures.table("columns")
     columns = {status: listed.text(status) for status in listed}

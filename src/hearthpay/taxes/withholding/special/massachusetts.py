@@ -18,22 +18,22 @@ class Period(NamedTuple):
 
     per_exemption: int
     exemption_base: int
-    """Added once where any exemption is claimed."""
+    """Added once if any exemption is claimed."""
 
     head_of_household: int
     blindness: int
     low_pay: int
-    """Pay below which nothing is withheld where an exemption is claimed."""
+    """Pay below which nothing is withheld if an exemption is claimed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Massachusetts:
-    """One table with the surtax; head of household and blindness are amounts off the period's tax."""
+    """One table with the surtax; head of household and blindness reduce the period's tax."""
 
     periods: Mapping[str, int]
     amounts: Mapping[str, Period]
     contributions_most: int
-    """The most Social Security and Medicare of a year that is taken off the wages."""
+    """The most Social Security and Medicare of a year that is subtracted from the wages."""
 
     table: BracketTable
 

@@ -12,7 +12,7 @@ from hearthpay.taxes.withholding.annualized import UNITS, Annualized, read_colum
 
 @dataclass(frozen=True, slots=True)
 class Missouri:
-    """One bracket table for every status; a named amount takes the place of the formula."""
+    """One bracket table for every status; a requested amount replaces the formula."""
 
     formula: Annualized
     named_amount_field: str

@@ -16,7 +16,7 @@ DOLLAR = UNITS["dollar"]
 
 @dataclass(frozen=True, slots=True)
 class Montana:
-    """The printed tables yield cents; those are rounded to dollars, to the nearest or up."""
+    """The printed tables give cents; those are rounded to dollars, to the nearest or up."""
 
     tables: PerPeriod
     status_field: str
@@ -43,7 +43,7 @@ class Montana:
 
 
 def read(figures: RuleTable, periods: Mapping[str, int]) -> Montana:
-    """Compile the printed ``tables`` and the certificate entries that go before them."""
+    """Compile the printed ``tables`` and the certificate entries that take precedence over them."""
     status_field = figures.text("status_field")
     both_field = figures.text("both_spouses_work_field")
     both_status = figures.text("both_spouses_work_status")

@@ -1,4 +1,4 @@
-"""New Mexico's tables by pay period, with the single rate for the married who ask for it and a monthly floor."""
+"""New Mexico's tables by pay period, with the single rate for married employees who ask for it and a monthly floor."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,26 +12,26 @@ from hearthpay.taxes.withholding.per_period import PerPeriod, read_per_period
 
 @dataclass(frozen=True, slots=True)
 class NewMexico:
-    """The printed tables; a month's tax below the floor is not withheld."""
+    """The printed tables; a month's tax below the floor isn't withheld."""
 
     tables: PerPeriod
     status_field: str
     single_rate_field: str
     single_rate_status: str
-    """The status whose table an employee uses who asks for the single rate."""
+    """The status whose table is used for an employee who asks for the single rate."""
 
     monthly_floor: int
-    """Cents a month below which nothing is withheld, where one pay period covers the whole month or more."""
+    """Cents a month below which nothing is withheld, if one pay period covers the whole month or more."""
 
     months: int
-    """Pay periods a year up to which one pay period covers a month."""
+    """The most pay periods a year with which one pay period covers a month."""
 
     def withhold(self, pay: PeriodPay, certificate: StateCertificate, trace: Trace | None) -> int:
         """See `hearthpay.taxes.withholding.Method`."""
         if certificate[self.single_rate_field]:
             certificate = {**certificate, self.status_field: self.single_rate_status}
         tax = self.tables.withhold(pay, certificate, trace)
-        # With shorter periods only the month's total could tell, which one paycheck does not know.
+        # With shorter periods only the month's total could decide, which one paycheck doesn't know.
         if tax < self.monthly_floor and self.tables.periods[pay.frequency] <= self.months:
             if trace is not None:
                 trace.cents("below the month's floor, not withheld", tax)

@@ -14,7 +14,7 @@ from hearthpay.taxes.withholding.per_period import ANNUAL, PerPeriod, read_per_p
 
 @dataclass(frozen=True, slots=True)
 class NewYork:
-    """Method II below the top of its tables; above, one rate on the whole annual net (Method III)."""
+    """Method II below the top of its tables; above it, one rate on the whole annual net (Method III)."""
 
     method_two: PerPeriod
     top_rates: Mapping[str, tuple[tuple[int, int], ...]]

@@ -1,4 +1,4 @@
-"""North Dakota's two methods: by the Form W-4 of 2020 or later, and by one of 2019 or earlier."""
+"""North Dakota's two methods: for the Form W-4 of 2020 or later, and for that of 2019 or earlier."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from hearthpay.taxes.withholding.per_period import PerPeriod, read_per_period
 
 @dataclass(frozen=True, slots=True)
 class NorthDakota:
-    """The certificate says which Form W-4 is on file; each has tables of its own."""
+    """The certificate says which Form W-4 is on file; each has its own tables."""
 
     version_field: str
     old_version: str

@@ -1,4 +1,6 @@
-"""Oregon's withholding formulas: federal tax comes off the wages, whole dollars, a flat rate without a form."""
+"""Oregon's withholding formulas: federal tax is subtracted from the wages, whole dollars, a flat rate without
+a form.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,7 +30,7 @@ class FormulaRow(NamedTuple):
 
 
 class Ceiling(NamedTuple):
-    """The most federal tax that comes off annual wages of at least ``wages``, in cents."""
+    """The most federal tax that is subtracted from annual wages of at least ``wages``, in cents."""
 
     wages: int
     most: int
@@ -36,7 +38,7 @@ class Ceiling(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """The formulas of one group: employees with the single deduction, or with the married one."""
+    """The formulas for one group: employees with the single deduction, or with the married one."""
 
     deduction: int
     below: tuple[FormulaRow, ...]

@@ -15,7 +15,7 @@ from hearthpay.taxes.withholding import PeriodPay
 
 @dataclass(frozen=True, slots=True)
 class SouthCarolina:
-    """The annual table after personal allowances and the standard deduction; one rounding, at the end."""
+    """The annual table after personal allowances and the standard deduction, with one rounding at the end."""
 
     periods: Mapping[str, int]
     allowance: int
@@ -30,7 +30,8 @@ class SouthCarolina:
             raise TaxInputError("pay_frequency", f"South Carolina has no formula for {pay.frequency} pay")
         annual = pay.wages * periods
         allowances = int(certificate["allowances"] or 0)
-        # The deduction may end in a fraction of a cent, which the formula does not round: scaled cents throughout.
+        # The deduction may end in a fraction of a cent, which the formula doesn't round: scaled cents
+        # throughout.
         scaled = annual * RATE_SCALE
         if allowances:
             deduction = min(annual * self.deduction_rate, self.deduction_maximum * RATE_SCALE)

@@ -1,4 +1,4 @@
-"""West Virginia's percentage tables, with nothing withheld from who certified to be a nonresident."""
+"""West Virginia's percentage tables; nothing is withheld from certified nonresidents."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ from hearthpay.taxes.withholding.per_period import PerPeriod, read_per_period
 
 @dataclass(frozen=True, slots=True)
 class WestVirginia:
-    """The table of one or two earners, unless Form WV/IT-104NR frees the employee."""
+    """The table for one or two earners, unless Form WV/IT-104NR exempts the employee."""
 
     tables: PerPeriod
     exempt_field: str
-    """The flag of the certificate that frees the employee."""
+    """The certificate's flag that exempts the employee."""
 
     def withhold(self, pay: PeriodPay, certificate: StateCertificate, trace: Trace | None) -> int:
         """See `hearthpay.taxes.withholding.Method`."""

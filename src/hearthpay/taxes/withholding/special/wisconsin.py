@@ -16,7 +16,7 @@ from hearthpay.taxes.withholding.annualized import read_columns
 
 
 class SlidingDeduction(NamedTuple):
-    """The deduction of a status: cents a year, less ``rate`` (billionths) of the wages over ``phase_start``."""
+    """The deduction for a status: cents a year, less ``rate`` (billionths) of the wages over ``phase_start``."""
 
     maximum: int
     phase_start: int
@@ -30,7 +30,7 @@ class SlidingDeduction(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Wisconsin:
-    """Deduction and exemptions off the annual wages; one rounding, at the end."""
+    """Deduction and exemptions are subtracted from the annual wages, with one rounding at the end."""
 
     periods: Mapping[str, int]
     column_field: str

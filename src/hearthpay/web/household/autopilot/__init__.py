@@ -1,1 +1,1 @@
-"""The pages of Autopilot: who is enrolled, and everything that a member can do about it."""
+"""The Autopilot pages: who is enrolled, and every action a member can take."""

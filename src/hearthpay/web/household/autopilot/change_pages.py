@@ -1,4 +1,4 @@
-"""Changing what is enrolled from a period on, and agreeing anew to the debits of another bank account."""
+"""Changing an enrollment from a period on, and renewing the authorization for another bank account."""
 
 import datetime
 from itertools import islice
@@ -49,7 +49,7 @@ _CANNOT: Final = mark("Autopilot can't pay with these settings. Check the employ
 
 @household_page(router, "GET", "/autopilot/{enrollment_id}/change", permission=ENROLL_AUTOPILOT, fresh=True)
 async def edit_terms(at: HouseholdContext) -> Response:
-    """The terms as they are, and from which period on others may hold."""
+    """Show the current terms, and the periods from which others may hold."""
     return await _form(at, {})
 
 
@@ -92,13 +92,13 @@ async def change_terms(at: HouseholdContext) -> Response:
 
 @household_page(router, "GET", "/autopilot/{enrollment_id}/agree", permission=ENROLL_AUTOPILOT, fresh=True)
 async def confirm_terms(at: HouseholdContext) -> Response:
-    """The text of the authorization, to be agreed to for the account that is connected now."""
+    """Show the authorization's text, to be agreed to for the account that is connected now."""
     return await _agreement(at, {})
 
 
 @household_page(router, "POST", "/autopilot/{enrollment_id}/agree", permission=ENROLL_AUTOPILOT, fresh=True)
 async def agree(at: HouseholdContext) -> Response:
-    """Agree to the debits of the account that is connected now."""
+    """Authorize debits of the account that is connected now."""
     problems = problems_of_agreement(at)
     if problems:
         return await _agreement(at, problems)
@@ -117,7 +117,7 @@ async def _stages(session: AsyncSession, status: AutopilotStatus) -> tuple[Stage
 
 
 async def _starts(session: AsyncSession, status: AutopilotStatus) -> list[datetime.date]:
-    """Return the first days of the periods about which nothing is decided."""
+    """Return the first days of the undecided periods."""
     coming = periods_of(await _stages(session, status), status.enrollment.next_start)
     return [each.start for each in islice(coming, _SHOWN)]
 
@@ -125,7 +125,7 @@ async def _starts(session: AsyncSession, status: AutopilotStatus) -> list[dateti
 async def _fitting(
     session: AsyncSession, status: AutopilotStatus, wanted: datetime.date, frequency: PayFrequency
 ) -> list[datetime.date]:
-    """Return days, from the wanted one on, on which the schedule that holds then and the new begin a period."""
+    """Return days, from the requested one on, on which both the current schedule and the new one begin a period."""
     day = max(wanted, status.enrollment.next_start)
     return list(islice(common_starts(await _stages(session, status), frequency, day), _FITTING))
 

@@ -1,6 +1,6 @@
-"""Enrolling an employee: the terms first, then what they lead to, with the authorization that is agreed to.
+"""Enrolling an employee: first the terms, then their result with the authorization.
 
-The terms travel in the address, so that looking ahead changes nothing and the way back keeps what was typed.
+The terms are in the address, so that looking ahead changes nothing and going back keeps what was typed.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ _CANNOT: Final = mark("Autopilot may not pay this employee yet. Below you see wh
 
 @household_page(router, "GET", "/autopilot/enroll/{employee_id}", permission=ENROLL_AUTOPILOT, fresh=True)
 async def enroll_form(at: HouseholdContext) -> Response:
-    """What is to be paid and when; once that is told, what it leads to, and what is to be agreed to."""
+    """Show what to pay and when; once the terms are complete, their result and the authorization."""
     asked = dict(at.visitor.request.query_params)
     if "standard_hours" not in asked or "change" in asked:
         return await _terms(at, {}, asked)
@@ -73,7 +73,7 @@ async def enroll_employee(at: HouseholdContext) -> Response:
 
 
 def problems_of_agreement(at: HouseholdContext) -> dict[str, str]:
-    """Return what is wrong with the tick: it is not there, or it was for another text than holds now."""
+    """Return what is wrong with the checkbox: it is missing, or it was for another version of the text."""
     if not at.form.get("agree"):
         return {"agree": MUST_AGREE}
     if at.form.get("text_version") != STANDING_TEXT_VERSION:
@@ -82,7 +82,7 @@ def problems_of_agreement(at: HouseholdContext) -> dict[str, str]:
 
 
 def agreement_of(at: HouseholdContext) -> Agreement:
-    """Return that the visitor agrees, with the version of the text and the address he comes from."""
+    """Return the visitor's consent, with the version of the text and the IP address."""
     return Agreement(
         text_version=at.form["text_version"],
         address=at.visitor.visit.address,

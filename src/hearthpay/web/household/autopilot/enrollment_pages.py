@@ -1,4 +1,4 @@
-"""The page of one enrollment: how it stands, what comes and what it costs; pausing, resuming and ending it."""
+"""The page of one enrollment: its state, what comes next and what it costs; pausing, resuming and ending it."""
 
 from typing import Final
 
@@ -31,25 +31,25 @@ _CANNOT: Final = mark("Autopilot can't continue yet. See why below.")
 
 @household_page(router, "GET", "/autopilot/{enrollment_id}", permission=READ_AUTOPILOT)
 async def enrollment(at: HouseholdContext) -> Response:
-    """How the enrollment stands."""
+    """Show the state of the enrollment."""
     return await _page(at, {})
 
 
 @household_page(router, "POST", "/autopilot/{enrollment_id}/pause", permission=MANAGE_AUTOPILOT)
 async def pause(at: HouseholdContext) -> Response:
-    """Make nothing more; what is scheduled is still paid."""
+    """Pause: no further payrolls are generated; scheduled ones are still paid."""
     return await _managed(at, "pause")
 
 
 @household_page(router, "POST", "/autopilot/{enrollment_id}/resume", permission=MANAGE_AUTOPILOT)
 async def resume(at: HouseholdContext) -> Response:
-    """Go on with the first period that can still be sent."""
+    """Resume with the first period that can still be sent."""
     return await _managed(at, "resume")
 
 
 @household_page(router, "GET", "/autopilot/{enrollment_id}/stop", permission=MANAGE_AUTOPILOT)
 async def confirm_end(at: HouseholdContext) -> Response:
-    """What ends with it."""
+    """Ask for confirmation, and show what ends with the enrollment."""
     async with at.transaction() as session:
         status = await find_live(at, session)
     return at.show("autopilot/stop.html", {"autopilot_status": status})

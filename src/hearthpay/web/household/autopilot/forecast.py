@@ -1,6 +1,6 @@
-"""What Autopilot is going to do, shown before anybody agrees to it: the next paydays, and what one of them costs.
+"""What Autopilot will do, shown before anyone agrees to it: the next paydays, and the cost of one.
 
-The days come from the schedule's own functions, the amounts from the calculation by which payrolls are made.
+The days come from the schedule's own functions, the amounts from the same calculation that generates payrolls.
 """
 
 import datetime
@@ -22,7 +22,7 @@ from hearthpay.payroll.scheduling import NotPlanned
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a period comes to, in cents: paid out and set aside make the debit; the taxes are paid to the offices."""
+    """The cost of a period, in cents: net pay and set-asides make up the debit; the taxes are paid to the agencies."""
 
     net_pay: int
     set_aside: int
@@ -31,12 +31,12 @@ class Cost:
     employer_taxes: int
     total: int
     large: bool
-    """Whether it is above the limits for large payrolls, and has to be confirmed."""
+    """Whether it exceeds the limits for large payrolls and must be confirmed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """The next paydays with the first one's cost, or the reasons why there would be none."""
+    """The next paydays with the cost of the first, or the reasons why there are none."""
 
     coming: tuple[AutopilotPeriod, ...]
     reasons: tuple[Reason, ...]
@@ -51,7 +51,7 @@ async def forecast(
     *,
     direct_deposit_enabled: bool,
 ) -> Forecast:
-    """Return what enrolling an employee by these terms would lead to. Raises ValueError for terms without schedule."""
+    """Return the result of enrolling an employee with these terms. Raises ValueError for terms without a schedule."""
     stages = (Stage(terms.anchor, Schedule(terms.frequency, terms.anchor, terms.pay_days_after)),)
     first = first_still_sent(stages, terms.anchor, now)
     coming = preview(stages, first.start)
@@ -75,7 +75,7 @@ async def cost_of(
     period: AutopilotPeriod,
     now: datetime.datetime,
 ) -> Cost | Reason:
-    """Return what the period would cost as things stand, or why it cannot be reckoned; nothing is written."""
+    """Return what the period would cost now, or why that can't be calculated; writes nothing."""
     record = await estimate(session, planned(owner, employee_id, frequency, hours, period, now))
     if isinstance(record, NotPlanned):
         return reason_of_code(record.code)

@@ -1,4 +1,4 @@
-"""A payroll that Autopilot holds because it is out of the ordinary: why, and whether it is sent or let go."""
+"""A payroll that Autopilot holds because it is unusual: why, and approving or voiding it."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -32,12 +32,12 @@ _BECAME: Final = {
     "failed": mark("It could not be sent or paid: the payroll says why."),
     "voided": mark("It was voided: Autopilot does not pay this period."),
 }
-"""What became of a payroll that was held, by its period's outcome."""
+"""What became of a payroll on hold, by its period's outcome."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldPayroll:
-    """A held period with what it is measured against, in cents."""
+    """A period on hold with the amounts it is compared with, in cents."""
 
     period: DecidedPeriod
     employee: Employee
@@ -45,7 +45,7 @@ class HeldPayroll:
 
     @property
     def waits(self) -> bool:
-        """Whether it still waits for somebody's word."""
+        """Whether it still awaits approval."""
         return self.period.outcome == "scheduled" and self.period.confirmed_at is None
 
     @property
@@ -55,19 +55,19 @@ class HeldPayroll:
 
     @property
     def asked_above(self) -> int:
-        """The net pay above which somebody is asked."""
+        """The net pay above which approval is needed."""
         return self.enrolled_net * HIGHEST_PERCENT // 100
 
 
 @household_page(router, "GET", "/autopilot/held/{held_id}", permission=ENROLL_AUTOPILOT, fresh=True)
 async def held(at: HouseholdContext) -> Response:
-    """Why it is held, and what either answer leads to."""
+    """Show why it is on hold, and what approving or voiding does."""
     return await _page(at, {})
 
 
 @household_page(router, "POST", "/autopilot/held/{held_id}", permission=ENROLL_AUTOPILOT, fresh=True)
 async def answer_held(at: HouseholdContext) -> Response:
-    """Let it be sent, or void it: as long as it waits for that."""
+    """Approve or void it, as long as it awaits approval."""
     decision = at.form.get("decision")
     if decision not in ("approve", "let_go"):
         return await _page(at, {"": _CHOOSE})

@@ -1,4 +1,4 @@
-"""What happened to enrollments, in words, the newest first."""
+"""The history of enrollments in words, newest first."""
 
 from typing import Final
 

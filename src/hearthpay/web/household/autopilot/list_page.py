@@ -1,4 +1,4 @@
-"""The first page of Autopilot: whose payrolls wait for a word, who is enrolled, and who could be."""
+"""The Autopilot home page: payrolls that await approval, who is enrolled, and who could be."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -22,7 +22,7 @@ router: Final = APIRouter(include_in_schema=False)
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Somebody who is not enrolled, and what speaks against it."""
+    """An employee who isn't enrolled, and the reasons why not."""
 
     employee: Employee
     reasons: tuple[Reason, ...]
@@ -30,7 +30,7 @@ class Candidate:
 
 @household_page(router, "GET", "/autopilot", permission=READ_AUTOPILOT)
 async def autopilot(at: HouseholdContext) -> Response:
-    """Who is paid by Autopilot, when next, and what waits."""
+    """Show who is paid by Autopilot, when next, and what awaits approval."""
     async with at.transaction() as session:
         views = await list_autopilot(session, at.actor, at.clock, at.id)
         people = await session.scalars(

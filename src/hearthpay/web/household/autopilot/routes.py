@@ -13,4 +13,4 @@ from hearthpay.web.household.autopilot.list_page import router as everybody
 from hearthpay.web.household.autopilot.skip_pages import router as skip
 
 AUTOPILOT_ROUTERS: Final[tuple[APIRouter, ...]] = (everybody, history, enroll, held, one, skip, change)
-"""`/autopilot/history` comes before the page of one enrollment."""
+"""`/autopilot/history` precedes the page of one enrollment."""

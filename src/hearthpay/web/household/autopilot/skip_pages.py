@@ -1,4 +1,4 @@
-"""Skipping periods: chosen from those that come, each with the payroll that is voided by it."""
+"""Skipping upcoming periods, each shown with the payroll that it voids."""
 
 import datetime
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ _ANOTHER: Final = mark("The next pay period has changed. It's shown here. Nothin
 
 @dataclass(frozen=True, slots=True)
 class Coming:
-    """A period on the calendar; `payroll`: what is scheduled for it already and would be voided."""
+    """An upcoming period; `payroll`: the scheduled payroll that would be voided."""
 
     start: datetime.date
     end: datetime.date
@@ -44,13 +44,13 @@ class Coming:
 
 @household_page(router, "GET", "/autopilot/{enrollment_id}/skip", permission=MANAGE_AUTOPILOT)
 async def skip_form(at: HouseholdContext) -> Response:
-    """The periods that come, to choose from."""
+    """Show the upcoming periods to choose from."""
     return await _form(at, {})
 
 
 @household_page(router, "POST", "/autopilot/{enrollment_id}/skip", permission=MANAGE_AUTOPILOT)
 async def skip_periods(at: HouseholdContext) -> Response:
-    """Skip the next period, as the page has named it, or all that begin by a day."""
+    """Skip the next period, as named by the page, or all that begin by a day."""
     entries = Entries(at.form)
     through = _through(at, entries)
     start = _start(entries) if entries.text("what") == "next" else None
@@ -82,7 +82,7 @@ async def skip_periods(at: HouseholdContext) -> Response:
 
 
 def _start(entries: Entries) -> datetime.date | None:
-    """Return the first day of the period that the page named as the next; without one, `what` has the problem."""
+    """Return the first day of the period that the page named as next; without one, `what` has the problem."""
     start = entries.day("next_start")
     if start is None:
         entries.problems.pop("next_start", None)
@@ -91,7 +91,7 @@ def _start(entries: Entries) -> datetime.date | None:
 
 
 def _through(at: HouseholdContext, entries: Entries) -> datetime.date | None:
-    """Return the day through which is skipped; None for the next period alone, or where something is wrong."""
+    """Return the day through which to skip; None for the next period only, or if something is wrong."""
     chosen = entries.text("what")
     if chosen == "next":
         return None
@@ -125,7 +125,7 @@ async def _form(at: HouseholdContext, problems: dict[str, str]) -> Response:
 
 
 async def _coming(at: HouseholdContext, session: AsyncSession, status: AutopilotStatus) -> list[Coming]:
-    """Return what is scheduled and the periods after it, the earliest first."""
+    """Return what is scheduled and the periods after it, earliest first."""
     enrollment = status.enrollment
     stages = stages_of((await versions_of(session, [enrollment.id]))[enrollment.id])
     first = first_still_sent(stages, enrollment.next_start, at.clock.now())

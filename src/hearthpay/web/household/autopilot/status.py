@@ -1,4 +1,4 @@
-"""What the pages of Autopilot are about: an enrollment of this household, found by its id, and how it stands."""
+"""The subject of the Autopilot pages: an enrollment of this household, found by its id, and its state."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -20,7 +20,7 @@ from hearthpay.web.household.context import HouseholdContext
 
 @dataclass(frozen=True, slots=True)
 class AutopilotStatus:
-    """An enrollment as its pages show it. `waiting`: periods whose payrolls are scheduled and not sent."""
+    """An enrollment for its pages. `waiting`: periods whose payrolls are scheduled and unsent."""
 
     view: EnrollmentView
     employee: Employee
@@ -33,22 +33,22 @@ class AutopilotStatus:
 
     @property
     def live(self) -> bool:
-        """Whether it has not been ended."""
+        """Whether it hasn't ended."""
         return self.enrollment.status != "disabled"
 
     @property
     def held(self) -> tuple[DecidedPeriod, ...]:
-        """What waits for somebody's word."""
+        """The periods that await approval."""
         return tuple(each for each in self.waiting if each.held and each.confirmed_at is None)
 
     @property
     def path(self) -> str:
-        """Where its pages begin, below the household's address."""
+        """The path of its pages, relative to the household's address."""
         return f"/autopilot/{self.enrollment.id}"
 
 
 async def find_status(at: HouseholdContext, session: AsyncSession) -> AutopilotStatus:
-    """Return the enrollment that the address names. Raises `not_found` for one of another household."""
+    """Return the enrollment named in the path. Raises `not_found` for another household's."""
     wanted = id_in_path(at.visitor, "enrollment_id")
     here = select(Enrollment).where(Enrollment.id == wanted, Enrollment.employer_id == at.id)
     enrollment = await session.scalar(here)
@@ -61,7 +61,7 @@ async def find_status(at: HouseholdContext, session: AsyncSession) -> AutopilotS
 
 
 async def find_live(at: HouseholdContext, session: AsyncSession) -> AutopilotStatus:
-    """Return the enrollment that the address names. Raises as `find_status` does, and for one that has ended."""
+    """Return the enrollment named in the path. Raises as `find_status` does, and for an ended one."""
     status = await find_status(at, session)
     if not status.live:
         raise Refusal("not_found", "This enrollment has been ended.")
@@ -71,7 +71,7 @@ async def find_live(at: HouseholdContext, session: AsyncSession) -> AutopilotSta
 async def what_it_costs(
     at: HouseholdContext, session: AsyncSession, status: AutopilotStatus
 ) -> tuple[Cost | None, tuple[Reason, ...]]:
-    """Return what the next payday costs as things stand, and what speaks against paying it."""
+    """Return what the next payday costs now, and the reasons not to pay it."""
     reasons = await reasons_of(
         session, status.view, at.clock, direct_deposit_enabled=at.runtime.direct_deposit
     )
@@ -93,6 +93,6 @@ async def what_it_costs(
 
 
 def require_same(status: AutopilotStatus, enrollment_id: UUID) -> None:
-    """Raise `invalid_state` where a service changed another enrollment than the page is about: nothing is kept then."""
+    """Raise `invalid_state` if a service changed another enrollment than the page's: nothing is saved then."""
     if status.enrollment.id != enrollment_id:
         raise Refusal("invalid_state", "This enrollment has ended.")

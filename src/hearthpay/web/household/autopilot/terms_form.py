@@ -1,4 +1,4 @@
-"""The form about what is enrolled: hours, how often, from when, and the payday after each period."""
+"""The form for terms: hours, frequency, first period, and the payday after each period."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -36,7 +36,7 @@ def pay_day_choices(say: Say) -> tuple[tuple[str, str], ...]:
 
 
 def read_hours(entries: Entries) -> Decimal | None:
-    """Return the hours of each period; None where they are none, which the entries tell."""
+    """Return the hours of each period; None if they are invalid, which the form then shows."""
     hours = entries.amount("standard_hours")
     if entries.text("standard_hours") is None:
         entries.problems["standard_hours"] = _REQUIRED
@@ -47,7 +47,7 @@ def read_hours(entries: Entries) -> Decimal | None:
 
 
 def read_rhythm(entries: Entries) -> tuple[PayFrequency, int] | None:
-    """Return how often is paid and how many days after a period; None where that was not chosen."""
+    """Return the frequency and the number of days after a period; None if not chosen."""
     frequency, days = entries.text("frequency"), entries.number("pay_days_after")
     if frequency not in FREQUENCIES:
         entries.problems["frequency"] = _CHOOSE
@@ -59,7 +59,7 @@ def read_rhythm(entries: Entries) -> tuple[PayFrequency, int] | None:
 
 
 def read_terms(entries: Entries, clock: Clock) -> EnrolledTerms | None:
-    """Return what is to be enrolled; None where something is wrong, which the entries tell."""
+    """Return the terms to enroll; None if something is wrong, which the form then shows."""
     hours, anchor = read_hours(entries), entries.day("anchor_period_start")
     rhythm = read_rhythm(entries)
     if anchor is None:
@@ -80,7 +80,7 @@ def read_terms(entries: Entries, clock: Clock) -> EnrolledTerms | None:
 
 
 def has_too_many_hours(entries: Entries, hours: Decimal, period: AutopilotPeriod) -> bool:
-    """Return whether there are more hours than the period has, which the entries tell then."""
+    """Return whether there are more hours than the period has, which the form then shows."""
     try:
         refuse_hours(hours, period)
     except Refusal:
@@ -90,7 +90,7 @@ def has_too_many_hours(entries: Entries, hours: Decimal, period: AutopilotPeriod
 
 
 def form_values_of_terms(terms: EnrolledTerms) -> Mapping[str, str]:
-    """Return the terms as the form's fields hold them."""
+    """Return the terms as values of the form's fields."""
     return {
         "standard_hours": f"{terms.standard_hours:f}",
         "frequency": terms.frequency,

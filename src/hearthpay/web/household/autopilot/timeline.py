@@ -1,4 +1,4 @@
-"""The history of enrollments as sentences: what happened, when, and by which way somebody came."""
+"""The history of enrollments as sentences: what happened, when, and through which interface."""
 
 import datetime
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ _NOT_MADE: Final = mark("The period {start} to {end} could not be paid. {reasons
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One thing that happened, in words; `source` is said later."""
+    """One event in words; `source` is translated later."""
 
     at: datetime.datetime
     text: str
@@ -51,7 +51,7 @@ class Line:
 
 
 def lines_of(events: Sequence[AutopilotEvent], language: str) -> list[Line]:
-    """Return what happened in the words of a language, in the order of the events."""
+    """Return the events in the words of a language, in their order."""
     return [
         Line(
             each.at,
@@ -69,7 +69,7 @@ _SALARY: Final = mark("the salary")
 
 @dataclass(frozen=True, slots=True)
 class _EventText:
-    """Says sentences about the details of one event."""
+    """Translates sentences with the details of one event."""
 
     language: str
     details: Mapping[str, Any]
@@ -93,7 +93,7 @@ class _EventText:
         return self.say(sentence, **self.days(self.details, "period_start", "period_end"), **more)
 
     def count(self, sentence: str, name: str) -> str:
-        """Return the sentence with how many there are, after a blank; nothing where there are none."""
+        """Return the sentence with a count, after a space; nothing if the count is zero."""
         found = self.details.get(name) or ()
         return f" {self.say(sentence, count=len(found))}" if found else ""
 

@@ -1,4 +1,4 @@
-"""What Autopilot's states and reasons are called on its pages, and the way out of each reason."""
+"""The words for Autopilot's states and reasons on its pages, and the remedy for each reason."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,9 @@ from hearthpay.languages.catalogue import mark
 
 @dataclass(frozen=True, slots=True)
 class ReasonText:
-    """Why Autopilot may not pay, and what can be done about it; `way`, below the household's address, leads there."""
+    """Why Autopilot may not pay, and what can be done about it; `way` is the page for it, relative to the household's
+    address.
+    """
 
     why: str
     help: str
@@ -76,7 +78,7 @@ REASONS: Final[Mapping[Reason, ReasonText]] = {
     ),
 }
 FAILED: Final = mark("The payment failed; the page of the payroll tells why.")
-"""A reason of the payroll itself, which its own page tells."""
+"""A reason of the payroll itself, which its own page explains."""
 
 HELD: Final[Mapping[str, str]] = {
     "above_enrolled_net": mark("Net pay is more than 20% above the usual amount."),

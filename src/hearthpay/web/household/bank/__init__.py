@@ -1,4 +1,4 @@
-"""The household's money at the bank: its account, what it agreed to, what is on its way, and what is set aside."""
+"""The household's money at the bank: its account, its authorizations, payments in progress, and set-asides."""
 
 from typing import Final
 

@@ -52,13 +52,13 @@ async def connect(at: HouseholdContext) -> Response:
 
 @household_page(router, "GET", "/bank/disconnect", permission=MANAGE_ACCOUNTS, fresh=True)
 async def confirm_disconnect(at: HouseholdContext) -> Response:
-    """What it means to use the account no more."""
+    """Ask for confirmation, and show what disconnecting the account means."""
     return await _question(at)
 
 
 @household_page(router, "POST", "/bank/disconnect", permission=MANAGE_ACCOUNTS, fresh=True)
 async def disconnect_account(at: HouseholdContext) -> Response:
-    """Ends the account, and what was agreed to for it."""
+    """Disconnect the account and end its authorizations."""
     try:
         async with at.transaction() as session:
             account = await current_household_account(session, at.id)
@@ -73,7 +73,7 @@ async def disconnect_account(at: HouseholdContext) -> Response:
 
 
 def _read(form: Mapping[str, str]) -> AccountDetails:
-    """Return the account that was typed, by the rules of the portal's form. Raises FormError."""
+    """Return the account from the form, by the rules of the portal's form. Raises FormError."""
     problems: dict[str, str] = {}
     name = form.get("bank_name", "").strip()
     if len(name) > _LONGEST_NAME or not (name.isprintable() or not name):
@@ -88,7 +88,7 @@ def _read(form: Mapping[str, str]) -> AccountDetails:
 
 
 async def _form(at: HouseholdContext, problems: Mapping[str, str] | None = None) -> Response:
-    """Return the form; of what was typed only what is no number."""
+    """Return the form with what was typed, except numbers."""
     async with at.transaction() as session:
         account = await current_household_account(session, at.id)
     form_values = {}

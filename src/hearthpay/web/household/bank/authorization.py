@@ -1,4 +1,4 @@
-"""What the household agrees to: debits of its account for the payrolls it approves, and standing ones for Autopilot."""
+"""The household's authorizations: debits of its account for approved payrolls, and standing ones for Autopilot."""
 
 from typing import Final
 
@@ -26,13 +26,13 @@ _NO_ACCOUNT: Final = mark("Connect a bank account first.")
 
 @household_page(router, "GET", "/bank/authorization", permission=READ_PAYROLLS)
 async def authorization(at: HouseholdContext) -> Response:
-    """The text, how long it holds, and what was agreed to for Autopilot."""
+    """Show the text, how long it holds, and Autopilot's authorizations."""
     return await _page(at)
 
 
 @household_page(router, "POST", "/bank/authorization", permission=RUN_PAYROLL, fresh=True)
 async def agree(at: HouseholdContext) -> Response:
-    """Records that the household agreed, from now on."""
+    """Record that the household agreed, from now on."""
     if at.form.get("agreed") != "on":
         return await _page(at, {"agreed": _AGREE})
     try:
@@ -65,7 +65,7 @@ async def _page(at: HouseholdContext, problems: dict[str, str] | None = None) ->
 
 
 def _paragraphs(markdown: str) -> list[str]:
-    """Return the numbered sentences of the text; its title and version stand beside them."""
+    """Return the numbered sentences of the text; its title and version are shown next to them."""
     parts = [" ".join(part.split()) for part in markdown.split("\n\n")]
     numbered = " ".join(part for part in parts if part[:1].isdigit())
     found: list[str] = []

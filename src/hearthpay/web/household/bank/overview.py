@@ -1,4 +1,4 @@
-"""How the household stands with the bank, on one page."""
+"""The household's state at the bank, on one page."""
 
 from typing import Final
 
@@ -22,12 +22,12 @@ _BLOCKERS: Final = {
         "Bank files allow only the letters A to Z. Spell the employer's name without other characters."
     ),
 }
-"""What else keeps a household from direct deposit, by the service's code; the account's own state tells the rest."""
+"""Other obstacles to direct deposit, by the service's code; the account's own state covers the rest."""
 
 
 @household_page(router, "GET", "/bank", permission=READ_PAYROLLS)
 async def bank(at: HouseholdContext) -> Response:
-    """The account that wages are collected from, what is on its way, and what comes next."""
+    """Show the account that wages are collected from, payments in progress, and what comes next."""
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
         money = await read_household_money(

@@ -1,4 +1,4 @@
-"""What is set aside for employees: balances, each change of them, and paying out."""
+"""Employees' set-asides: balances, their changes, and payouts."""
 
 from decimal import Decimal, InvalidOperation
 from typing import Final
@@ -37,7 +37,7 @@ _MOST_MOVEMENTS: Final = 100
 
 @household_page(router, "GET", "/bank/set-asides", permission=READ_PAYROLLS)
 async def set_asides(at: HouseholdContext) -> Response:
-    """Who has how much."""
+    """List the balances."""
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
         accounts = await accounts_of_household(session, at.actor, employer)
@@ -46,13 +46,13 @@ async def set_asides(at: HouseholdContext) -> Response:
 
 @household_page(router, "GET", "/bank/set-asides/{employee_id}", permission=READ_PAYROLLS)
 async def set_aside(at: HouseholdContext) -> Response:
-    """One employee's balance, what changed it, and the form to pay out."""
+    """Show one employee's balance, its changes, and the payout form."""
     return await _page(at)
 
 
 @household_page(router, "POST", "/bank/set-asides/{employee_id}", permission=RUN_PAYROLL, fresh=True)
 async def pay_out(at: HouseholdContext) -> Response:
-    """Pays money out of the balance; the same form again pays nothing more."""
+    """Pay money out of the balance; sending the same form again pays nothing more."""
     try:
         amount, method = _amount(at.form.get("amount", "")), at.form.get("method", "")
         if method not in PAYMENT_METHODS:
@@ -70,7 +70,7 @@ async def pay_out(at: HouseholdContext) -> Response:
 
 
 def _problems(at: HouseholdContext, error: Refusal) -> dict[str, str]:
-    """Return what is in the way, beside its field; raises the error itself where it is about no field."""
+    """Return the problems by field; raises the error itself if it concerns no field."""
     if error.code == "direct_deposit_unavailable":
         return {"method": _NO_ACCOUNT}
     if error.code == "invalid_state" and isinstance(error.details, dict) and "available" in error.details:

@@ -1,4 +1,4 @@
-"""What the household must do, by when: the list, each item, what is done, and the link for calendar programmes."""
+"""The household's deadlines: the list, each item, what is done, and the link for calendar apps."""
 
 from typing import Final
 

@@ -16,7 +16,7 @@ router: Final = APIRouter(include_in_schema=False)
 
 @household_page(router, "GET", "/calendar/link", permission=KEEP_CALENDAR, fresh=True)
 async def link(at: HouseholdContext) -> Response:
-    """Whether there is a link, and what can be done about it."""
+    """Show whether there is a link, and the actions on it."""
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
         since = await link_in_force(session, at.actor, employer)
@@ -25,7 +25,7 @@ async def link(at: HouseholdContext) -> Response:
 
 @household_page(router, "POST", "/calendar/link", permission=KEEP_CALENDAR, fresh=True)
 async def make(at: HouseholdContext) -> Response:
-    """Makes a link, in the place of an earlier one, and shows it this once."""
+    """Create a link, replacing an earlier one, and show it this once."""
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
         token = await make_link(session, at.actor, at.clock, employer)

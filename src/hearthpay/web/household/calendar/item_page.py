@@ -1,4 +1,4 @@
-"""One thing that is to be done: what its amount is made of, the law behind it, and marking it as done."""
+"""One deadline: what its amount consists of, the law behind it, and marking it as done."""
 
 from fnmatch import fnmatchcase
 from typing import Final
@@ -31,7 +31,7 @@ _FUTURE: Final = mark("Enter today's date or an earlier one.")
 
 @household_page(router, "GET", "/calendar/{item_id}", permission=READ_CALENDAR)
 async def item(at: HouseholdContext) -> Response:
-    """What is to be done, and all that is known of it."""
+    """Show what is to be done, and everything known of it."""
     return await _page(at)
 
 
@@ -53,7 +53,7 @@ async def done(at: HouseholdContext) -> Response:
 
 @household_page(router, "POST", "/calendar/{item_id}/undo", permission=KEEP_CALENDAR)
 async def undo(at: HouseholdContext) -> Response:
-    """Takes it back that it was done."""
+    """Undo marking it as done."""
     async with at.transaction() as session:
         found = await _item(at, session)
         if found.done_on is not None:
@@ -63,7 +63,7 @@ async def undo(at: HouseholdContext) -> Response:
 
 
 async def _item(at: HouseholdContext, session: AsyncSession) -> CalendarItem:
-    """Return the item that the address names. Raises `not_found` for one that this household does not have."""
+    """Return the item named in the path. Raises `not_found` if this household doesn't have it."""
     wanted = id_in(at.visitor, "item_id")
     for each in await items_at(at, session):
         if each.uid == wanted:

@@ -1,4 +1,4 @@
-"""The next year of duties by month, what is overdue first, and what is done last."""
+"""The next year's deadlines by month, with overdue ones first and done ones last."""
 
 import datetime
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ _FEDERAL: Final = mark("Federal")
 
 @household_page(router, "GET", "/calendar", permission=READ_CALENDAR)
 async def calendar(at: HouseholdContext) -> Response:
-    """Everything that is due within a year; the address may name a state and an agency."""
+    """Show everything that is due within a year; the address may name a state and an agency."""
     today = at.clock.today()
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)

@@ -1,4 +1,4 @@
-"""The days that the calendar shows: what was due in the year before today, and what is due in the one after it."""
+"""The days that the calendar covers: a year before today and a year after it."""
 
 import datetime
 from typing import Final
@@ -11,17 +11,17 @@ from hearthpay.web.household.context import HouseholdContext
 
 _BACK: Final = datetime.timedelta(days=365)
 _FREE: Final = frozenset({"election", "notice"})
-"""What need not be done, or leaves nothing to be marked: it is never overdue."""
+"""What is optional, or leaves nothing to mark: it is never overdue."""
 
 
 async def items_at(at: HouseholdContext, session: AsyncSession) -> tuple[CalendarItem, ...]:
-    """Return what is due at the household from a year ago to a year from now."""
+    """Return the household's items from a year ago to a year from now."""
     today = at.clock.today()
     wanted = CalendarQuery(at.id, today - _BACK, today + _BACK)
     return (await read_calendar(session, at.actor, at.clock, wanted)).items
 
 
 def is_overdue(item: CalendarItem, today: datetime.date) -> bool:
-    """Return whether the day has passed and nobody said that it was done; of a payment, only where one was due."""
+    """Return whether the day has passed without the item being marked as done; for a payment, only if one was due."""
     nothing_to_pay = item.kind == "payment" and item.amount is not None and item.amount <= 0
     return item.done_on is None and item.due < today and item.kind not in _FREE and not nothing_to_pay

@@ -1,1 +1,1 @@
-"""Who works for the household."""
+"""The household's employees."""

@@ -1,4 +1,4 @@
-"""An employee's new bank account as her household sees it: an owner agrees, where an address was changed before."""
+"""An employee's new bank account for the household: an owner approves it if an address was changed before."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ router: Final = APIRouter(include_in_schema=False)
 
 @household_page(router, "GET", "/employees/{employee_id}/account", permission=GIVE_WORD, fresh=True)
 async def confirm_account_change(at: HouseholdContext) -> Response:
-    """The account that waits, and the question whether the employee has asked for it."""
+    """Show the pending account, and ask whether the employee requested it."""
     async with at.transaction() as session:
         record = await find_here(at, session)
         facts = {"employee": record, "change": await pending_change(session, record.id)}
@@ -36,7 +36,7 @@ async def agree(at: HouseholdContext) -> Response:
     router, "POST", "/employees/{employee_id}/account/refuse", permission=STOP_ACCOUNT_CHANGE, fresh=True
 )
 async def refuse(at: HouseholdContext) -> Response:
-    """Let the account go that waits; the employee is told."""
+    """Reject the pending account; the employee is notified."""
     people_context = at.visitor.people_context
     async with at.transaction() as session:
         record = await find_here(at, session)

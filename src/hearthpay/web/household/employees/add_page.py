@@ -30,7 +30,7 @@ async def add_form(at: HouseholdContext) -> Response:
 
 @household_page(router, "POST", "/employees/new", permission=CHANGE_EMPLOYEES)
 async def add_employee(at: HouseholdContext) -> Response:
-    """Add the person, and go on to what is withheld."""
+    """Add the employee, and continue with withholding."""
     entries = Entries(at.form)
     new = read_new(at, entries)
     if new is None:

@@ -1,4 +1,4 @@
-"""Changing what was told of an employee: the person and the job, the rate, and how the pay is handed over."""
+"""Changing an employee's details: profile and job, pay rate, and payment method."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -28,7 +28,7 @@ router: Final = APIRouter(include_in_schema=False)
 
 @household_page(router, "GET", "/employees/{employee_id}/change", permission=CHANGE_EMPLOYEES)
 async def change_form(at: HouseholdContext) -> Response:
-    """The form about the person and the job, as it stands."""
+    """Show the form for profile and job with the current values."""
     return await _person(at, {}, None)
 
 
@@ -55,7 +55,7 @@ async def change_employee(at: HouseholdContext) -> Response:
 
 @household_page(router, "GET", "/employees/{employee_id}/rate", permission=CHANGE_EMPLOYEES)
 async def rate_form(at: HouseholdContext) -> Response:
-    """The rate as it is, and the rates that there were."""
+    """Show the current rate and earlier rates."""
     return await _rate(at, {}, None)
 
 
@@ -91,7 +91,7 @@ async def method_form(at: HouseholdContext) -> Response:
 
 @household_page(router, "POST", "/employees/{employee_id}/method", permission=CHANGE_EMPLOYEES)
 async def change_method(at: HouseholdContext) -> Response:
-    """Hand the pay over another way from the next payroll on."""
+    """Change the payment method from the next payroll on."""
     entries = Entries(at.form)
     changes = entries.checked(EmployeeChanges, {"payment_method": entries.text("payment_method") or "?"})
     problems = entries.problems if changes is None else await _saved(at, changes.to_command())
@@ -114,7 +114,7 @@ async def _saved(at: HouseholdContext, changes: ChangeEmployee) -> dict[str, str
 
 
 def _pay_of(changes: ChangeEmployee) -> ChangeEmployee:
-    """Return the changes of the pay: what was left empty is taken out, and overtime follows the pay for an hour."""
+    """Return the changes of the pay: empty fields are cleared, and overtime follows the hourly pay."""
     return replace(
         changes,
         overtime_rate=None if changes.overtime_rate is UNCHANGED else changes.overtime_rate,
@@ -123,7 +123,7 @@ def _pay_of(changes: ChangeEmployee) -> ChangeEmployee:
 
 
 def _own_overtime_rate(employee: EmployeeDetail) -> Decimal | None:
-    """Return the rate for overtime where it does not follow the pay for an hour."""
+    """Return the overtime rate if it doesn't follow the hourly pay."""
     salary = employee.salary
     rate = regular_rate(
         PaidBy(
@@ -155,7 +155,7 @@ async def _person(
         "choices": CHOICES,
         "problems": problems,
         "form_values": held if form_values is None else form_values,
-        # What was typed was typed over what was shown then.
+        # The form was filled in based on what was shown then.
         "shown": digest_of(held) if form_values is None else form_values.get(SHOWN, ""),
     }
     return at.show("employees/change.html", facts, status=status if problems else 200)

@@ -1,4 +1,4 @@
-"""One employee: everything that was told, how far the numbers have come, and the ways to change it."""
+"""One employee: all details, the state of the numbers, and the ways to change them."""
 
 from typing import Final
 from uuid import UUID
@@ -28,7 +28,7 @@ router: Final = APIRouter(include_in_schema=False)
 
 @household_page(router, "GET", "/employees/{employee_id}", permission=READ_EMPLOYEES)
 async def employee(at: HouseholdContext) -> Response:
-    """What the books have of the person and the job."""
+    """Show the record of the person and the job."""
     async with at.transaction() as session:
         record = await find_here(at, session)
         found = await described(at, session, record)
@@ -55,12 +55,12 @@ async def employee(at: HouseholdContext) -> Response:
 
 
 def employee_in_path(at: HouseholdContext) -> UUID:
-    """Return the id of the employee that the address names. Raises `not_found` for what is none."""
+    """Return the employee id from the path. Raises `not_found` for an invalid one."""
     return id_in_path(at.visitor, "employee_id")
 
 
 async def find_here(at: HouseholdContext, session: AsyncSession) -> Employee:
-    """Return the employee that the address names. Raises `not_found` for one of another household."""
+    """Return the employee named in the path. Raises `not_found` for another household's."""
     found = await find_employee(session, at.actor, employee_in_path(at))
     if found.employer_id != at.id:
         raise Refusal("not_found", "We couldn't find that employee.")
@@ -68,7 +68,7 @@ async def find_here(at: HouseholdContext, session: AsyncSession) -> Employee:
 
 
 async def described(at: HouseholdContext, session: AsyncSession, record: Employee) -> EmployeeDetail:
-    """Return the employee as the API tells of one."""
+    """Return the employee as the API describes it."""
     onboarding = await onboarding_of(session, at.clock, [record])
     others = await other_records(session, [record])
     return detail_of(record, onboarding[record.id], map(other_record_warning, others.get(record.id, ())))

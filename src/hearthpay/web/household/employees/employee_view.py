@@ -1,6 +1,6 @@
-"""What a form was shown with: a digest of it travels in the form, and nothing is saved over what has changed since.
+"""Detecting stale forms: a form carries a digest of what it showed, and isn't saved over changes made since.
 
-It is no secret and no proof against anybody but a change meanwhile: by the employee, or in another window.
+The digest isn't secret and protects only against changes in the meantime: by the employee, or in another window.
 """
 
 import hashlib
@@ -21,11 +21,11 @@ _DIGITS: Final = 32
 
 
 def digest_of(*content: object) -> str:
-    """Return the digest of what a form shows: of anything that JSON can hold."""
+    """Return the digest of what a form shows: any JSON value."""
     told = json.dumps(content, sort_keys=True, default=str)
     return hashlib.sha256(told.encode()).hexdigest()[:_DIGITS]
 
 
 def is_stale(form: Mapping[str, str], now: str) -> bool:
-    """Return whether a form was shown with something else than what is there now."""
+    """Return whether the current values differ from those that the form showed."""
     return form.get(SHOWN) != now

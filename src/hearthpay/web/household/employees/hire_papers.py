@@ -1,4 +1,4 @@
-"""The papers of a hire: the work agreement and the notice of pay to be signed, and the new hire report."""
+"""The documents of a hire: the work agreement and the notice of pay to sign, and the new hire report."""
 
 from typing import Final
 from uuid import UUID
@@ -34,7 +34,7 @@ _NOT_THERE: Final = mark("Nothing found with this name.")
 
 @household_page(router, "GET", _AT, permission=OBTAIN_DOCUMENTS)
 async def hire_papers(at: HouseholdContext) -> Response:
-    """What is signed and reported at a hire."""
+    """Show what is signed and reported for a hire."""
     return await _page(at)
 
 
@@ -63,7 +63,7 @@ async def employment_paper(at: HouseholdContext) -> Response:
 
 @household_page(router, "POST", f"{_AT}/{{paper}}/sign", permission=SIGN_PAPERS)
 async def sign(at: HouseholdContext) -> Response:
-    """Signs, for the household, the version that the page showed."""
+    """Sign, for the household, the version that the page showed."""
     document_id = _document(at)
     try:
         async with at.transaction() as session:

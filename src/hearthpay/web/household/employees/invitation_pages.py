@@ -1,4 +1,4 @@
-"""Links by which an employee enters the numbers: those that were opened, sending another, and taking one back."""
+"""Links with which an employee enters the numbers: those sent, sending another, and withdrawing one."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -32,7 +32,7 @@ router: Final = APIRouter(include_in_schema=False)
 
 @dataclass(frozen=True, slots=True)
 class SentLink:
-    """A link that was just opened: shown this once. `reason` says why no email brings it, where none does."""
+    """A link that was just created: shown this once. `reason` says why it wasn't emailed, if so."""
 
     address: str
     emailed: bool
@@ -41,7 +41,7 @@ class SentLink:
 
 @household_page(router, "GET", "/employees/{employee_id}/invitations", permission=READ_EMPLOYEES)
 async def invitations(at: HouseholdContext) -> Response:
-    """What was asked of the employee, and what came of it."""
+    """Show the employee's links and their results."""
     return await _page(at, {}, None)
 
 
@@ -49,7 +49,7 @@ async def invitations(at: HouseholdContext) -> Response:
     router, "POST", "/employees/{employee_id}/invitations", permission=CHANGE_EMPLOYEES, fresh=True
 )
 async def send_invitation(at: HouseholdContext) -> Response:
-    """Open a link, and send it where there is an address and a mail server; it is shown in any case."""
+    """Create a link, and email it if there is an address and a mail server; it is shown in any case."""
     entries = Entries(at.form)
     wanted = _type(entries.text("type"))
     runtime = at.runtime
@@ -88,7 +88,7 @@ async def send_invitation(at: HouseholdContext) -> Response:
     router, "POST", "/employees/{employee_id}/invitations/{kind}/withdraw", permission=CHANGE_EMPLOYEES
 )
 async def withdraw(at: HouseholdContext) -> Response:
-    """Close the link that is open."""
+    """Close the open link."""
     wanted = _type(at.visitor.request.path_params["kind"])
     async with at.transaction() as session:
         record = await find_here(at, session)
@@ -124,7 +124,7 @@ async def _page(at: HouseholdContext, problems: dict[str, str], sent: SentLink |
 
 
 def _states(links: Sequence[Invitation], at: HouseholdContext) -> list[tuple[Invitation, str]]:
-    """Return the links with their states as of now: one whose time is over has expired, whoever has noticed."""
+    """Return the links with their current states: one past its time has expired, even if nobody has noticed."""
     now = at.clock.now()
     return [
         (each, "expired" if each.status == "pending" and each.expires_at <= now else each.status)

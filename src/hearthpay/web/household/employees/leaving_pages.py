@@ -1,4 +1,4 @@
-"""The end of an employment, and its taking up again."""
+"""Ending an employment, and resuming it."""
 
 from typing import Final
 
@@ -41,7 +41,7 @@ async def terminate(at: HouseholdContext) -> Response:
 
 @household_page(router, "GET", "/employees/{employee_id}/return", permission=CHANGE_EMPLOYEES)
 async def reinstate_form(at: HouseholdContext) -> Response:
-    """Whether it begins anew, or goes on as if it had never ended."""
+    """Ask whether the employment begins again, or continues as if it had never ended."""
     return await _form(at, "employees/return.html", {})
 
 

@@ -20,7 +20,7 @@ _SHOWN: Final = 50
 
 @household_page(router, "GET", "/employees", permission=READ_EMPLOYEES)
 async def employees(at: HouseholdContext) -> Response:
-    """Everybody, who has left as well, the newest first."""
+    """List all employees, including those who have left, newest first."""
     wanted = EmployeeQuery(employer_id=at.id, limit=_SHOWN).model_copy(
         update={"cursor": cursor_in(at.visitor)}
     )

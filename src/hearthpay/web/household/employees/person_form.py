@@ -1,4 +1,4 @@
-"""The form about a person and the job: read, checked as the API checks it, and shown again with what was entered."""
+"""The form for profile and job: read, checked as the API checks it, and shown again with what was entered."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -33,11 +33,11 @@ CHOICES: Final = {
     "languages": LANGUAGES,
     "states": tuple(sorted(STATES)),
 }
-"""What the form's lists have."""
+"""The options of the form's lists."""
 
 
 def read_new(at: HouseholdContext, entries: Entries) -> AddEmployee | None:
-    """Return who is to be added; None where something is wrong, which the entries tell."""
+    """Return the employee to add; None if something is wrong, which the form then shows."""
     values = _person(entries) | {"employer_id": at.id, "payment_method": entries.text("payment_method")}
     values |= pay_in(entries)
     found = entries.checked(NewEmployee, values)
@@ -45,7 +45,7 @@ def read_new(at: HouseholdContext, entries: Entries) -> AddEmployee | None:
 
 
 def read_changes(entries: Entries) -> ChangeEmployee | None:
-    """Return what is to change; a field that was emptied is taken out where the employee can be without it."""
+    """Return the changes; an emptied field is cleared if it is optional."""
     values = _person(entries)
     for name in ("first_name", "last_name", "start_date"):
         if values[name] is None:
@@ -63,7 +63,7 @@ def read_changes(entries: Entries) -> ChangeEmployee | None:
 
 
 def pay_in(entries: Entries) -> dict[str, object]:
-    """Return the pay as a request has it; tell where an hourly rate and a salary are mixed up."""
+    """Return the pay as in a request; reports a mix of hourly rate and salary."""
     pay_type = entries.text("pay_type") or "hourly"
     salary, pay_rate = entries.amount("salary"), entries.amount("pay_rate")
     if pay_type == "hourly" and salary is not None:
@@ -82,7 +82,7 @@ def pay_in(entries: Entries) -> dict[str, object]:
 
 
 def form_values_of(employee: EmployeeDetail) -> dict[str, str]:
-    """Return what the form holds before anything was typed."""
+    """Return the form's values before anything was typed."""
     address = employee.address
     held = {
         "first_name": employee.first_name,
@@ -116,7 +116,7 @@ def _person(entries: Entries) -> dict[str, object]:
 
 
 def address_in(entries: Entries) -> dict[str, str] | None:
-    """Return the address as a request has it; None where nothing of it but the state was filled in."""
+    """Return the address as in a request; None if nothing but the state was filled in."""
     typed = {name: entries.text(f"address_{name}") for name in _ADDRESS}
     filled = {name: value for name, value in typed.items() if value is not None}
     return filled if filled.keys() - {"state"} else None

@@ -1,4 +1,4 @@
-"""What another payroll paid the employee earlier in the year: entered once, so that caps and sums go on from it."""
+"""Earlier pay this year from another payroll: entered once, so that caps and sums continue from it."""
 
 from decimal import Decimal
 from typing import Final
@@ -32,13 +32,13 @@ _NO_LINES: Final = mark("Fill in at least one line.")
 
 @household_page(router, "GET", "/employees/{employee_id}/prior-wages", permission=READ_EMPLOYEES)
 async def prior_wages(at: HouseholdContext) -> Response:
-    """What was entered, and the form for more."""
+    """Show what was entered, and the form for more."""
     return await _page(at, {}, ())
 
 
 @household_page(router, "POST", "/employees/{employee_id}/prior-wages", permission=CHANGE_EMPLOYEES)
 async def enter(at: HouseholdContext) -> Response:
-    """Count them; what differs from the law is told."""
+    """Record the amounts; differences from the law are reported."""
     entries = Entries(at.form)
     async with at.transaction() as session:
         found = await described(at, session, await find_here(at, session))
@@ -70,7 +70,7 @@ async def enter(at: HouseholdContext) -> Response:
 
 
 def _line(entries: Entries, code: str) -> dict[str, object] | None:
-    """Return the line of a tax; None where nothing of it was filled in, or not all of it."""
+    """Return the line of a tax; None if it wasn't filled in completely."""
     name = f"line_{code}"
     parts: dict[str, Decimal | None] = {
         part: entries.amount(f"{name}_{part}") for part in ("subject_wages", "taxable_wages", "amount")
@@ -87,7 +87,7 @@ def _line(entries: Entries, code: str) -> dict[str, object] | None:
 
 
 def _lines(at: HouseholdContext, state: str) -> list[tuple[str, str]]:
-    """Return the taxes that a form asks for: the federal ones, and those of the state of work; by code and name."""
+    """Return the taxes that a form asks for, by code and name: the federal ones, and those of the work state."""
     law = jurisdiction_on(state, at.clock.today())
     names = [(code, at.say(name)) for code, name in _FEDERAL]
     return names + [(tax.code, tax.name) for tax in law.taxes]

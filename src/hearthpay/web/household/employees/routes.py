@@ -29,4 +29,4 @@ EMPLOYEE_ROUTERS: Final[tuple[APIRouter, ...]] = (
     set_aside,
     prior,
 )
-"""`/employees/new` comes before the page of one employee."""
+"""`/employees/new` precedes the page of one employee."""

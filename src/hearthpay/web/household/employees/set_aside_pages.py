@@ -1,4 +1,4 @@
-"""What an employee wants to have set aside from each paycheck: a share, an amount, or nothing."""
+"""An employee's set-aside from each paycheck: a share, an amount, or nothing."""
 
 from typing import Final
 
@@ -33,7 +33,7 @@ _KINDS: Final = {
 
 @household_page(router, "GET", "/employees/{employee_id}/set-aside", permission=RUN_PAYROLL)
 async def rule_form(at: HouseholdContext) -> Response:
-    """The rule as it stands, and what was set aside."""
+    """Show the current rule, and what was set aside."""
     return await _form(at, {})
 
 
@@ -94,7 +94,7 @@ async def _form(at: HouseholdContext, problems: dict[str, str], *, stale: bool =
         "movements": movements,
         "kinds": _KINDS,
         "held": held,
-        # What was typed was typed over what was shown then.
+        # The form was filled in based on what was shown then.
         "shown": form_values.get(SHOWN, digest_of(held)),
         "problems": problems,
         "form_values": form_values,

@@ -1,4 +1,4 @@
-"""The form about what is withheld: what it shows of a record, and what of the record was changed on it."""
+"""The withholding form: the values it shows, and the changes made on it."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from hearthpay.web.household.employees.words import ENTRY_NAMES
 from hearthpay.web.household.form_parsing import Entries
 
 AGREED: Final = "elected"
-"""Whether both agreed on the state's withholding; untold, it goes with the federal one."""
+"""Whether both agreed on state withholding; by default it follows the federal choice."""
 
 SEVERAL: Final = "several"
-"""Stands for all places in force together, which a list of single ones has no entry for."""
+"""Stands for all current places together, which a list of single ones has no option for."""
 
 _BY_AGREEMENT: Final = frozenset({"voluntary", "follows_federal"})
 _RECIPROCITY: Final = "reciprocity_certificate_on_file"
@@ -40,14 +40,14 @@ _OF_NEW_FORMS: Final[dict[str, object]] = {
     "other_income": Decimal(0),
     "deductions": Decimal(0),
 }
-"""What the page shows of entries that a form of 2019 or earlier does not have: nothing, whatever is on record."""
+"""What the page shows for entries that a form of 2019 or earlier doesn't have: nothing, whatever is on record."""
 
 _STATUS_OF_NEW_FORM: Final = mark("Choose one for the new Form W-4.")
 
 
 @dataclass(frozen=True, slots=True)
 class CertificateQuestion:
-    """An entry of the state's certificate as the form asks for it; `value` is what stands there now."""
+    """An entry of the state's certificate as the form asks for it; `value` is the current one."""
 
     name: str
     kind: str
@@ -59,24 +59,26 @@ class CertificateQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
-    """What a record says about withholding, as the form shows it."""
+    """A record's withholding settings, for the form."""
 
     employee: EmployeeDetail
     law: Jurisdiction
     state_entries: Mapping[str, CertificateEntry]
-    """The state's certificate as it was told, choices by the names of its form."""
+    """The entries of the state's certificate, choices by the names on its form."""
 
     places: tuple[str, ...] | None
-    """The places whose tax is withheld; None where the engine refuses what is on record."""
+    """The places whose tax is withheld; None if the engine refuses what is on record."""
 
     federal_told: bool
-    """Whether anything was told of Form W-4: else the law's assumption stands."""
+    """Whether a Form W-4 is on file; otherwise the law's default applies."""
 
     digest: str
 
     @classmethod
     def of(cls, record: Employee, employee: EmployeeDetail, on: datetime.date) -> Withheld:
-        """Return it for a record, and the same as the API tells of it. Raises `TaxInputError` where there is no law."""
+        """Return the settings of a record, from the API's description of it. Raises `TaxInputError` if there are no
+        rules.
+        """
         state = employee.work_state
         return cls(
             employee,
@@ -106,12 +108,12 @@ class Withheld:
 
     @property
     def place(self) -> str:
-        """The code of the place whose tax is withheld, nothing, or `SEVERAL`."""
+        """The code of the place whose tax is withheld, an empty text, or `SEVERAL`."""
         places = self.places or ()
         return SEVERAL if len(places) > 1 else "".join(places)
 
     def place_names(self) -> dict[str, str]:
-        """Return the names of all places that have a tax of their own, by their codes."""
+        """Return the names of all places with a tax of their own, by code."""
         return {each.code: each.name for each in self.law.localities}
 
     def place_options(self) -> list[tuple[str, str]]:
@@ -125,13 +127,13 @@ class Withheld:
         return options
 
     def names_in_force(self) -> list[str]:
-        """Return the names of the places whose tax is withheld; those on record where that cannot be told."""
+        """Return the names of the places whose tax is withheld; if that can't be determined, those on record."""
         names = self.place_names()
         codes = self.employee.localities if self.places is None else self.places
         return [names.get(code, code) for code in codes]
 
     def asked(self) -> list[CertificateEntryItem]:
-        """Return the entries that the form asks for: not those that the choice of a place or the law answers."""
+        """Return the entries that the form asks for: not those decided by the choice of a place or the law."""
         certificate = self.law.certificate
         if certificate is None:
             return []
@@ -143,7 +145,7 @@ class Withheld:
         return [entry for entry in certificate.entries if entry.name not in answered]
 
     def questions(self, at: HouseholdContext) -> list[CertificateQuestion]:
-        """Return what the form asks of the state's certificate, in the reader's words."""
+        """Return the form's questions of the state's certificate, in the reader's words."""
         questions = []
         for entry in self.asked():
             told = self.state_entries.get(entry.name, entry.default)
@@ -168,7 +170,7 @@ class Withheld:
         return questions
 
     def changes(self, entries: Entries) -> ChangeEmployee | None:
-        """Return what was changed on the form, and nothing else; None for what is wrong, which the entries tell."""
+        """Return what was changed on the form, and nothing else; None for what is wrong, which the form then shows."""
         residence = entries.text("residence_state")
         values = {
             "residence_state": None if residence == self.employee.residence_state else residence,
@@ -183,7 +185,7 @@ class Withheld:
     def _federal_changes(self, entries: Entries) -> dict[str, object]:
         """Return the entries of Form W-4 that differ.
 
-        A new form ends one of 2019 or earlier; that both agree, or no longer do, is no new form.
+        A new form replaces one of 2019 or earlier; a changed agreement on withholding alone isn't a new form.
         """
         federal = self.employee.federal_withholding
         elected = entries.text("federal_elected")
@@ -204,11 +206,11 @@ class Withheld:
                 entries.problems.setdefault("federal_filing_status", _STATUS_OF_NEW_FORM)
         typed["elected"] = federal.elected if elected is None else elected == "yes"
         changed = {name: value for name, value in typed.items() if value != getattr(federal, name)}
-        # That both agreed is recorded as soon as it was told, though the law would assume it.
+        # An agreement is recorded once it was given, even if the law would assume it.
         return changed if self.federal_told else {"elected": typed["elected"]} | changed
 
     def _state_changes(self, entries: Entries) -> dict[str, object]:
-        """Return the entries of the state's certificate that mean something else; one that was emptied is None."""
+        """Return the entries of the state's certificate whose meaning changed; an emptied one is None."""
         changed: dict[str, object] = {}
         for entry in self.asked():
             name = f"state_{entry.name}"
@@ -230,7 +232,7 @@ class Withheld:
         return changed
 
     def _with_place(self, entries: Entries, command: ChangeEmployee) -> ChangeEmployee:
-        """Return the changes with the place that was chosen, which takes the place of all by which one was before."""
+        """Return the changes with the chosen place, which replaces all earlier ones."""
         chosen = entries.text("locality") or ""
         if not entries.has("locality") or (chosen == self.place and self.places is not None):
             return command
@@ -243,7 +245,7 @@ class Withheld:
 
 
 def _meant(entry: CertificateEntryItem, value: object) -> object:
-    """Return what an entry means: left out, what the law assumes."""
+    """Return the meaning of an entry; if left out, the law's default."""
     found = entry.default if value is None else value
     match entry.type:
         case "flag" if entry.name != AGREED:
@@ -255,7 +257,7 @@ def _meant(entry: CertificateEntryItem, value: object) -> object:
 
 
 def _choice_name(value: str, others: list[str]) -> str:
-    """Return what to call a choice: "County 04: Baltimore City" is found by its name, a code by what it stands for."""
+    """Return the name of a choice: "County 04: Baltimore City" by its name, a code by its meaning."""
     words = value.replace("_", " ")
     named = [other for other in others if not other.isupper() and not other.isdigit()]
     if len(value) <= 2 and named:

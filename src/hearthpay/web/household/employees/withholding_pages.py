@@ -1,4 +1,4 @@
-"""What is withheld from pay: Form W-4, the state's certificate as the rulebook has it, and local taxes."""
+"""Withholding from pay: Form W-4, the state's certificate according to the rulebook, and local taxes."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -24,13 +24,15 @@ router: Final = APIRouter(include_in_schema=False)
 
 @household_page(router, "GET", "/employees/{employee_id}/withholding", permission=CHANGE_EMPLOYEES)
 async def withholding_page(at: HouseholdContext) -> Response:
-    """The certificates as they stand."""
+    """Show the certificates as they are."""
     return await _form(at, {}, {})
 
 
 @household_page(router, "POST", "/employees/{employee_id}/withholding", permission=CHANGE_EMPLOYEES)
 async def change_withholding(at: HouseholdContext) -> Response:
-    """Save what was changed of the certificates, and where the employee lives; nothing over what changed meanwhile."""
+    """Save the changes of the certificates and of the employee's residence, but not over other changes made in the
+    meantime.
+    """
     entries = Entries(at.form)
     try:
         async with at.transaction() as session:
@@ -69,7 +71,7 @@ async def _form(
         "questions": found.questions(at),
         "place": found.place,
         "places": found.place_options(),
-        # What was typed was typed over what was shown then.
+        # The form was filled in based on what was shown then.
         "shown": form_values.get(SHOWN, found.digest),
         "states": tuple(sorted(STATES)),
         "filing_statuses": FILING_STATUSES,

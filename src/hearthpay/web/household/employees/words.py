@@ -1,4 +1,4 @@
-"""What the settings of an employee are called on pages, and what a person should know to choose among them."""
+"""The names of an employee's settings on pages, and the help text for choosing among them."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -68,4 +68,4 @@ ENTRY_NAMES: Final[Mapping[str, str]] = {
     "estimated_deduction_allowances": mark("Allowances for estimated deductions"),
     "filing_status": mark("Filing status"),
 }
-"""The entries that several states' forms have; others are called as the form calls them."""
+"""Entries that several states' forms share; others have the name on their form."""

@@ -1,1 +1,1 @@
-"""Payrolls of the household: drafting and running one, what became of each, and the list of them."""
+"""Payrolls of the household: drafting and running one, its progress, and the list of them."""

@@ -1,6 +1,6 @@
-"""What can be done about a payroll: void it, settle a deposit that cannot leave, authorize its debit anew.
+"""Actions on a payroll: void it, settle a deposit that can't be sent, renew the authorization of its debit.
 
-Each is a question first, which says what will happen, and then the deed.
+Each first asks for confirmation, saying what will happen.
 """
 
 from __future__ import annotations
@@ -65,13 +65,13 @@ _CANNOT: Final = mark("This can no longer be done: the payroll has moved on.")
 
 @household_page(router, "GET", "/payrolls/{payroll_id}/void", permission=RUN_PAYROLL)
 async def confirm_void(at: HouseholdContext) -> Response:
-    """The question whether to void, and what that undoes."""
+    """Ask whether to void, and show what that reverses."""
     return await _void_page(at)
 
 
 @household_page(router, "POST", "/payrolls/{payroll_id}/void", permission=RUN_PAYROLL)
 async def void(at: HouseholdContext) -> Response:
-    """Void the payroll; one that is voided already stays so."""
+    """Void the payroll; a voided one stays voided."""
     reason = " ".join(at.form.get("reason", "").split())
     if len(reason) > _LONGEST_REASON or not reason.isprintable():
         return await _void_page(at, {"reason": _TOO_LONG}, 400)
@@ -87,13 +87,13 @@ async def void(at: HouseholdContext) -> Response:
 
 @household_page(router, "GET", "/payrolls/{payroll_id}/deposits/{employee_id}", permission=RUN_PAYROLL)
 async def confirm_deposit(at: HouseholdContext) -> Response:
-    """The ways out for a deposit that cannot leave, with what each means."""
+    """Show the remedies for a deposit that can't be sent, and what each means."""
     return await _deposit_page(at)
 
 
 @household_page(router, "POST", "/payrolls/{payroll_id}/deposits/{employee_id}", permission=RUN_PAYROLL)
 async def resolve_deposit(at: HouseholdContext) -> Response:
-    """Do so about the deposit; the same again changes nothing."""
+    """Apply the remedy to the deposit; repeating it changes nothing."""
     wanted = at.form.get("action", "")
     if wanted not in get_args(RemedyAction):
         return await _deposit_page(at, {"action": _CHOOSE}, 400)
@@ -118,13 +118,13 @@ async def resolve_deposit(at: HouseholdContext) -> Response:
 
 @household_page(router, "GET", "/payrolls/{payroll_id}/authorize", permission=RUN_PAYROLL, fresh=True)
 async def confirm_authorization(at: HouseholdContext) -> Response:
-    """The text of the authorization, for the debit that waits for it."""
+    """Show the authorization's text, for the debit that depends on it."""
     return await _authorize_page(at)
 
 
 @household_page(router, "POST", "/payrolls/{payroll_id}/authorize", permission=RUN_PAYROLL, fresh=True)
 async def authorize_debit(at: HouseholdContext) -> Response:
-    """Authorize debits of the household's account for the next 30 days; what waits for it goes by itself."""
+    """Authorize debits of the household's account for the next 30 days; pending debits then go out by themselves."""
     if at.form.get("agree") != "on":
         return await _authorize_page(at, {"agree": _TICK}, 400)
     async with at.transaction() as session:

@@ -59,7 +59,7 @@ from hearthpay.wire.paging import Page
 router: Final = APIRouter(include_in_schema=False)
 
 MOST_PEOPLE: Final = 50
-"""How many people one form has room for: a form has at most some hundreds of fields."""
+"""The most employees in one form: a form has at most a few hundred fields."""
 
 KIND_NAMES: Final[Mapping[RunKind, str]] = {
     "hours": mark("Hours"),
@@ -103,7 +103,7 @@ async def new(at: HouseholdContext) -> Response:
 
 @household_page(router, "GET", "/payrolls/drafts/{draft_id}/change", permission=RUN_PAYROLL)
 async def change(at: HouseholdContext) -> Response:
-    """The form with what was typed before."""
+    """Show the form with what was typed before."""
     async with at.transaction() as session:
         draft = await find_draft(session, at.actor, id_in_path(at.visitor, "draft_id"))
         people = await _people(session, at)
@@ -117,7 +117,7 @@ async def change(at: HouseholdContext) -> Response:
 
 @household_page(router, "POST", "/payrolls/drafts/{draft_id}", permission=RUN_PAYROLL)
 async def save(at: HouseholdContext) -> Response:
-    """Keep what was typed, and show what it comes to."""
+    """Save what was typed, and show the resulting amounts."""
     draft_id, asked = id_in_path(at.visitor, "draft_id"), at.form.get("kind", "hours")
     kind: RunKind = next((each for each in KINDS if each == asked), "hours")
     async with at.transaction() as session:
@@ -136,7 +136,7 @@ async def save(at: HouseholdContext) -> Response:
 
 @household_page(router, "GET", "/payrolls/drafts/{draft_id}", permission=READ_PAYROLLS)
 async def look(at: HouseholdContext) -> Response:
-    """What the draft comes to, line by line, and what has to be confirmed."""
+    """Show the draft's amounts, line by line, and what has to be confirmed."""
     draft_id = id_in_path(at.visitor, "draft_id")
     async with at.transaction() as session:
         review = await review_draft(
@@ -185,7 +185,7 @@ def _approval(at: HouseholdContext) -> DraftApproval:
 
 @household_page(router, "GET", "/payrolls/drafts/{draft_id}/drop", permission=RUN_PAYROLL)
 async def confirm_drop(at: HouseholdContext) -> Response:
-    """The question whether the draft is to go."""
+    """Ask whether to delete the draft."""
     async with at.transaction() as session:
         draft = await find_draft(session, at.actor, id_in_path(at.visitor, "draft_id"))
     return at.show("payroll_drop.html", {"draft": draft}) if draft.open else _expired(at, draft)
@@ -193,7 +193,7 @@ async def confirm_drop(at: HouseholdContext) -> Response:
 
 @household_page(router, "POST", "/payrolls/drafts/{draft_id}/drop", permission=RUN_PAYROLL)
 async def drop(at: HouseholdContext) -> Response:
-    """Drop the draft: nothing of it was ever paid."""
+    """Delete the draft: nothing of it was ever paid."""
     async with at.transaction() as session:
         draft = await drop_draft(session, at.actor, at.clock, id_in_path(at.visitor, "draft_id"))
     return _expired(at, draft)
@@ -201,7 +201,7 @@ async def drop(at: HouseholdContext) -> Response:
 
 @asynccontextmanager
 async def _as_refusals() -> AsyncIterator[None]:
-    """Say what the tax engine refuses as everything else is refused."""
+    """Turn the tax engine's errors into refusals."""
     try:
         yield
     except TaxInputError as error:
@@ -216,7 +216,7 @@ async def _people(session: AsyncSession, at: HouseholdContext) -> Sequence[Emplo
 
 
 async def _last_period(session: AsyncSession, at: HouseholdContext) -> Any:
-    """Return the statement for the last day and the frequency of the last period that stands."""
+    """Return the statement for the last day and the frequency of the last standing period."""
     wanted = (await query_payrolls(session, at.actor, PayrollQuery(employer_id=at.id))).subquery()
     return (
         select(wanted.c.period_end, wanted.c.pay_frequency)
@@ -233,7 +233,7 @@ def _usual_method(person: Employee, kind: RunKind) -> str:
 
 
 async def _problems_of(at: HouseholdContext, order: Order) -> dict[str, str]:
-    """Return what the services find wrong with a field; whatever else keeps it is told beside the amounts."""
+    """Return the services' problems with fields; other obstacles are shown next to the amounts."""
     try:
         async with _as_refusals(), at.transaction() as session:
             await preview_payroll(
@@ -248,7 +248,7 @@ async def _problems_of(at: HouseholdContext, order: Order) -> dict[str, str]:
 
 
 def _expired(at: HouseholdContext, draft: Draft) -> Response:
-    """Lead to what became of a draft."""
+    """Redirect to what became of a draft."""
     return at.go("/payrolls" if draft.payroll_id is None else f"/payrolls/{draft.payroll_id}")
 
 

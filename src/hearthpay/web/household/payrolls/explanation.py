@@ -1,4 +1,4 @@
-"""Why a line of a paycheck is what it is: the steps that led to it, and the law behind them with its source."""
+"""Why a line of a paycheck is what it is: the steps behind it, and the law with its source."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _YES_OR_NO: Final = {"True": mark("yes"), "False": mark("no")}
 
 @dataclass(frozen=True, slots=True)
 class ExplainedStep:
-    """One step in the reader's words; `foreign`: it could only be told in English."""
+    """One step in the reader's words; `foreign`: it is available in English only."""
 
     label: str
     value: str
@@ -31,7 +31,7 @@ class ExplainedStep:
 
 @dataclass(frozen=True, slots=True)
 class LineReason:
-    """How one line came about."""
+    """The explanation of one line."""
 
     name: str
     steps: tuple[ExplainedStep, ...]
@@ -40,12 +40,12 @@ class LineReason:
 
 
 def why_of(say: Say, language: str, paycheck: PaycheckRow) -> Mapping[str, LineReason]:
-    """Return it for each line of a paycheck that was explained, by the line's code."""
+    """Return the explanation of each explained line of a paycheck, by code."""
     names = {line.code: line_name(line.code, line.name, language) for line in paycheck.lines}
     return {
         each.code: LineReason(
             names[each.code],
-            tuple(_paragraphs(say, language, step) for step in each.steps),
+            tuple(_explained_step(say, language, step) for step in each.steps),
             each.sources,
             each.note,
         )
@@ -65,7 +65,7 @@ def laws_of(code: str, tax_year: int, state: str) -> tuple[Law, ...]:
     return ()
 
 
-def _paragraphs(say: Say, language: str, step: Step) -> ExplainedStep:
+def _explained_step(say: Say, language: str, step: Step) -> ExplainedStep:
     known = step.label in STEPS
     return ExplainedStep(
         say(step.label) if known else step.label, _value(say, step), language != "en" and not known

@@ -1,4 +1,4 @@
-"""The list of the household's payrolls: drafts on top, filters, what they come to, and the same as a file."""
+"""The list of the household's payrolls: drafts first, filters, totals, and the same as a file."""
 
 from __future__ import annotations
 
@@ -55,20 +55,20 @@ _LAST_YEAR: Final = 2100
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What the address asks for, as far as there is such a thing, and what the form shows of it."""
+    """The filter from the query, as far as it is valid, and what the form shows of it."""
 
     wanted: PayrollQuery
     form_values: Mapping[str, str]
 
     @property
     def query(self) -> str:
-        """The address's own query, without the page."""
+        """The filter as a query, without the page."""
         return urlencode(self.form_values)
 
 
 @household_page(router, "GET", "/payrolls", permission=READ_PAYROLLS)
 async def payrolls(at: HouseholdContext) -> Response:
-    """Drafts first, then payrolls, the newest first, and what all that are asked for come to."""
+    """List drafts, then payrolls, newest first, and the totals of the selection."""
     asked = _filter_of(at)
     wanted = replace(asked.wanted, cursor=cursor_in(at.visitor))
     async with at.transaction() as session:
@@ -97,7 +97,7 @@ async def payrolls(at: HouseholdContext) -> Response:
 
 @household_page(router, "GET", "/payrolls/download", permission=READ_PAYROLLS)
 async def download(at: HouseholdContext) -> Response:
-    """The payrolls that are asked for, of all pages, as CSV."""
+    """Download the selected payrolls, of all pages, as CSV."""
     asked = _filter_of(at)
     async with at.transaction() as session:
         found, paid = await payrolls_for_a_file(session, at.actor, asked.wanted)
@@ -131,7 +131,7 @@ def _row(payroll: Payroll, paid: PaidIn) -> tuple[Cell, ...]:
 
 
 def _filter_of(at: HouseholdContext) -> Filter:
-    """Return what is asked for; what is not understood asks for nothing."""
+    """Return the filter; invalid parts are ignored."""
     query = at.visitor.request.query_params
     status, method = query.get("status", ""), query.get("method", "")
     since, until = day_in(at.visitor, "from"), day_in(at.visitor, "to")

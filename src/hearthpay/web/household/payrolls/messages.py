@@ -1,4 +1,4 @@
-"""What payrolls say besides their figures, and why one is refused: by code, in the reader's language."""
+"""Messages of payrolls besides their figures, and reasons for refusing one: by code, in the reader's language."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ ON_PAGES: Final[Mapping[MessageCode, str]] = {
         "addition."
     ),
 }
-"""Messages that a page says in other words than the API; the others it says in the API's."""
+"""Messages with other words on pages than in the API; the others use the API's."""
 
 _ROUNDED: Final = {
     "regular_hours": mark("{asked} regular hours were rounded to {paid}."),
@@ -146,7 +146,7 @@ _REFUSED: Final[Mapping[str, str]] = {
     "confirmation_required": mark("Nothing was sent. Confirm the items marked below."),
     "too_many_employees": mark("Your plan does not allow so many people in one payroll."),
 }
-"""What a person is told when a payroll cannot be run, by code; its gaps are what the refusal tells."""
+"""What a person reads if a payroll can't be run, by code; the placeholders come from the refusal."""
 
 STEPS: Final = frozenset(
     {
@@ -188,7 +188,7 @@ STEPS: Final = frozenset(
         mark("earlier wages of the year taxed too little (negative: too much)"),
     }
 )
-"""Steps of a calculation as the engine names them, that are said in the reader's language; others as they are."""
+"""The engine's calculation steps that are translated; others are shown as they are."""
 
 
 def message_text(say: Say, language: str, said: Message) -> str:
@@ -224,7 +224,7 @@ def problem_text(say: Say, language: str, problem: Problem) -> str:
 
 
 def refusal_text(say: Say, language: str, refusal: Refusal) -> str:
-    """Return what a person is told of a payroll that cannot be run."""
+    """Return what a person reads about a payroll that can't be run."""
     sentence = _REFUSED.get(refusal.code)
     if sentence is None:
         problems = refusal.details if isinstance(refusal.details, list) else []

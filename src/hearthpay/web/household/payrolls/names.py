@@ -1,4 +1,4 @@
-"""States and ways of payment as the choices of a form: what is sent, and what it is called."""
+"""Statuses and payment methods as a form's options: values and names."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from hearthpay.web.status_words import status_word
 
 
 def method_names(say: Say) -> list[tuple[str, str]]:
-    """Return the ways of payment with their names."""
+    """Return the payment methods with their names."""
     return [(each, say(status_word("method", each).word)) for each in METHODS]
 
 

@@ -1,4 +1,4 @@
-"""One payroll: how far its money has got, its paychecks line by line, why each number, and its pay stubs."""
+"""One payroll: the progress of its money, its paychecks line by line, each explained, and its pay stubs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ShownPaycheck:
 async def payroll_here(
     session: AsyncSession, at: HouseholdContext
 ) -> tuple[StoredPayroll, PayrollPaymentStatus]:
-    """Return the payroll that the address names, and how it stands. Raises `not_found` for one of others."""
+    """Return the payroll named in the path, and its state. Raises `not_found` for another household's."""
     payroll_id = id_in_path(at.visitor, "payroll_id")
     payroll = await get_payroll(session, at.actor, at.clock, payroll_id)
     if payroll.employer_id != at.id:
@@ -65,7 +65,7 @@ async def payroll_here(
 
 @household_page(router, "GET", "/payrolls/{payroll_id}", permission=READ_PAYROLLS)
 async def payroll(at: HouseholdContext) -> Response:
-    """The payroll: its timeline, its paychecks, and what can be done about it."""
+    """Show the payroll: its timeline, its paychecks, and the available actions."""
     async with at.transaction() as session:
         found, payment_status = await payroll_here(session, at)
         debit = await latest_debit(session, found.id)
@@ -108,7 +108,7 @@ def _shown(
 
 
 def _words(at: HouseholdContext, issue: PaymentIssue) -> dict[str, str]:
-    """Return what is in the payroll's way, in the visitor's language."""
+    """Return the payroll's issues, in the visitor's language."""
     say, language = at.say, at.visitor.language
     return {
         "reason": reason_text(say, language, issue),
@@ -119,7 +119,7 @@ def _words(at: HouseholdContext, issue: PaymentIssue) -> dict[str, str]:
 
 @household_page(router, "GET", "/payrolls/{payroll_id}/lines/{employee_id}/{code}", permission=READ_PAYROLLS)
 async def line(at: HouseholdContext) -> Response:
-    """Why a line of a paycheck is what it is, and the law behind it."""
+    """Explain a line of a paycheck, with the law behind it."""
     employee_id, code = id_in_path(at.visitor, "employee_id"), at.visitor.request.path_params["code"]
     async with at.transaction() as session:
         found, _ = await payroll_here(session, at)

@@ -1,4 +1,4 @@
-"""How far a payroll's money has got, as a timeline: what happened, and what is still to come and when."""
+"""The progress of a payroll's money, as a timeline: what happened, and what is still to come and when."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ _VOIDED: Final = mark("Voided")
 
 @dataclass(frozen=True, slots=True)
 class LeavingMoney:
-    """What is collected from the household, in cents, and the day on which it leaves its account."""
+    """What is collected from the household, in cents, and the day on which it leaves the account."""
 
     amount: int
     leaves: datetime.date
 
 
 async def latest_debit(session: AsyncSession, payroll_id: UUID) -> LeavingMoney | None:
-    """Return the latest debit of a payroll that the session sees; None where nothing is collected for it yet."""
+    """Return the latest debit of a payroll that the session sees; None if nothing is being collected yet."""
     row = (await session.execute(_DEBIT, {"payroll": payroll_id})).one_or_none()
     return None if row is None else LeavingMoney(row.amount, row.leaves)
 
@@ -56,7 +56,7 @@ async def latest_debit(session: AsyncSession, payroll_id: UUID) -> LeavingMoney 
 def timeline_of(
     say: Say, language: str, payroll: StoredPayroll, debit: LeavingMoney | None, *, by_bank: bool
 ) -> list[tuple[str, str, str, StepState]]:
-    """Return the steps: title, what is told of it, when, and whether it is done, now, or to come."""
+    """Return the steps: title, details, time, and whether it is done, current, or to come."""
     steps: list[tuple[str, str, str, StepState]] = []
     history = [each for each in payroll.history if each.status not in _PASSED_BY]
     for place, each in enumerate(history):
@@ -76,7 +76,7 @@ def timeline_of(
 
 
 def _cause(say: Say, reason: str) -> str:
-    """Return why a status was entered: by a code of ours or the bank's, or in the words of who voided it."""
+    """Return the reason for a status: by our code or the bank's, or in the words of the person who voided it."""
     return say(reason_of(reason)) if is_known(reason) else reason
 
 
@@ -103,7 +103,7 @@ def _step(
 
 
 def _leaves(payroll: StoredPayroll) -> datetime.date:
-    """Return the day on which the money of a payroll that waits will leave the household's account."""
+    """Return the day on which the money of a pending payroll will leave the household's account."""
     send_at = payroll.dates.send_at
     assert send_at is not None, "a scheduled payroll waits for an instant"
     return calendar.debited_on(send_at)

@@ -1,4 +1,4 @@
-"""The pages of payrolls, in the order in which they are matched: what has a name of its own before what has an id."""
+"""The routes of payroll pages, in matching order: fixed names before ids."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The form that a payroll is typed into: what stands in it at first, and the order that is read from it."""
+"""The form for a payroll: its initial values, and the order that is read from it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from hearthpay.payroll.kinds import kind_from_notes
 from hearthpay.web.household.form_parsing import typed_day
 
 RunKind = Literal["hours", "bonus", "catch-up", "fica-refund"]
-"""What a payroll is about: hours worked; a bonus alone; what was paid before, recorded in retrospect; or Social
-Security and Medicare that are given back."""
+"""What a payroll is about: hours worked; a bonus alone; past pay, recorded afterward; or a refund of Social Security
+and Medicare."""
 
 KINDS: Final[tuple[RunKind, ...]] = get_args(RunKind)
 FREQUENCIES: Final[tuple[PayFrequency, ...]] = get_args(PayFrequency)
@@ -31,7 +31,7 @@ METHODS: Final[tuple[PaymentMethod, ...]] = get_args(PaymentMethod)
 _DAY: Final = datetime.timedelta(days=1)
 _WEEKS: Final = {"weekly": 7, "biweekly": 14}
 _FOLLOWED: Final = datetime.timedelta(days=366)
-"""How far ahead a period is proposed for somebody who has not begun."""
+"""How far ahead a period is proposed for an employee who hasn't started."""
 _MID_MONTH: Final = 15
 _SUNDAY: Final = 6
 _HOURS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3})?")
@@ -60,7 +60,7 @@ _FIELDS: Final = {
     "voluntary_set_aside": "aside",
     "payment_method": "method",
 }
-"""What the parts of somebody's pay are called in the form, before the employee's id."""
+"""The names of the parts of an employee's pay in the form, before the employee's id."""
 
 _OF_SOMEBODY: Final = re.compile(r"employees\[(\d+)\](?:\.(\w+))?.*")
 _DATES: Final = {
@@ -83,7 +83,7 @@ class Dates:
 
 
 def field_of(part: str, employee_id: UUID) -> str:
-    """Return the name of a field of the form that is about one employee."""
+    """Return the name of a form field that concerns one employee."""
     return f"{part}_{employee_id}"
 
 
@@ -94,11 +94,11 @@ def proposed_dates(
     today: datetime.date,
     now: datetime.datetime,
 ) -> Dates:
-    """Return the period after the last payroll's, given its last day and frequency, and the next day of payment.
+    """Return the period after the last payroll's, given its last day and frequency, and the next payday.
 
-    Without one it is the latest period that is over, or a later one in which somebody has begun to work, unless that is
-    far ahead (`begins_far_ahead`). Wages that go through the bank are dated for the first day on which they can arrive,
-    others for today or the period's end.
+    Without one it is the latest period that is over, or a later one in which an employee has started to work, unless
+    that is far ahead (`begins_far_ahead`). Wages by direct deposit are dated for the first day on which they can
+    arrive, others for today or the period's end.
     """
     first = next((each.pay_frequency for each in people), "weekly")
     frequency = cast(PayFrequency, first if last is None else last[1])
@@ -121,7 +121,7 @@ def proposed_dates(
 
 
 def begins_far_ahead(people: Sequence[Employee], today: datetime.date) -> datetime.date | None:
-    """Return the day on which the first of those who are employed begins, if that is more than a year ahead."""
+    """Return the day on which the first of the employees starts, if that is more than a year ahead."""
     began = _first_start(people)
     return began if began is not None and began > today + _FOLLOWED else None
 
@@ -239,7 +239,7 @@ def _pay(person: Employee, kind: RunKind, read: Callable[..., Any]) -> EmployeeP
 
 
 class _NotReadError(Exception):
-    """What was typed is none of what the field takes; the argument says what it takes."""
+    """The field doesn't accept what was typed; the argument says what it accepts."""
 
 
 def _day(text: str) -> datetime.date:
@@ -305,7 +305,7 @@ def _notes(text: str) -> str | None:
 
 
 def form_problems(refusal: Refusal, order: Order) -> dict[str, Problem] | None:
-    """Return a service's problems by the form's own fields; None for a refusal that is about no field."""
+    """Return a service's problems by the form's own fields; None for a refusal that concerns no field."""
     if refusal.code != "validation_error" or not isinstance(refusal.details, list):
         return None
     return {_field(each.field, order): each for each in refusal.details}

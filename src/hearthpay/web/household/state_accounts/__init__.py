@@ -1,4 +1,4 @@
-"""The household's accounts with the IRS and the states: what is needed, its numbers, and how often it files."""
+"""The household's accounts with the IRS and the states: what is needed, its numbers, and its filing frequencies."""
 
 from typing import Final
 

@@ -28,7 +28,7 @@ async def ein_form(at: HouseholdContext) -> Response:
 
 @household_page(router, "POST", "/state-accounts/ein", permission=KEEP_EIN, fresh=True)
 async def save_ein(at: HouseholdContext) -> Response:
-    """Keeps the number in the vault, in the place of an earlier one."""
+    """Store the number in the vault, replacing an earlier one."""
     ring = at.visitor.people_context.keys()
     typed, again = (at.form.get(name, "").strip() for name in ("ein", "ein_again"))
     try:
@@ -44,7 +44,7 @@ async def save_ein(at: HouseholdContext) -> Response:
 
 @household_page(router, "POST", "/state-accounts/ein/status", permission=KEEP_EIN)
 async def save_ein_status(at: HouseholdContext) -> Response:
-    """Notes that the number is applied for, or that the IRS refused."""
+    """Record that the number is applied for, or that the IRS refused."""
     status = at.form.get("status", "")
     if not is_ein_status(status) or status == "approved":  # that one comes with the number
         raise Refusal("not_found", mark("Nothing found with this name."))

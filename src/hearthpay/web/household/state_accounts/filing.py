@@ -1,4 +1,4 @@
-"""How often the household files under an account, and the account's end: by the household's word."""
+"""An account's filing frequency, and its closing, as the household says."""
 
 import datetime
 from typing import Final
@@ -31,7 +31,7 @@ _FEDERAL: Final = mark("Federal")
 
 @household_page(router, "GET", _AT, permission=KEEP_CALENDAR)
 async def filing(at: HouseholdContext) -> Response:
-    """How often it is now, and whether the account is closed."""
+    """Show the current frequency, and whether the account is closed."""
     return await _page(at)
 
 
@@ -65,7 +65,7 @@ async def choose(at: HouseholdContext) -> Response:
 
 @household_page(router, "POST", f"{_AT}/closing", permission=KEEP_CALENDAR)
 async def close(at: HouseholdContext) -> Response:
-    """Notes the account's last day, or that it is open."""
+    """Record the account's last day, or that it is open."""
     jurisdiction, account = _account(at)
     try:
         day: datetime.date | None = None
@@ -88,7 +88,7 @@ async def close(at: HouseholdContext) -> Response:
 
 
 def _account(at: HouseholdContext) -> tuple[str, Account]:
-    """Return the jurisdiction and account that the address names. Raises `not_found` for one without a choice."""
+    """Return the jurisdiction and account from the path. Raises `not_found` for one without a choice."""
     params = at.visitor.request.path_params
     if params["state"] in STATES or params["state"] == FEDERAL:
         for account in duties_of(params["state"]).accounts:

@@ -33,7 +33,7 @@ router: Final = APIRouter(include_in_schema=False)
 
 @dataclass(frozen=True, slots=True)
 class FilingNow:
-    """How often the household files under an account, why, and a warning where that will soon change."""
+    """An account's filing frequency, the reason, and a warning if it will soon change."""
 
     filing: AccountFiling
     why: str
@@ -42,7 +42,7 @@ class FilingNow:
 
 @dataclass(frozen=True, slots=True)
 class NumberRows:
-    """The accounts of a state that go by one number."""
+    """The accounts of a state that share one number."""
 
     rows: tuple[Registration, ...]
     first: Registration
@@ -53,7 +53,7 @@ class NumberRows:
 
 @household_page(router, "GET", "/state-accounts", permission=READ_REGISTRATIONS)
 async def state_accounts(at: HouseholdContext) -> Response:
-    """One card for each state, and one for the IRS."""
+    """Show one card for each state, and one for the IRS."""
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
         rows = await registrations_of_household(session, at.actor, at.clock, employer, include=EVERY_ACCOUNT)
@@ -89,7 +89,7 @@ async def state_accounts(at: HouseholdContext) -> Response:
 
 
 def _shown(at: HouseholdContext, found: Iterable[AccountFiling]) -> dict[str, list[FilingNow]]:
-    """Return the filings by jurisdiction; a local tax is among them only where it is, or was, paid."""
+    """Return the filings by jurisdiction; a local tax is included only if it is, or was, paid."""
     shown: dict[str, list[FilingNow]] = {}
     for each in found:
         if each.account.label and not each.concerns:

@@ -1,4 +1,6 @@
-"""The numbers that states gave the household: typed here, shown by their end, and in full to who asks, on record."""
+"""The household's numbers from states: typed here, masked on display, and shown in full on request, with an audit
+row.
+"""
 
 from typing import Final
 
@@ -39,7 +41,7 @@ async def number_form(at: HouseholdContext) -> Response:
 
 @household_page(router, "POST", f"{_AT}/number", permission=KEEP_REGISTRATIONS, fresh=True)
 async def save_number(at: HouseholdContext) -> Response:
-    """Keeps the number in the vault, in the place of an earlier one."""
+    """Store the number in the vault, replacing an earlier one."""
     account, ring = _account(at), at.visitor.people_context.keys()
     try:
         async with at.transaction() as session:
@@ -69,7 +71,7 @@ async def applied_form(at: HouseholdContext) -> Response:
 
 @household_page(router, "POST", f"{_AT}/applied", permission=KEEP_REGISTRATIONS)
 async def save_applied(at: HouseholdContext) -> Response:
-    """Notes the day, or that the household did not apply."""
+    """Record the day of the application, or that there was none."""
     account = _account(at)
     try:
         day = None
@@ -103,7 +105,7 @@ async def confirm_reveal(at: HouseholdContext) -> Response:
 
 @household_page(router, "POST", f"{_AT}/reveal", permission=KEEP_REGISTRATIONS, fresh=True)
 async def reveal(at: HouseholdContext) -> Response:
-    """Shows the number in full, this once; that it was is on record."""
+    """Show the number in full, this once, with an audit row."""
     account, ring = _account(at), at.visitor.people_context.keys()
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
@@ -117,7 +119,7 @@ async def reveal(at: HouseholdContext) -> Response:
 
 
 def _account(at: HouseholdContext) -> StateAccount:
-    """Return the account that the address names. Raises `not_found` for one that no state has."""
+    """Return the account named in the path. Raises `not_found` for one that no state has."""
     params = at.visitor.request.path_params
     if params["state"] in STATES:
         for account in accounts_of(params["state"]).accounts:

@@ -1,4 +1,4 @@
-"""The household's insurance policies: what the law asks for, and the carrier and number that the household enters."""
+"""The household's insurance policies: what the law requires, and the carrier and number that the household enters."""
 
 import datetime
 from typing import Final
@@ -26,13 +26,13 @@ _NOT_THERE: Final = mark("Nothing found with this name.")
 
 @household_page(router, "GET", _AT, permission=KEEP_REGISTRATIONS)
 async def policy_form(at: HouseholdContext) -> Response:
-    """The form, with what is on record."""
+    """Show the form with what is on record."""
     return await _form(at)
 
 
 @household_page(router, "POST", _AT, permission=KEEP_REGISTRATIONS)
 async def save_policy(at: HouseholdContext) -> Response:
-    """Keeps the policy, or takes back that there is one."""
+    """Store the policy, or remove it."""
     rule = _rule(at)
     try:
         told = PolicyDetails(state=rule.state, kind=rule.kind, carrier=None)
@@ -58,7 +58,7 @@ def _optional_day(at: HouseholdContext, field: str) -> datetime.date | None:
 
 
 def _rule(at: HouseholdContext) -> PolicyRule:
-    """Return the rule that the address names. Raises `not_found` where the state has no such policy."""
+    """Return the rule named in the path. Raises `not_found` if the state has no such policy."""
     params = at.visitor.request.path_params
     if params["state"] in STATES:
         for rule in rules_of(params["state"]):

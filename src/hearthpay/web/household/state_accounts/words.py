@@ -1,4 +1,4 @@
-"""What kinds of accounts, their frequencies and answers are called by a person."""
+"""The names of kinds of accounts, and of their frequencies and statuses."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -75,7 +75,7 @@ _REASON_WORDS: Final[Mapping[str, str]] = {
         "You withheld {measured} in the 12 months that ended last June 30. This schedule ends at {next_limit}."
     ),
 }
-"""By the code of a reason, and for limits by what they are compared with."""
+"""By the code of a reason; for limits, by the measure they apply to."""
 
 _NEAR: Final = mark("You are near the limit of {next_limit}. From there on, you file {how_often}.")
 
@@ -83,7 +83,7 @@ _NEAR: Final = mark("You are near the limit of {next_limit}. From there on, you 
 def reason_text(
     reason: FrequencyReason, say: Callable[..., str], money: Callable[[int], str]
 ) -> tuple[str, str | None]:
-    """Return why a household files so often, and a warning where the next limit is near, in the reader's language."""
+    """Return the reason for a filing frequency, with a warning near the next limit, in the reader's language."""
     amounts: dict[str, Any] = {
         name: money(cents)
         for name in ("measured", "expected", "limit", "next_limit")
@@ -91,7 +91,7 @@ def reason_text(
     }
     code: str = reason.code
     if code in ("reached", "below"):
-        # An account without a look-back is judged by its first year.
+        # An account without a look-back period is judged by its first year.
         code += (
             " year" if reason.expected is not None and reason.measure != "quarter" else f" {reason.measure}"
         )

@@ -1,5 +1,5 @@
-"""The household's taxes: thresholds, what is owed to whom, wages by state, the papers of a year, estimated tax,
-and what wages would cost."""
+"""The household's taxes: thresholds, amounts owed by agency, wages by state, year-end documents, estimated tax, and
+what wages would cost."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The household's own address, which its papers carry."""
+"""The household's own address, which is on its documents."""
 
 from typing import Final
 
@@ -23,7 +23,7 @@ _FIELDS: Final = ("line1", "line2", "city", "state", "zip")
 
 @household_page(router, "GET", "/taxes/papers/address", permission=CHANGE_HOUSEHOLD)
 async def address_form(at: HouseholdContext) -> Response:
-    """The form, with what is known."""
+    """Show the form with the known address."""
     return _form(at)
 
 
@@ -46,7 +46,7 @@ async def save_address(at: HouseholdContext) -> Response:
 
 
 def _year(at: HouseholdContext) -> int:
-    """Return the year whose papers the visitor comes from, to go back to them."""
+    """Return the year of the documents page that the visitor came from, to go back to it."""
     return year_in(at.visitor, at.clock.today())
 
 

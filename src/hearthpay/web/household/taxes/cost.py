@@ -1,6 +1,6 @@
-"""What wages would cost in a year, and how they stand against the thresholds: estimated, nothing is paid or kept.
+"""What wages would cost in a year, and how they compare with the thresholds: an estimate; nothing is paid or saved.
 
-The entries stand in the address, so an estimate can be kept as a bookmark. Its figures are the API's, by the same code.
+The entries are in the address, so an estimate can be bookmarked. Its figures are the API's, from the same code.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _STATES: Final = sorted(STATES.items(), key=lambda each: each[1])
 
 @household_page(router, "GET", "/taxes/cost", permission=CALCULATE)
 async def cost(at: HouseholdContext) -> Response:
-    """The form, and below it the estimate of what was entered."""
+    """Show the form, and below it the estimate."""
     typed = dict(at.visitor.request.query_params)
     wanted = {"state": at.household.state} | typed
     form_values = {name: wanted[name] for name in Calculation.model_fields if wanted.get(name)}
@@ -60,7 +60,7 @@ async def cost(at: HouseholdContext) -> Response:
 
 
 def _estimate_request(entries: Entries) -> Calculation | None:
-    """Return what `POST /calculate` would be asked; None where something is wrong, which the entries tell."""
+    """Return the request for `POST /calculate`; None if something is wrong, which the form then shows."""
     values: dict[str, object] = {name: entries.text(name) for name in Calculation.model_fields}
     values |= {"annual_wages": entries.amount("annual_wages"), _CERTIFICATE: entries.ticked(_CERTIFICATE)}
     found = entries.checked(Calculation, values)
@@ -69,7 +69,7 @@ def _estimate_request(entries: Entries) -> Calculation | None:
 
 
 def _answered(at: HouseholdContext, asked: Calculation, problems: dict[str, str]) -> dict[str, Any]:
-    """Return what the page shows of the estimate; nothing where the law has no answer, which `problems` are told."""
+    """Return the estimate for the page; nothing if the law has no answer, which goes into `problems`."""
     today, language = at.clock.today(), at.visitor.language
     years = supported_threshold_years()
     wanted = at.visitor.request.query_params.get("year", "")

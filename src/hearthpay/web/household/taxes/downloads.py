@@ -1,4 +1,4 @@
-"""Files that a page hands over to be saved."""
+"""Downloads of files from pages."""
 
 from starlette.responses import Response
 

@@ -1,4 +1,4 @@
-"""What to pay of the household's employment taxes with each instalment of Form 1040-ES, or by one's own withholding."""
+"""The household's employment taxes in each installment of Form 1040-ES, or by one's own withholding."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The papers that were issued, each version, to be had again as it was."""
+"""The issued documents: each version, available again unchanged."""
 
 from typing import Final
 
@@ -47,7 +47,7 @@ async def issued(at: HouseholdContext) -> Response:
 
 @household_page(router, "POST", "/taxes/papers/issued/{document_id}", permission=OBTAIN_DOCUMENTS, fresh=True)
 async def again(at: HouseholdContext) -> Response:
-    """One of them, byte for byte; that it was opened is on record."""
+    """Download one of them, byte for byte, with an audit row."""
     ring = at.visitor.people_context.keys()
     async with at.transaction() as session:
         kept = await open_issued(session, ring, at.actor, id_in(at.visitor, "document_id"))

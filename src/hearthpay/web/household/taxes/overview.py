@@ -1,4 +1,4 @@
-"""Where the household stands with its taxes in a year: the thresholds, what is owed by quarter, and the ways on."""
+"""The household's taxes of a year: the thresholds, what is owed by quarter, and links to the rest."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ _FEDERAL: Final = mark("Federal")
 
 @dataclass(frozen=True, slots=True)
 class ThresholdMeter:
-    """One threshold as the page shows it; what has counted and where it begins are cents."""
+    """One threshold for the page; the counted wages and the threshold are cents."""
 
     title: str
     standing: ThresholdProgress
 
     @property
     def crossed(self) -> bool:
-        """Whether what waits for it is due by the wages paid."""
+        """Whether the wages paid make the taxes behind it due."""
         return self.standing.since is not None
 
 
 @household_page(router, "GET", "/taxes", permission=READ_CALENDAR)
 async def taxes(at: HouseholdContext) -> Response:
-    """The thresholds of a year, and what it comes to."""
+    """Show the thresholds of a year, and its taxes."""
     today = at.clock.today()
     year = year_in(at.visitor, today)
     span = AskTaxLiability(datetime.date(year, 1, 1), datetime.date(year, 12, 31))

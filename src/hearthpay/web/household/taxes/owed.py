@@ -1,4 +1,4 @@
-"""What a year's wages owe to whom: by agency and quarter, each opened to its taxes, their months and the law."""
+"""What a year's wages owe to each agency by quarter, with the taxes, their months and the law."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def _report(at: HouseholdContext, year: int) -> TaxLiability:
 
 
 def _sources(report: TaxLiability, year: int) -> dict[str, tuple[Source, ...]]:
-    """Return where the law of each line is printed, by its code; lines without one of their own are left out."""
+    """Return the printed sources of each line's law, by code; lines without their own are left out."""
     if year not in supported_years():
         return {}
     rulebook = rulebook_of(year)

@@ -1,7 +1,7 @@
-"""The papers of a year: Forms W-2, W-3, Schedule H, the SSA's wage file, and everything in one file.
+"""The documents of a year: Forms W-2, W-3, Schedule H, the SSA's wage file, and everything in one file.
 
-A paper that shows a number in full is asked for from a page that knows who asks; what is missing for it is named, with
-the way to where it is supplied.
+A document that shows a number in full can only be requested from a page after re-authentication; missing details are
+listed with links to supply them.
 """
 
 from __future__ import annotations
@@ -73,12 +73,12 @@ _MISSING: Final = {
     "household.ein": (mark("Your employer identification number (EIN)"), "/state-accounts"),
     "employee.address": _ADDRESS,
 }
-"""What a paper may lack, by the service's name for it: what it is called, and the page where it is supplied."""
+"""Missing details by the service's name: their name on pages, and the page where they are supplied."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaidPerson:
-    """Somebody who was paid in the year; several records of one person are one."""
+    """A person who was paid in the year; several records of one person are one."""
 
     id: UUID
     name: str
@@ -86,7 +86,7 @@ class PaidPerson:
 
 @household_page(router, "GET", "/taxes/papers", permission=LIST_DOCUMENTS)
 async def papers(at: HouseholdContext) -> Response:
-    """What there is for a year, and the ways to it."""
+    """Show the documents of a year, with links."""
     year = year_in(at.visitor, at.clock.today())
     async with at.transaction() as session:
         people = await _people(session, at, year)
@@ -106,13 +106,13 @@ async def papers(at: HouseholdContext) -> Response:
 
 @household_page(router, "GET", "/taxes/papers/w2/{employee_id}", permission=OBTAIN_DOCUMENTS, fresh=True)
 async def w2_page(at: HouseholdContext) -> Response:
-    """The copies of one person's Form W-2."""
+    """Show the copies of one person's Form W-2."""
     return await _w2_page(at, year_in(at.visitor, at.clock.today()))
 
 
 @household_page(router, "POST", "/taxes/papers/w2/{employee_id}", permission=OBTAIN_DOCUMENTS, fresh=True)
 async def w2(at: HouseholdContext) -> Response:
-    """One copy of the form."""
+    """Download one copy of the form."""
     year, copy = year_field(at.form, at.clock.today()), at.form.get("copy", "")
     if copy not in _COPIES:
         return await _w2_page(at, year, {"copy": _CHOOSE})
@@ -145,7 +145,7 @@ async def schedule_h(at: HouseholdContext) -> Response:
 
 @household_page(router, "GET", "/taxes/papers/wage-file", permission=OBTAIN_DOCUMENTS, fresh=True)
 async def wage_file_page(at: HouseholdContext) -> Response:
-    """Who uploads the wage file."""
+    """Ask who uploads the wage file."""
     return _submitter_page(at, year_in(at.visitor, at.clock.today()), package=False)
 
 
@@ -163,13 +163,13 @@ async def wage_file(at: HouseholdContext) -> Response:
 
 @household_page(router, "GET", "/taxes/papers/year-package", permission=OBTAIN_DOCUMENTS, fresh=True)
 async def package_page(at: HouseholdContext) -> Response:
-    """What goes into one file, with the wage file or without."""
+    """Ask what goes into one file, with the wage file or without."""
     return _submitter_page(at, year_in(at.visitor, at.clock.today()), package=True)
 
 
 @household_page(router, "POST", "/taxes/papers/year-package", permission=OBTAIN_DOCUMENTS, fresh=True)
 async def year_package(at: HouseholdContext) -> Response:
-    """Everything of the year."""
+    """Download everything of the year."""
     year = year_field(at.form, at.clock.today())
     submitter = None
     if any(at.form.get(name, "").strip() for name in Efw2Submitter.model_fields):
@@ -182,7 +182,7 @@ async def year_package(at: HouseholdContext) -> Response:
 
 
 async def _handed_over(at: HouseholdContext, wanted: IssueCommand, year: int) -> Response:
-    """Return the paper, issued now or before; where it cannot be made, a page that says what is missing."""
+    """Return the document, issued now or before; if it can't be issued, a page with what is missing."""
     return await until_disconnected(at.visitor.request, _issued(at, wanted, year))
 
 
@@ -204,7 +204,7 @@ async def _issued(at: HouseholdContext, wanted: IssueCommand, year: int) -> Resp
 
 
 async def _ordered(at: HouseholdContext, wanted: IssueYearPackage, counted: Prepared) -> Response:
-    """Have the worker make the package, and lead to where its progress is shown."""
+    """Have the worker build the package, and redirect to its progress."""
     async with at.transaction() as session:
         package = await order_package(session, at.actor, at.clock, wanted, counted)
     return at.go(f"/taxes/papers/packages/{package.id}")
@@ -224,7 +224,7 @@ async def package(at: HouseholdContext) -> Response:
 
 
 def file_of(at: HouseholdContext, kept: ArchivedFile) -> Response:
-    """Return a paper to be saved under its name."""
+    """Return a document as a download with its file name."""
     name = kept.document.file_name
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
     headers |= {"Content-Type": media_type_of(name)}
@@ -286,7 +286,7 @@ async def _w2_page(at: HouseholdContext, year: int, problems: dict[str, str] | N
 
 
 def _submitter(form: Mapping[str, str]) -> Efw2Submitter:
-    """Return who uploads the file. Raises ValidationError."""
+    """Return the submitter of the file. Raises ValidationError."""
     told = {name: form.get(name, "").strip() for name in Efw2Submitter.model_fields}
     return Efw2Submitter.model_validate({name: text for name, text in told.items() if text})
 

@@ -8,5 +8,5 @@ _MONTHS: Final = 3
 
 
 def quarterly(months: Sequence[int]) -> tuple[int, ...]:
-    """Return the cents of each quarter of a year, of those of its twelve months."""
+    """Return the cents of each quarter of a year, from those of its twelve months."""
     return tuple(sum(months[place : place + _MONTHS]) for place in range(0, len(months), _MONTHS))

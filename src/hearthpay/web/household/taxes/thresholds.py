@@ -20,13 +20,13 @@ _CHOOSE: Final = mark("Choose one")
 
 @household_page(router, "GET", "/taxes/thresholds", permission=CHANGE_HOUSEHOLD)
 async def basis_form(at: HouseholdContext) -> Response:
-    """The choice as it stands."""
+    """Show the current choice."""
     return _form(at)
 
 
 @household_page(router, "POST", "/taxes/thresholds", permission=CHANGE_HOUSEHOLD)
 async def choose_basis(at: HouseholdContext) -> Response:
-    """Keeps the choice, and says what it makes due or too much of what was charged."""
+    """Save the choice, and say what it makes due or what was overcharged."""
     basis = at.form.get("threshold_basis", "")
     if not is_threshold_basis(basis):
         return _form(at, problems={"threshold_basis": _CHOOSE})

@@ -1,4 +1,4 @@
-"""A state's wages by employee, as its quarterly report asks for them, and as a table for a spreadsheet."""
+"""A state's wages by employee, for its quarterly report, and as a table for a spreadsheet."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def wages(at: HouseholdContext) -> Response:
 
 @household_page(router, "GET", "/taxes/wages.csv", permission=READ_PAYROLLS)
 async def wages_table(at: HouseholdContext) -> Response:
-    """The same, one row for each employee."""
+    """Download the same as a table with one row per employee."""
     asked = _wages_query(at)
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
@@ -65,7 +65,7 @@ async def wages_table(at: HouseholdContext) -> Response:
 
 
 def _wages_query(at: HouseholdContext) -> AskStateWages:
-    """Return what the address asks for: else the household's state, the present year, and its present quarter."""
+    """Return the request from the query; by default the household's state, the current year and its current quarter."""
     today, named = at.clock.today(), at.visitor.request.query_params
     year, state = year_in(at.visitor, today), named.get("state", "")
     usual = quarter_of(today) if year == today.year else None
