@@ -127,6 +127,15 @@ REVOKE_CALENDAR_LINK: Final = Permission(
 )
 """To let the link of a calendar's feed open nothing any more."""
 
+READ_TAX_LEDGER: Final = Permission(
+    "read_tax_ledger", "documents", "documents", "viewer", persons_feature="employees"
+)
+"""To read what a household recorded as paid to tax agencies and as filed with them."""
+KEEP_TAX_LEDGER: Final = Permission(
+    "keep_tax_ledger", "documents", "documents", "admin", persons_feature="employees"
+)
+"""To record what was paid and filed, and to take it back."""
+
 KEEP_EIN: Final = Permission("keep_ein", None, "employees", "admin", people_only=True)
 """To enter a household's employer identification number; the API never takes any."""
 
