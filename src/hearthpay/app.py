@@ -27,6 +27,7 @@ from hearthpay.duties.feed_routes import router as calendar_feed
 from hearthpay.duties.routes import router as duties
 from hearthpay.employees.routes import router as employees
 from hearthpay.employers.routes import router as employers
+from hearthpay.filing.routes import router as filing
 from hearthpay.http import errors, metrics, runtime
 from hearthpay.http.attempts import FailedAttempts
 from hearthpay.http.deadlines import Deadlines
@@ -77,6 +78,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     registrations,
     reports,
     duties,
+    filing,
     documents,
     autopilot,
     jurisdictions,
@@ -88,7 +90,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs", *reference_files()})
 """Paths that answer without an API key."""
 
-INTERFACE_VERSION: Final = "1.7.0"
+INTERFACE_VERSION: Final = "1.8.0"
 """The version of the API as its clients see it; `docs/reference/api-changelog.md` lists what each added."""
 
 _LOADED_WITHIN: Final = 3.0  # seconds; some times what it takes where nothing else is done
@@ -114,6 +116,10 @@ _TAGS: Final = (
     },
     {"name": "Reports", "description": "Wages by state and taxes by agency, as the ledger has them."},
     {"name": "Tax calendar", "description": "What a household must file and pay, by when, and how much."},
+    {
+        "name": "Payments and filings",
+        "description": "What a household paid to tax agencies and filed with them, and what is open.",
+    },
     {
         "name": "Documents",
         "description": "Pay stubs and the year's forms, issued, kept and listed; what to pay in each quarter.",

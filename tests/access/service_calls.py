@@ -52,6 +52,9 @@ from hearthpay.employers import ein, ein_status, sandbox
 from hearthpay.employers import service as employers
 from hearthpay.employers.commands import ChangeEmployer, CreateEmployer, PostalAddress
 from hearthpay.employers.models import Employer
+from hearthpay.filing import filings as tax_filings
+from hearthpay.filing import service as tax_payments
+from hearthpay.filing.commands import LedgerQuery, RecordFiling, RecordTaxPayment
 from hearthpay.insurance import service as insurance
 from hearthpay.oauth import authorization_requests, grants
 from hearthpay.oauth.clients import Client
@@ -631,6 +634,98 @@ async def _note_closing(session: AsyncSession, actor: Actor, target: Target) -> 
     return await duties.note_closing(
         session, actor, CLOCK, household, jurisdiction="CA", account="sui", closed_on=day
     )
+
+
+@_deed(tax_payments.record_tax_payment, HELPERS, "documents")
+async def _record_tax_payment(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await tax_payments.record_tax_payment(session, actor, CLOCK, _tax_payment(target))
+
+
+@_deed(tax_payments.record_payment_of_household, HELPERS, "documents")
+async def _record_payment_of_household(session: AsyncSession, actor: Actor, target: Target) -> object:
+    household = await _employer(session, target)
+    return await tax_payments.record_payment_of_household(
+        session, actor, CLOCK, household, _tax_payment(target)
+    )
+
+
+@_deed(tax_payments.reverse_tax_payment, HELPERS, "documents", ends="not_found")
+async def _reverse_tax_payment(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await tax_payments.reverse_tax_payment(session, actor, CLOCK, target.payroll_id)
+
+
+@_deed(tax_payments.reverse_payment_of_household, HELPERS, "documents", ends="not_found")
+async def _reverse_payment_of_household(session: AsyncSession, actor: Actor, target: Target) -> object:
+    household = await _employer(session, target)
+    return await tax_payments.reverse_payment_of_household(
+        session, actor, CLOCK, household, target.payroll_id
+    )
+
+
+@_deed(tax_payments.payments_of_household, LOOKERS, "documents")
+async def _payments_of_household(session: AsyncSession, actor: Actor, target: Target) -> object:
+    household = await _employer(session, target)
+    return await tax_payments.payments_of_household(session, actor, household, LedgerQuery())
+
+
+@_deed(tax_payments.list_tax_payments, LOOKERS, "documents")
+async def _list_tax_payments(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await tax_payments.list_tax_payments(session, actor, LedgerQuery(target.employer_id))
+
+
+@_deed(tax_payments.balances_of_household, LOOKERS, "documents")
+async def _balances_of_household(session: AsyncSession, actor: Actor, target: Target) -> object:
+    household = await _employer(session, target)
+    return await tax_payments.balances_of_household(session, actor, CLOCK, household)
+
+
+@_deed(tax_filings.record_filing, HELPERS, "documents", ends="validation_error")
+async def _record_filing(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await tax_filings.record_filing(session, actor, CLOCK, _tax_filing(target))
+
+
+@_deed(tax_filings.record_filing_of_household, HELPERS, "documents", ends="validation_error")
+async def _record_filing_of_household(session: AsyncSession, actor: Actor, target: Target) -> object:
+    household = await _employer(session, target)
+    return await tax_filings.record_filing_of_household(session, actor, CLOCK, household, _tax_filing(target))
+
+
+@_deed(tax_filings.reverse_filing, HELPERS, "documents", ends="not_found")
+async def _reverse_filing(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await tax_filings.reverse_filing(session, actor, CLOCK, target.payroll_id)
+
+
+@_deed(tax_filings.reverse_filing_of_household, HELPERS, "documents", ends="not_found")
+async def _reverse_filing_of_household(session: AsyncSession, actor: Actor, target: Target) -> object:
+    household = await _employer(session, target)
+    return await tax_filings.reverse_filing_of_household(session, actor, CLOCK, household, target.payroll_id)
+
+
+@_deed(tax_filings.filings_of_household, LOOKERS, "documents")
+async def _filings_of_household(session: AsyncSession, actor: Actor, target: Target) -> object:
+    household = await _employer(session, target)
+    return await tax_filings.filings_of_household(session, actor, household, LedgerQuery())
+
+
+@_deed(tax_filings.list_filings, LOOKERS, "documents")
+async def _list_filings(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await tax_filings.list_filings(session, actor, LedgerQuery(target.employer_id))
+
+
+def _tax_payment(target: Target) -> RecordTaxPayment:
+    return RecordTaxPayment(
+        employer_id=target.employer_id,
+        agency="us-irs",
+        account_type="estimated-tax",
+        period="2026-I3",
+        amount=50_00,
+        paid_on=date(2026, 9, 14),
+        method="bank_account",
+    )
+
+
+def _tax_filing(target: Target) -> RecordFiling:
+    return RecordFiling(employer_id=target.employer_id, key="CA/nothing/2026", filed_on=date(2026, 10, 27))
 
 
 @_deed(duties.account_filings, LOOKERS, "state_registrations")

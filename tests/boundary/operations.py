@@ -12,7 +12,7 @@ from typing import Any, Final
 from fastapi import FastAPI
 
 from hearthpay.http.routing import Endpoint
-from tests.boundary.worlds import SUBMITTER, World
+from tests.boundary.worlds import SUBMITTER, World, tax_payment
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,6 +318,36 @@ def _report_tax_liability(world: World) -> Asked:
 @_case("getTaxCalendar")
 def _get_tax_calendar(world: World) -> Asked:
     return Asked(query={"from": "2026-01-01"})
+
+
+@_case("listTaxPayments")
+def _list_tax_payments(world: World) -> Asked:
+    return Asked()
+
+
+@_case("recordTaxPayment")
+def _record_tax_payment(world: World) -> Asked:
+    return Asked(tax_payment())
+
+
+@_case("reverseTaxPayment")
+def _reverse_tax_payment(world: World) -> Asked:
+    return Asked({"reason": "Recorded twice."})
+
+
+@_case("listFilings")
+def _list_filings(world: World) -> Asked:
+    return Asked()
+
+
+@_case("recordFiling")
+def _record_filing(world: World) -> Asked:
+    return Asked({"key": f"CA/new-hire/hire-1/{world.employee_id}", "filed_on": "2026-11-20"})
+
+
+@_case("reverseFiling")
+def _reverse_filing(world: World) -> Asked:
+    return Asked({"reason": "Rejected."})
 
 
 @_case("issuePaystub")

@@ -21,6 +21,7 @@ from tests.boundary.worlds import (
     learn_ids,
     refuse_changes,
     refuse_leaks,
+    tax_payment,
 )
 from tests.openapi.document import Document
 
@@ -155,6 +156,38 @@ def _get_tax_calendar(step: Step, worlds: list[World]) -> Request:
     household, about = _household(step, worlds)
     first = f"202{6 + step.variant}-01-01"
     return Request("GET", "/tax-calendar", about, query={**household, "from": first})
+
+
+def _list_tax_payments(step: Step, worlds: list[World]) -> Request:
+    household, about = _household(step, worlds)
+    return Request("GET", "/tax-payments", about, query={**household, "limit": 1 + step.variant})
+
+
+def _record_tax_payment(step: Step, worlds: list[World]) -> Request:
+    household, about = _household(step, worlds)
+    body = tax_payment() | {"period": f"2026-I{2 + step.variant}"}
+    return Request("POST", "/tax-payments", about, body=body | household)
+
+
+def _reverse_tax_payment(step: Step, worlds: list[World]) -> Request:
+    identity = _id(step, worlds, "tax_payments", step.thing)
+    return Request("POST", f"/tax-payments/{identity}/reverse", frozenset({step.thing}))
+
+
+def _list_filings(step: Step, worlds: list[World]) -> Request:
+    household, about = _household(step, worlds)
+    return Request("GET", "/filings", about, query={**household, "limit": 1 + step.variant})
+
+
+def _record_filing(step: Step, worlds: list[World]) -> Request:
+    household, about = _household(step, worlds)
+    body = {"key": f"CA/wages-quarterly/2026-Q{2 + step.variant}", "filed_on": "2026-11-20"}
+    return Request("POST", "/filings", about, body=body | household)
+
+
+def _reverse_filing(step: Step, worlds: list[World]) -> Request:
+    identity = _id(step, worlds, "filings", step.thing)
+    return Request("POST", f"/filings/{identity}/reverse", frozenset({step.thing}))
 
 
 def _get_autopilot(step: Step, worlds: list[World]) -> Request:
@@ -355,6 +388,12 @@ ACTIONS: Final[dict[str, Action]] = {
     "reportStateWages": _report_state_wages,
     "reportTaxLiability": _report_tax_liability,
     "getTaxCalendar": _get_tax_calendar,
+    "listTaxPayments": _list_tax_payments,
+    "recordTaxPayment": _record_tax_payment,
+    "reverseTaxPayment": _reverse_tax_payment,
+    "listFilings": _list_filings,
+    "recordFiling": _record_filing,
+    "reverseFiling": _reverse_filing,
     "getAutopilot": _get_autopilot,
     "listAutopilotHistory": _list_autopilot_history,
     "manageAutopilot": _manage_autopilot,

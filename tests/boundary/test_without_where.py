@@ -37,10 +37,12 @@ ONCE_EACH: Final = (
     *("getEmployer", "getEmployee", "updateEmployer"),
     *("enterPriorWages", "listPriorWages", "authorizeDebit", "remedyPaycheck"),
     *("listStateRegistrations", "getTaxCalendar", "reportStateWages", "reportTaxLiability"),
+    *("listTaxPayments", "listFilings"),
     *("listDocuments", "getDocument", "estimateTax", "issuePaystub", "issueW2", "issueW3", "issueScheduleH"),
     *("issueEfw2", "issueYearPackage", "getYearPackage"),
     *("getAutopilot", "listAutopilotHistory", "manageAutopilot"),
     *("explainPayroll", "previewPayroll", "runPayroll", "voidPayroll", "updateEmployee", "inviteEmployee"),
+    *("recordTaxPayment", "reverseTaxPayment", "recordFiling", "reverseFiling"),
     *("setSandboxHouseholdAccount", "setSandboxEin", "setSandboxTaxInfo", "setSandboxEmployeeAccount"),
     "getSandboxClock",
     *(

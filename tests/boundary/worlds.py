@@ -97,6 +97,9 @@ class World:
     document_id: str = ""
     #: A package of papers that waits for the worker.
     package_id: str = ""
+    #: What was paid to the IRS, and filed with California.
+    tax_payment_id: str = ""
+    filing_id: str = ""
     amounts: frozenset[Decimal] = frozenset()
     #: Every id the world ever had, by its table; in the order in which they appeared.
     ids: dict[str, list[str]] = field(default_factory=dict)
@@ -115,6 +118,8 @@ class World:
             "payroll_id": self.payroll_id,
             "document_id": self.document_id,
             "package_id": self.package_id,
+            "tax_payment_id": self.tax_payment_id,
+            "filing_id": self.filing_id,
         }
 
     @property
@@ -238,6 +243,23 @@ async def _furnish_papers(world: World, owner: psycopg.Connection) -> None:
     ).fetchone()
     assert row is not None
     world.package_id = str(row[0])
+    about = {"employer_id": world.employer_id}
+    recorded = await world.caller.post("/tax-payments", tax_payment() | about)
+    world.tax_payment_id = data(recorded, 201)["payment"]["id"]
+    filing = {"key": "CA/wages-quarterly/2026-Q4", "filed_on": "2026-11-20"} | about
+    world.filing_id = data(await world.caller.post("/filings", filing), 201)["id"]
+
+
+def tax_payment() -> dict[str, Any]:
+    """What was paid to the IRS; the household is still to be named."""
+    return {
+        "agency": "IRS",
+        "account_type": "estimated-tax",
+        "period": "2026-I4",
+        "amount": 7,
+        "paid_on": "2026-11-20",
+        "method": "bank_account",
+    }
 
 
 def _stub(world: World) -> Paper:

@@ -76,6 +76,37 @@ def add_calendar(connection: psycopg.Connection, household: dict[str, Any]) -> N
     insert(connection, "calendar_links", **household, token_hash=uuid7().bytes * 2, created_at=NOW)
 
 
+def add_tax_ledger(connection: psycopg.Connection, household: dict[str, Any]) -> None:
+    """What a household paid to a tax agency, and filed with it."""
+    recorded = household | {"actor_kind": "key", "actor_id": uuid7(), "created_at": NOW}
+    insert(
+        connection,
+        "tax_payments",
+        **recorded,
+        agency="ca-edd",
+        jurisdiction="CA",
+        account="sui",
+        period="2026-Q3",
+        period_start=date(2026, 7, 1),
+        period_end=date(2026, 9, 30),
+        item_key="CA/wages-quarterly/2026-Q3",
+        amount=28120,
+        paid_on=NOW.date(),
+        method="bank_account",
+        confirmation="0-418-229-305",
+    )
+    figures = {"total": 28120, "paid_with_other_items": 0, "lines": {"CA-SDI-EE": 28120}}
+    insert(
+        connection,
+        "filings",
+        **recorded,
+        item_key="CA/wages-quarterly/2026-Q3",
+        filed_on=NOW.date(),
+        confirmation="0-418-229-304",
+        figures=json.dumps(figures),
+    )
+
+
 def add_clock(connection: psycopg.Connection, household: dict[str, Any]) -> None:
     """The test clock of a sandbox household, which stands."""
     insert(
@@ -211,6 +242,7 @@ def add_household(
         updated_at=NOW,
     )
     add_calendar(connection, household)
+    add_tax_ledger(connection, household)
     if sandbox:
         add_clock(connection, household)
     insert(

@@ -46,6 +46,7 @@ OWNERS = {
     ),
     "duties": ("calendar_links", "closed_accounts", "duty_marks", "filing_choices"),
     "doctor": ("examinations",),
+    "filing": ("filings", "tax_payments"),
     "insurance": ("insurance_policies",),
     "documents": ("documents", "document_packages", "paper_signatures"),
     "employees": ("employee_links", "employees", "invitations", "pay_changes", "signed_certificates"),

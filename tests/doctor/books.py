@@ -132,6 +132,26 @@ class Books:
         response = await caller.post("/documents/year-package", body)
         assert response.status_code == 200, response.text
 
+    async def keep_tax_ledger(self, caller: Caller, employer_id: str) -> None:
+        """A payment to each of two agencies, one of them reversed and recorded again; a return taken back as well."""
+        third_quarter = {"agency": "ca-edd", "account_type": "sui", "period": "2026-Q3", "amount": 100}
+        installment = {"agency": "IRS", "account_type": "estimated-tax", "period": "2026-I4", "amount": 50.25}
+        more = {"employer_id": employer_id, "paid_on": "2026-11-02", "method": "bank_account"}
+        filing = {"employer_id": employer_id, "key": "CA/wages-quarterly/2026-Q3", "filed_on": "2026-10-28"}
+        for path, body, reversed_at_once in (
+            ("/tax-payments", third_quarter | more, True),
+            ("/tax-payments", third_quarter | more, False),
+            ("/tax-payments", installment | more, False),
+            ("/filings", filing, True),
+            ("/filings", filing, False),
+        ):
+            response = await caller.post(path, body)
+            assert response.status_code == 201, response.text
+            if reversed_at_once:
+                told = response.json()["data"]
+                done = await caller.post(f"{path}/{told.get('payment', told)['id']}/reverse", {})
+                assert done.status_code == 200, done.text
+
     async def set_rule(self, employee_id: str, rule: SetAsideRule) -> None:
         async with self.owner.transaction(None) as session:
             employee = await session.get_one(Employee, UUID(employee_id))
@@ -247,6 +267,7 @@ async def _pay_by_check(books: Books) -> None:
     await books.run(live, home, first + 2 * WEEK, [_check(ana, voluntary_set_aside={"skip": True})])
     await books.run(live, home, first - WEEK, [_deposit(rosa, **wish)], notes="Catch-up")
     await books.pay_out(ana, "30.00", "cash")
+    await books.keep_tax_ledger(live, home)
 
 
 async def _pay_through_the_bank(books: Books) -> None:

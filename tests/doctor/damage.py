@@ -473,6 +473,46 @@ DAMAGE = {
             "'State Fund', DATE '2026-12-01', created_at, created_at FROM employers ORDER BY id LIMIT 1",
         ),
     ],
+    "tax_payments_known": [
+        *(
+            (f"UPDATE tax_payments SET {change} WHERE account = 'estimated-tax'",)
+            for change in (
+                "agency = 'us-ssa'",
+                "account = 'income-tax'",
+                "period = '2026-Q4', period_start = '2026-10-01'",
+                "period_start = '2026-08-01'",
+                "period_end = '2026-12-30'",
+                "paid_on = '2026-08-31'",
+            )
+        ),
+        ("UPDATE tax_payments SET period = '2026-11-20' WHERE account = 'estimated-tax'",),
+    ],
+    "tax_payments_reversed": [
+        (
+            "UPDATE tax_payments SET period = '2026-I4', period_start = '2026-09-01', period_end = '2026-12-31', "
+            "agency = 'us-irs', jurisdiction = 'US', account = 'estimated-tax' WHERE reverses IS NOT NULL",
+        ),
+        (
+            "UPDATE tax_payments SET reverses = (SELECT id FROM tax_payments WHERE account = 'estimated-tax') "
+            "WHERE reverses IS NOT NULL",
+        ),
+        ("UPDATE filings SET filed_on = filed_on + 1 WHERE reverses IS NOT NULL",),
+        ("UPDATE filings SET item_key = 'CA/wages-quarterly/2026-Q2' WHERE reverses IS NOT NULL",),
+    ],
+    "tax_payments_noted": [
+        ("UPDATE tax_payments SET amount = amount + 1 WHERE account = 'estimated-tax'",),
+        (
+            "INSERT INTO tax_payments SELECT new_id(), organization_id, employer_id, sandbox, agency, jurisdiction, account, "
+            "period, period_start, period_end, item_key, amount, paid_on, method, confirmation, actor_kind, actor_id, NULL, "
+            "created_at FROM tax_payments WHERE account = 'estimated-tax'",
+        ),
+    ],
+    "filings_kept": [
+        (
+            "UPDATE filings SET figures = jsonb_set(figures, '{paid_with_other_items}', '1') WHERE reverses IS NULL",
+        ),
+        ("UPDATE filings SET figures = jsonb_set(figures, '{total}', '1') WHERE reverses IS NULL",),
+    ],
     "feed_links": [
         ("DROP INDEX calendar_links_one_live_key", LINK.format(1), LINK.format(2)),
     ],

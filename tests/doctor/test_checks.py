@@ -12,7 +12,10 @@ from tests.rights.damage import DAMAGE as DAMAGE_TO_RIGHTS
 LAWS = (*CHECKS, *PROOFS)
 IDS = (*CHECKS_BY_ID, *PROOFS_BY_ID)
 
-FROM_THE_LOG = {law for law in DAMAGE_TO_RIGHTS if law not in ("account_sessions", "attempts_ahead")}
+FROM_THE_LOG = {law for law in DAMAGE_TO_RIGHTS if law not in ("account_sessions", "attempts_ahead")} | {
+    "filings_kept",
+    "tax_payments_noted",
+}
 """Laws that hold what stands against what was noted of it, which may be what is damaged; or what nobody noted."""
 
 BESIDES = {

@@ -129,6 +129,15 @@ REVOKE_CALENDAR_LINK: Final = Permission(
 )
 """Revoke the link of a calendar feed."""
 
+READ_TAX_LEDGER: Final = Permission(
+    "read_tax_ledger", "documents", "documents", "viewer", persons_feature="employees"
+)
+"""To read what a household recorded as paid to tax agencies and as filed with them."""
+KEEP_TAX_LEDGER: Final = Permission(
+    "keep_tax_ledger", "documents", "documents", "admin", persons_feature="employees"
+)
+"""To record what was paid and filed, and to take it back."""
+
 KEEP_EIN: Final = Permission("keep_ein", None, "employees", "admin", people_only=True)
 """Enter a household's employer identification number; the API never accepts it."""
 

@@ -103,7 +103,7 @@ def filing(
             frequency=frequency,
         )
 
-    _for_household(data_dir, employer, note)
+    for_household(data_dir, employer, note)
     typer.echo(f"{state.upper()} {account} from {since} on: {frequency or 'no choice'}.")
 
 
@@ -128,7 +128,7 @@ def close_account(
             session, actor, clock, found, jurisdiction=state.upper(), account=account, closed_on=day
         )
 
-    _for_household(data_dir, employer, note)
+    for_household(data_dir, employer, note)
     typer.echo(f"{state.upper()} {account}: {'open' if day is None else f'closed on {day}'}.")
 
 
@@ -147,14 +147,14 @@ def calendar_link(
         async def end(session: "AsyncSession", actor: "Actor", found: "Employer") -> bool:
             return await feed.revoke_link(session, actor, await clock_for_changing(session, found.id), found)
 
-        ended = _for_household(data_dir, employer, end)
+        ended = for_household(data_dir, employer, end)
         typer.echo("The link opens nothing any more." if ended else "There was no link.")
         return
 
     async def make(session: "AsyncSession", actor: "Actor", found: "Employer") -> "PortalToken":
         return await feed.make_link(session, actor, await clock_for_changing(session, found.id), found)
 
-    token = _for_household(data_dir, employer, make)
+    token = for_household(data_dir, employer, make)
     address = os.environ.get("HEARTHPAY_PUBLIC_URL", "").strip().rstrip("/")
     typer.echo(f"{address}{feed.FEED_PATH}/{token.text}.ics")
     where = "" if address else " It begins with the address at which the service is reached."
@@ -184,7 +184,7 @@ def _mark(
         await mark_duty(session, actor, clock, found, key=key, done_on=day)
         return day
 
-    return _for_household(data_dir, employer, mark)
+    return for_household(data_dir, employer, mark)
 
 
 def _read(
@@ -200,14 +200,14 @@ def _read(
         items = await calendar_of_household(session, actor, clock, found, first, last)
         return found.id, items, clock.now()
 
-    return _for_household(data_dir, employer, read)
+    return for_household(data_dir, employer, read)
 
 
 def _day(at: datetime.datetime | None) -> datetime.date | None:
     return None if at is None else at.date()
 
 
-def _for_household(
+def for_household(
     data_dir: "Path | None",
     employer: str,
     work: "Callable[[AsyncSession, Actor, Employer], Awaitable[_T]]",

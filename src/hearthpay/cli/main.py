@@ -34,6 +34,14 @@ from hearthpay.cli.policies import policy
 from hearthpay.cli.registrations import register, registrations
 from hearthpay.cli.reports import reports
 from hearthpay.cli.rules import rules
+from hearthpay.cli.tax_ledger import (
+    filings,
+    record_filing,
+    record_tax_payment,
+    reverse_filing,
+    reverse_tax_payment,
+    tax_payments,
+)
 from hearthpay.cli.vault import vault
 from hearthpay.cli.worker import worker
 from hearthpay.clock import SystemClock
@@ -60,6 +68,12 @@ households.command("policy")(policy)
 households.command("filing")(filing)
 households.command("close-account")(close_account)
 households.command("calendar-link")(calendar_link)
+households.command("tax-payments")(tax_payments)
+households.command("record-tax-payment")(record_tax_payment)
+households.command("reverse-tax-payment")(reverse_tax_payment)
+households.command("filings")(filings)
+households.command("record-filing")(record_filing)
+households.command("reverse-filing")(reverse_filing)
 app.add_typer(households, name="households", rich_help_panel=_PAY)
 app.add_typer(vault, name="vault", rich_help_panel=_OPERATE)
 app.add_typer(bank, name="bank", rich_help_panel=_OPERATE)

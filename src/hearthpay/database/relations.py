@@ -83,6 +83,13 @@ AUTOPILOT_PERIODS: Final = Fragment(
 )
 AUTOPILOT_VERSIONS: Final = Fragment("(SELECT enrollment_id, number, expected_net FROM autopilot_versions)")
 
+# filing/
+TAX_PAYMENTS: Final = Fragment(
+    "(SELECT id, employer_id, agency, jurisdiction, account, period, period_start, period_end, amount, paid_on, "
+    "reverses FROM tax_payments)"
+)
+FILINGS: Final = Fragment("(SELECT id, employer_id, item_key, filed_on, figures, reverses FROM filings)")
+
 # database/
 VAULT: Final = Fragment("(SELECT id, owner_kind, owner_id, kind, ciphertext, nonce, key_id FROM vault)")
 VAULT_ENDINGS: Final = Fragment("(SELECT owner_kind, owner_id, kind, last_four FROM vault)")

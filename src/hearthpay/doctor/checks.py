@@ -66,6 +66,12 @@ from hearthpay.doctor.rights_checks import (
     linked_rights,
     member_rights,
 )
+from hearthpay.doctor.tax_ledger_checks import (
+    filings_kept,
+    tax_payments_known,
+    tax_payments_noted,
+    tax_payments_reversed,
+)
 from hearthpay.doctor.threshold_checks import refunded_years, threshold_taxes, threshold_wages
 from hearthpay.doctor.year_checks import year_caps, year_editions, year_owed, year_provisional, year_taxes
 
@@ -114,6 +120,10 @@ CHECKS_BY_ID: Final[Mapping[str, Check]] = {
     "filings": filings,
     "duties_marked": duties_marked,
     "policies_entered": policies_entered,
+    "tax_payments_known": tax_payments_known,
+    "tax_payments_reversed": tax_payments_reversed,
+    "tax_payments_noted": tax_payments_noted,
+    "filings_kept": filings_kept,
     "feed_links": feed_links,
     "autopilot_periods": autopilot_periods,
     "autopilot_schedules": autopilot_schedules,

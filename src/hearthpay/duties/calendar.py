@@ -7,7 +7,7 @@ date changes.
 import datetime
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 from uuid import UUID, uuid5
 
 from hearthpay.duties.amounts import Amounts, Covered, PaydayPart, is_among
@@ -36,6 +36,15 @@ _YEARS_AROUND: Final = 2
 
 _BEYOND: Final = datetime.timedelta(days=31)
 """A duty is due at most this long before its hire, however its date moves."""
+
+
+PaymentStatus = Literal["nothing_owed", "open", "short", "late", "paid", "paid_late", "overpaid"]
+"""Of a payment: ``open`` until it is due, ``short`` where a part was paid, ``late`` where something is open after the
+due date, ``paid_late`` where all was paid, the last of it after that date."""
+
+NextStep = Literal["none", "pay", "file", "file_and_pay", "amend", "claim_refund"]
+"""``amend``: the payrolls of the period have changed since the return was filed; ``claim_refund``: more was paid than
+is owed for a period that is over."""
 
 
 class UnknownFilingError(ValueError):
@@ -85,6 +94,24 @@ class CalendarItem:
     note: str
     sources: tuple[Source, ...]
     confidence: Confidence
+
+    # What the household recorded; `settlement` fills it in.
+
+    paid: int | None = None
+    """For a payment, what the household recorded as paid, in cents."""
+
+    open: int | None = None
+    """``amount`` less ``paid``; below zero where too much was paid."""
+
+    paid_on: datetime.date | None = None
+    """The day of the last payment."""
+
+    filed_on: datetime.date | None = None
+    marked_on: datetime.date | None = None
+    """When it was done by the household's word alone."""
+
+    payment_status: PaymentStatus | None = None
+    next_step: NextStep = "none"
 
 
 def calendar_of_duties(

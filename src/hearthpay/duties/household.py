@@ -115,6 +115,37 @@ class ClosedAccount:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordedPayment:
+    """What the household paid to a tax agency for a period of an account, as it recorded it; reversed ones left out."""
+
+    id: UUID
+    jurisdiction: str
+    account: str
+    """As `payment_accounts` names it."""
+
+    period: str
+    """As the calendar names it: ``2026-Q3``, ``2026-I2``, or a day."""
+
+    first: datetime.date
+    last: datetime.date
+    """The first and last day that it is for."""
+
+    cents: int
+    paid_on: datetime.date
+    agency: str = ""
+    """The agency's id."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedFiling:
+    """When the household filed what an item of the calendar asks for, and the total of the return as it was filed."""
+
+    filed_on: datetime.date
+    total: int | None = None
+    """The taxes of the period in cents; None for what has no amount."""
+
+
+@dataclass(frozen=True, slots=True)
 class Household:
     """The facts of one household."""
 
@@ -139,6 +170,10 @@ class Household:
 
     done: Mapping[str, datetime.date] = field(default_factory=dict)
     """What the household has marked as done, by the item's key, with the day it was done."""
+
+    payments: tuple[RecordedPayment, ...] = ()
+    filed: Mapping[str, RecordedFiling] = field(default_factory=dict)
+    """What the household recorded as filed, by the item's key; the latest where a return was amended."""
 
     amounts_by_line: AmountsByLine = field(init=False, repr=False, compare=False)
     """The amounts by line, since a duty needs only some lines."""

@@ -5,7 +5,7 @@ What was paid shows where an employee worked and what was withheld; what isn't p
 
 import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
 from typing import Final
@@ -21,6 +21,8 @@ from hearthpay.duties.household import (
     HouseholdEmployee,
     LedgerAmount,
     PaydayAmount,
+    RecordedFiling,
+    RecordedPayment,
     WagesInState,
     Withholding,
 )
@@ -64,11 +66,13 @@ class LedgerOfYears:
 
 @dataclass(frozen=True, slots=True)
 class DutyFacts:
-    """What the household entered about its duties."""
+    """What the household said of its duties, and recorded as paid and filed."""
 
     done: Mapping[str, datetime.date]
     filings: tuple[Filing, ...]
     closed: tuple[ClosedAccount, ...]
+    payments: tuple[RecordedPayment, ...] = ()
+    filed: Mapping[str, RecordedFiling] = field(default_factory=dict)
 
 
 def household_of(
@@ -104,6 +108,8 @@ def household_of(
         as_of=today,
         expects_to_owe=_expects_to_owe(employer, amounts, today),
         done=said.done,
+        payments=said.payments,
+        filed=said.filed,
     )
 
 

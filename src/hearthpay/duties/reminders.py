@@ -146,8 +146,20 @@ def duties_due_mail(to: NoticeReader, first_name: str, items: Sequence[CalendarI
 def _line(to: NoticeReader, item: CalendarItem) -> str:
     say, language = to.say, to.language
     day = day_in(language, item.due)
-    amount = "" if not item.amount else f" {money_in(language, from_cents(item.amount))}."
-    return f"{say(mark('By {day}: {what}.'), day=day, what=say(item.what))}{amount}"
+    return f"{say(mark('By {day}: {what}.'), day=day, what=say(item.what))}{_amount(to, item)}"
+
+
+def _amount(to: NoticeReader, item: CalendarItem) -> str:
+    """Return what is left to pay, and of how much where a part was paid."""
+    if not item.amount:
+        return ""
+    amount = money_in(to.language, from_cents(item.amount))
+    if not item.paid or item.open is None:
+        return f" {amount}."
+    if item.open <= 0:
+        return ""
+    left = money_in(to.language, from_cents(item.open))
+    return " " + to.say(mark("{left} of {amount} left to pay."), left=left, amount=amount)
 
 
 def _what(to: NoticeReader, item: CalendarItem) -> str:

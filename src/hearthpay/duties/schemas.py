@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import Field
 
 from hearthpay.duties.accounts import LimitMeasure
-from hearthpay.duties.calendar import CalendarItem
+from hearthpay.duties.calendar import CalendarItem, NextStep, PaymentStatus
 from hearthpay.duties.frequency import FrequencyReason, ReasonCode
 from hearthpay.duties.rules import Kind
 from hearthpay.duties.service import CalendarQuery, HouseholdCalendar
@@ -113,12 +113,26 @@ class TaxCalendarItem:
 
     link: str | None
     done: bool
-    """Whether the household marked it as done."""
+    """Whether it is filed and paid in full as recorded, or the household marked it as done."""
 
     done_on: datetime.date | None
     note: str
     sources: list[DutySource]
     confidence: Confidence
+    paid: Dollars | None
+    """Of a payment, what the household recorded as paid of it; see `POST /tax-payments`."""
+
+    open: Dollars | None
+    """`amount` less `paid`: below zero where too much was paid."""
+
+    filed_on: datetime.date | None
+    """When it was filed, as recorded by `POST /filings`."""
+
+    payment_status: PaymentStatus | None
+    """`open` until it is due, `short` where a part was paid, `late` where something is open after the due date."""
+
+    next_step: NextStep
+    """`amend`: payrolls of the period changed after the return was filed. `claim_refund`: too much was paid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,4 +197,9 @@ def tax_calendar_item(item: CalendarItem) -> TaxCalendarItem:
         note=item.note,
         sources=[DutySource(*source) for source in item.sources],
         confidence=item.confidence,
+        paid=None if item.paid is None else from_cents(item.paid),
+        open=None if item.open is None else from_cents(item.open),
+        filed_on=item.filed_on,
+        payment_status=item.payment_status,
+        next_step=item.next_step,
     )

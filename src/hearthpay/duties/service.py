@@ -18,14 +18,16 @@ from hearthpay.access.refusal import invalid
 from hearthpay.clock import Clock
 from hearthpay.duties.accounts import Account
 from hearthpay.duties.amounts import Amounts, is_among
-from hearthpay.duties.calendar import CalendarItem, calendar_of_duties
+from hearthpay.duties.calendar import CalendarItem
 from hearthpay.duties.employment_records import items_of_employment
 from hearthpay.duties.frequency import FrequencyReason
 from hearthpay.duties.household import FEDERAL, ClosedAccount, Filing, Household
+from hearthpay.duties.ledger_records import read_filings, read_payments
 from hearthpay.duties.models import AccountClosing, DutyMark, FilingChoice
 from hearthpay.duties.periods import MONTHS, day_of_month
 from hearthpay.duties.records import DutyFacts, LedgerOfYears, codes_by_payday, household_of
 from hearthpay.duties.rules import duties_of
+from hearthpay.duties.settlement import SettledCalendar, settled_calendar
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
@@ -128,18 +130,27 @@ async def items_of(
     since: datetime.date,
     until: datetime.date,
 ) -> tuple[CalendarItem, ...]:
-    """Return what is due for a household; the caller has checked that it may be shown."""
+    """Return what is due for a household; whoever calls has asked whether it may be told."""
+    _, calendar = await settled_calendar_of(session, employer, today, since, until)
+    return calendar.items
+
+
+async def settled_calendar_of(
+    session: AsyncSession,
+    employer: Employer,
+    today: datetime.date,
+    since: datetime.date,
+    until: datetime.date,
+) -> tuple[Household, SettledCalendar]:
+    """Return the facts of a household with what is due, paid and open; who calls has asked whether it may be told."""
     years = range(since.year - _YEARS_BEFORE, until.year + 1)
     household = await _household(session, employer, today, years)
-    items = [
-        *calendar_of_duties(household, since, until),
-        *(
-            item
-            for item in await items_of_employment(session, employer, today, household.done)
-            if since <= item.due <= until
-        ),
-    ]
-    return tuple(sorted(items, key=lambda item: (item.due, item.key)))
+    of_employment = await items_of_employment(session, employer, today, household.done)
+    calendar = settled_calendar(
+        household, since, until, (item for item in of_employment if since <= item.due <= until)
+    )
+    in_order = tuple(sorted(calendar.items, key=lambda item: (item.due, item.key)))
+    return household, SettledCalendar(in_order, calendar.unplaced)
 
 
 async def _household(
@@ -234,6 +245,8 @@ async def _read_facts(session: AsyncSession, employer_id: UUID) -> DutyFacts:
             if not _is_retired(row.jurisdiction, row.account, row.frequency)
         ),
         closed=tuple(ClosedAccount(row.jurisdiction, row.account, row.closed_on) for row in closed),
+        payments=await read_payments(session, employer_id),
+        filed=await read_filings(session, employer_id),
     )
 
 

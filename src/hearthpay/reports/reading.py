@@ -8,12 +8,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.relations import EMPLOYEES, VAULT_ENDINGS
 from hearthpay.database.typed_rows import fetch_all, query
+from hearthpay.duties.ledger_records import read_payments
 from hearthpay.payroll.ledger.quarters import (
     read_prior_gross,
     read_quarters,
     read_taxed_months,
     read_taxed_quarters,
 )
+from hearthpay.reports.paid import paid_by_agency
 from hearthpay.reports.state_wages import (
     EarnedInQuarter,
     ReportedPerson,
@@ -70,9 +72,15 @@ async def read_state_wages(
 async def read_tax_liability(
     session: AsyncSession, employer_id: UUID, first: datetime.date, last: datetime.date
 ) -> TaxLiability:
-    """Return what a household owes to agencies for the pay dates of a date range."""
+    """Return what a household owes to agencies for the pay dates of a date range, and what it paid of that."""
     months = await read_taxed_months(session, employer_id, first=first, last=last)
-    return tax_liability(first, last, (LineInMonth(*each) for each in months))
+    taxed = [LineInMonth(*each) for each in months]
+    payments = [
+        payment
+        for payment in await read_payments(session, employer_id)
+        if first.replace(day=1) <= payment.first <= last
+    ]
+    return tax_liability(first, last, taxed, paid_by_agency(taxed, payments))
 
 
 async def _people(session: AsyncSession, employer_id: UUID) -> dict[UUID, ReportedPerson]:

@@ -91,6 +91,9 @@ async def get_tax_liability(
     Every cent is the ledger's: the sum over a span is the sum of its payrolls' lines, less what was voided or failed.
     Payrolls that are only scheduled are not in it, and neither is what another payroll paid. When an agency wants to
     be paid is another matter.
+
+    `paid` is what `POST /tax-payments` recorded for periods that begin in the report's months, by the agency of the
+    taxes that it paid; `open` is what is held or owed and not yet paid.
     """
     runtime = runtime_of(request)
     async with runtime.database.transaction(actor.tenant) as session:

@@ -211,6 +211,11 @@ class TaxLiabilityAgency:
     lines: list[TaxLiabilityLine]
     months: list[MonthAmount]
     total: Dollars
+    paid: Dollars
+    """What the household recorded as paid of these taxes, for periods that begin in the months of the report."""
+
+    open: Dollars
+    """`total` less `paid`: below zero where too much was paid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +226,8 @@ class TaxLiabilityTotals:
     employer_taxes: Dollars
     total: Dollars
     months: list[MonthAmount]
+    paid: Dollars
+    open: Dollars
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +253,8 @@ def tax_liability_report(employer_id: UUID, report: TaxLiability) -> TaxLiabilit
             employer_taxes=from_cents(report.of_payer("employer")),
             total=from_cents(report.total),
             months=_months(report, report.by_month),
+            paid=from_cents(report.paid),
+            open=from_cents(report.open),
         ),
     )
 
@@ -268,6 +277,8 @@ def _agency(each: AgencyLiability, report: TaxLiability) -> TaxLiabilityAgency:
         ],
         months=_months(report, each.months),
         total=from_cents(each.total),
+        paid=from_cents(each.paid),
+        open=from_cents(each.open),
     )
 
 

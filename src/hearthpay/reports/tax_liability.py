@@ -5,7 +5,7 @@ must be paid, and in which return, is a separate matter.
 """
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -50,16 +50,27 @@ class AgencyLiability:
     full_name: str
     site: str | None
     lines: tuple[LineLiability, ...]
+    paid: int = 0
+    """What the household recorded as paid of it, for periods that begin in the span."""
+
+    month_count: int = 0
 
     @property
     def months(self) -> tuple[int, ...]:
-        """The amount owed to the agency for each month."""
+        """What it is owed for each month."""
+        if not self.lines:
+            return (0,) * self.month_count
         return tuple(sum(cents) for cents in zip(*(line.months for line in self.lines), strict=True))
 
     @property
     def total(self) -> int:
         """The amount owed to the agency for the whole range."""
         return sum(line.total for line in self.lines)
+
+    @property
+    def open(self) -> int:
+        """What is held for it, or owed to it by the household, and not yet paid; below zero: too much was paid."""
+        return self.total - self.paid
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +100,16 @@ class TaxLiability:
         """The amount owed to all agencies for the whole range."""
         return sum(each.total for each in self.agencies)
 
+    @property
+    def paid(self) -> int:
+        """What the household recorded as paid of it."""
+        return sum(each.paid for each in self.agencies)
+
+    @property
+    def open(self) -> int:
+        """What is not yet paid of it."""
+        return self.total - self.paid
+
 
 def months_of(first: datetime.date, last: datetime.date) -> tuple[datetime.date, ...]:
     """Return the first days of the calendar months from that of ``first`` to that of ``last``."""
@@ -96,8 +117,16 @@ def months_of(first: datetime.date, last: datetime.date) -> tuple[datetime.date,
     return tuple(datetime.date(month // 12, month % 12 + 1, 1) for month in range(from_month, to_month + 1))
 
 
-def tax_liability(first: datetime.date, last: datetime.date, taxed: Iterable[LineInMonth]) -> TaxLiability:
-    """Add up by agency, line and month; the IRS first, the others by name. ``taxed`` has no month outside the range."""
+def tax_liability(
+    first: datetime.date,
+    last: datetime.date,
+    taxed: Iterable[LineInMonth],
+    paid: Mapping[str, int] | None = None,
+) -> TaxLiability:
+    """Add up by agency, line and month; the IRS first, the others by name. ``taxed`` has no month out of the span.
+
+    ``paid`` is what was paid of it, by the agency's name.
+    """
     months = months_of(first, last)
     place = {month: position for position, month in enumerate(months)}
     cents: dict[tuple[str, str], list[int]] = {}
@@ -112,6 +141,9 @@ def tax_liability(first: datetime.date, last: datetime.date, taxed: Iterable[Lin
         lines.setdefault(agency, []).append(
             LineLiability(code, line.name, line.payer, line.category, tuple(cents[agency, code]))
         )
+    paid = paid or {}
+    for agency in paid:
+        lines.setdefault(agency, [])
     known = {each.name: each for each in agencies().values()}
     found = []
     for name in sorted(lines, key=lambda name: (known[name].state != "US" if name in known else True, name)):
@@ -122,6 +154,8 @@ def tax_liability(first: datetime.date, last: datetime.date, taxed: Iterable[Lin
                 name if listed is None else listed.full_name,
                 None if listed is None else listed.site,
                 tuple(lines[name]),
+                paid.get(name, 0),
+                len(months),
             )
         )
     return TaxLiability(first, last, months, tuple(found))

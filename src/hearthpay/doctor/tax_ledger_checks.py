@@ -1,0 +1,106 @@
+"""Laws of the ledgers of tax payments and filings: of accounts that there are, reversed once, unchanged, and noted.
+
+They are written like those of `checks`: a docstring is a law, its query returns one row for each difference.
+"""
+
+import functools
+from typing import Final
+
+from hearthpay.duties.household import FEDERAL
+from hearthpay.duties.payment_accounts import agency_of, payment_accounts
+from hearthpay.duties.periods import Partition
+from hearthpay.taxes.jurisdictions import STATES
+
+_DAY: Final = "day"
+_ANY_YEAR: Final = 2000
+
+
+@functools.cache
+def _periods() -> str:
+    """Every agency, account and kind of period that something can be paid for, with its months, as rows."""
+    found: dict[tuple[str, str, str, str, int, int], None] = {}
+    for jurisdiction in (FEDERAL, *STATES):
+        for account in payment_accounts(jurisdiction).values():
+            for duty in account.duties:
+                agency = agency_of(jurisdiction, duty.agency).id
+                if not isinstance(duty.partition, Partition):
+                    found[agency, jurisdiction, account.name, _DAY, 1, 12] = None
+                    continue
+                for period in duty.partition.periods(_ANY_YEAR):
+                    suffix = period.label.removeprefix(str(_ANY_YEAR))
+                    months = (period.first_month, period.last_month)
+                    found[agency, jurisdiction, account.name, suffix, *months] = None
+    return ", ".join(
+        f"('{agency}', '{jurisdiction}', '{account}', '{suffix}', {first}, {last})"
+        for agency, jurisdiction, account, suffix, first, last in found
+    )
+
+
+def tax_payments_known() -> str:
+    """A tax payment is for an agency, an account and a period of the law, and was not made before that period."""
+    return f"""
+        WITH known (agency, jurisdiction, account, suffix, first_month, last_month) AS (VALUES {_periods()})
+        SELECT 'tax_payment' AS subject, p.id, 'account and period' AS what,
+               p.agency || ' ' || p.account || ' ' || p.period || ', paid on ' || p.paid_on AS recorded,
+               'one of the law' AS expected
+          FROM (SELECT *, substring(period FROM 5) AS suffix, left(period, 4)::int AS year,
+                       length(period) = 10 AS for_a_day FROM tax_payments) p
+         WHERE p.paid_on < p.period_start OR NOT EXISTS (
+               SELECT FROM known k
+                WHERE k.agency = p.agency AND k.jurisdiction = p.jurisdiction AND k.account = p.account
+                  AND CASE WHEN p.for_a_day THEN k.suffix = '{_DAY}' AND p.period_end::text = p.period
+                           ELSE k.suffix = p.suffix
+                                AND p.period_start = make_date(p.year, k.first_month, 1)
+                                AND p.period_end = make_date(p.year, k.last_month, 1) + interval '1 month - 1 day'
+                      END)
+    """
+
+
+def tax_payments_reversed() -> str:
+    """A reversal takes back one payment of its household, all of it, and no account is paid less than nothing."""
+    return """
+        SELECT 'tax_payment' AS subject, r.id, 'reversal of ' || r.reverses AS what,
+               r.agency || ' ' || r.account || ' ' || r.period || ' ' || r.amount AS recorded,
+               coalesce(p.agency || ' ' || p.account || ' ' || p.period || ' ' || -p.amount, 'no payment') AS expected
+          FROM tax_payments r LEFT JOIN tax_payments p ON p.id = r.reverses AND p.reverses IS NULL
+         WHERE r.reverses IS NOT NULL
+           AND (p.employer_id, p.agency, p.jurisdiction, p.account, p.period, -p.amount)
+               IS DISTINCT FROM (r.employer_id, r.agency, r.jurisdiction, r.account, r.period, r.amount)
+        UNION ALL
+        SELECT 'employer', employer_id, 'paid to ' || jurisdiction || ' ' || account || ' for ' || period,
+               sum(amount)::text, 'nothing or more'
+          FROM tax_payments GROUP BY employer_id, jurisdiction, account, period HAVING sum(amount) < 0
+        UNION ALL
+        SELECT 'filing', r.id, 'taking back of ' || r.reverses, r.item_key || ' ' || r.filed_on,
+               coalesce(f.item_key || ' ' || f.filed_on, 'no filing')
+          FROM filings r LEFT JOIN filings f ON f.id = r.reverses AND f.reverses IS NULL
+         WHERE r.reverses IS NOT NULL
+           AND (f.employer_id, f.item_key, f.filed_on) IS DISTINCT FROM (r.employer_id, r.item_key, r.filed_on)
+    """
+
+
+def filings_kept() -> str:
+    """The figures of a filing are what was noted of them when it was recorded, and its lines add up to its total."""
+    return """
+        SELECT 'filing' AS subject, f.id, 'figures' AS what, encode(f.digest, 'hex') AS recorded,
+               coalesce(a.details ->> 'figures_sha256', 'a row in the audit log') AS expected
+          FROM (SELECT id, sha256(convert_to(figures::text, 'UTF8')) AS digest FROM filings) f
+          LEFT JOIN audit_log a ON a.subject_id = f.id AND a.action IN ('filing.record', 'filing.reverse')
+         WHERE encode(f.digest, 'hex') IS DISTINCT FROM a.details ->> 'figures_sha256'
+        UNION ALL
+        SELECT 'filing', f.id, 'total of the lines', f.figures ->> 'total', sum(l.value::bigint)::text
+          FROM filings f CROSS JOIN LATERAL jsonb_each_text(f.figures -> 'lines') l
+         GROUP BY f.id HAVING sum(l.value::bigint) IS DISTINCT FROM (f.figures ->> 'total')::bigint
+    """
+
+
+def tax_payments_noted() -> str:
+    """Every tax payment and every reversal of one left its row in the audit log, with its amount."""
+    return """
+        SELECT 'tax_payment' AS subject, p.id, 'trace of the amount' AS what, p.amount::text AS recorded,
+               coalesce(a.details ->> 'amount', 'a row') AS expected
+          FROM tax_payments p
+          LEFT JOIN audit_log a ON a.subject_id = p.id
+           AND a.action = CASE WHEN p.reverses IS NULL THEN 'tax_payment.record' ELSE 'tax_payment.reverse' END
+         WHERE p.amount::text IS DISTINCT FROM a.details ->> 'amount'
+    """

@@ -1,0 +1,1 @@
+"""What a household paid to tax agencies and filed with them, and what is open."""
