@@ -7,8 +7,10 @@ import psycopg
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from tests.boundary.sequences import ACTIONS, Conversation, Step, conversations
+from tests.boundary.sequences import Conversation, conversations
 from tests.boundary.worlds import World, build_worlds, fingerprint, refuse_changes, refuse_leaks
+from tests.endpoints import ACTIONS, ENDPOINTS, ONCE_EACH
+from tests.endpoints.endpoint import Step
 from tests.http.api import NewAccount, data, refusal
 from tests.openapi.document import Document
 from tests.worlds.tables import TABLES
@@ -65,14 +67,6 @@ async def test_no_key_reaches_another_world_for_long(
     await _isolated(steps, client, new_account, owner_connection, document)
 
 
-@pytest.mark.completeness
-async def test_every_operation_that_touches_rows_is_spoken_of(document: Document) -> None:
-    known = {operation["operationId"] for _, _, operation in document.operations()}
-    stateless = {"checkThreshold", "getJurisdiction", "getRules", "transferFunds", "enrollInAutopilot"}
-    missing = sorted(known - ACTIONS.keys() - stateless)
-    assert not missing, f"tests/boundary/sequences.py has no action for {', '.join(missing)}: add one each"
-
-
 async def test_every_action_can_succeed(
     client: httpx.AsyncClient,
     worlds: list[World],
@@ -81,14 +75,11 @@ async def test_every_action_can_succeed(
 ) -> None:
     """Or the random conversations would be about refusals only."""
     succeeded: dict[str, int] = {}
-    values = ("setSandboxHouseholdAccount", "setSandboxEin", "setSandboxTaxInfo", "setSandboxEmployeeAccount")
-    last = (*values, "terminateEmployee", "advanceSandboxClock", "deleteEmployer")
-    order = [name for name in ACTIONS if name not in last]
-    of_sandbox = [name for name in ACTIONS if "Sandbox" in name or name == "deleteEmployer"]
+    of_sandbox = [name for name in ACTIONS if ENDPOINTS[name].test_keys_only]
     steps = [
         Step(name, speaker, household=speaker, thing=speaker, which=0, variant=1)
         for speaker in range(4)
-        for name in (*order, *last)
+        for name in ONCE_EACH
         if name not in of_sandbox or worlds[speaker].sandbox
     ]
     await Conversation(client, worlds, owner_connection, document, succeeded).play(steps)

@@ -1,7 +1,7 @@
 """Every endpoint with every wrong kind of key: refused in the documented way, nothing changed, nothing told.
 
 The endpoints come from the application, what to expect from where their OpenAPI puts the household; a right request
-for each stands in `cases.py`, and is sent in the end, so that no refusal was for another reason.
+for each stands in its row of `tests/endpoints`, and is sent in the end, so that no refusal was for another reason.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ from hearthpay.database.session import Database
 from hearthpay.http import attempts
 from hearthpay.http.routing import Endpoint
 from hearthpay.security import api_keys
-from tests.boundary.cases import CASES, Names, Operation, operations
+from tests.boundary.operations import Names, Operation, operations
 from tests.boundary.worlds import (
     Fingerprint,
     World,
@@ -33,28 +33,15 @@ from tests.boundary.worlds import (
     refuse_changes,
     refuse_leaks,
 )
+from tests.endpoints import ENDPOINTS
 from tests.http.api import Caller, NewKey, data, fields, refusal
+from tests.openapi.document import Document
 
 UNCHANGED: Final[Mapping[str, str]] = MappingProxyType({})
 LEFT_OUT: Final[Mapping[str, str]] = MappingProxyType({"employer_id": ""})
 MALFORMED: Final = ("1", "null", "'; --", "019a9f2e-7c1d-7a3b-9d52-3f1f6f0c2b1", "%00", "\u202e")
 
 _HOUSEHOLD_IN_REQUEST: Final = (Names.HOUSEHOLD_IN_BODY, Names.HOUSEHOLD_IN_QUERY)
-_TELLS_THE_MODE: Final = frozenset({"getDirectDepositStatus"})
-"""What tells of the account's own household in its path that the key is of the other mode."""
-
-_ASKS_FOR_THE_MODE_FIRST: Final = frozenset(
-    {
-        "setSandboxHouseholdAccount",
-        "setSandboxEin",
-        "setSandboxTaxInfo",
-        "setSandboxEmployeeAccount",
-        "advanceSandboxClock",
-        "getSandboxClock",
-    }
-)
-"""What refuses every live key before it looks at the request."""
-
 _LEADS: Final = frozenset({"employee_id", "employees", "payroll_id"})
 """What a request names that leads to its household by itself."""
 
@@ -84,7 +71,7 @@ class Neighbours:
         replaced: Mapping[str, str] = UNCHANGED,
     ) -> httpx.Response:
         """Send the right request of the world `about`, some of its ids replaced; `employer_id` by "": left out."""
-        asked = CASES[operation.id].ask(about)
+        asked = ENDPOINTS[operation.id].request(about)
         ids = {**about.objects, **replaced}
         path = operation.path
         for name, identity in {**ids, **asked.path}.items():
@@ -156,22 +143,11 @@ async def neighbours(
         client,
         under_sandbox=await new_key("Quillmoor", employer_id=UUID(worlds[1].employer_id)),
         test_under_real=await new_key("Harrowgate", mode="test", employer_id=UUID(worlds[2].employer_id)),
-        operations={name: operation for name, operation in found.items() if name in CASES},
+        operations={name: operation for name, operation in found.items() if name in ENDPOINTS},
         before={},
     )
     made.remember()
     return made
-
-
-@pytest.mark.completeness
-def test_every_endpoint_has_a_case(app: FastAPI) -> None:
-    known = operations(app).keys()
-    missing, idle = sorted(known - CASES.keys()), sorted(CASES.keys() - known)
-    assert not missing, (
-        f"no boundary case for {', '.join(missing)}: add to tests/boundary/cases.py one function each, "
-        '@_case("<operation id>"), that returns the request which succeeds in the world it is given'
-    )
-    assert not idle, f"tests/boundary/cases.py has cases for no endpoint: {', '.join(idle)}"
 
 
 def test_every_address_of_the_api_is_an_endpoint(app: FastAPI) -> None:
@@ -256,13 +232,13 @@ async def _out_of_reach(
     neighbours: Neighbours, operation: Operation, caller: Caller, own: World, about: World
 ) -> None:
     """A right request, but of another world's key, is refused; another organization's as if nothing were there."""
-    test_keys_only = CASES[operation.id].test_keys_only
+    test_keys_only = ENDPOINTS[operation.id].test_keys_only
     foreign = own.organization_id != about.organization_id
     needed = _NEEDS_A_TEST_KEY if about.sandbox or test_keys_only else _NEEDS_A_LIVE_KEY
     if test_keys_only and not own.sandbox:
         expected: tuple[int, str, str] = 403, "key_mode_mismatch", needed
     elif not foreign and (
-        operation.id in _TELLS_THE_MODE or (test_keys_only and operation.names is not Names.OBJECT_IN_PATH)
+        ENDPOINTS[operation.id].tells_mode or (test_keys_only and operation.names is not Names.OBJECT_IN_PATH)
     ):
         expected = 403, "key_mode_mismatch", needed
     elif operation.names in (Names.OBJECT_IN_PATH, Names.HOUSEHOLD_IN_PATH):
@@ -318,7 +294,7 @@ async def test_a_key_under_a_household_of_the_other_mode_must_name_one(
 
 def _leads_to_its_household(operation: Operation, world: World) -> bool:
     """Whether a request names something of its household beside `employer_id`."""
-    asked = CASES[operation.id].ask(world)
+    asked = ENDPOINTS[operation.id].request(world)
     return bool(_LEADS & {*(asked.body or {}), *asked.query})
 
 
@@ -331,7 +307,7 @@ async def test_a_malformed_id_is_refused_by_its_name(
         in_request = operation.names in _HOUSEHOLD_IN_REQUEST
         with subtests.test(operation.id):
             for own in neighbours.worlds:
-                if operation.id in _ASKS_FOR_THE_MODE_FIRST and not own.sandbox:
+                if ENDPOINTS[operation.id].refuses_live_keys_first and not own.sandbox:
                     continue
                 for wrong in MALFORMED:
                     error = await neighbours.refused(
@@ -346,13 +322,12 @@ async def test_a_malformed_id_is_refused_by_its_name(
                     assert not in_request or fields(error) == ["employer_id"]
 
 
-@pytest.mark.parametrize("operation_id", sorted(CASES))
+@pytest.mark.parametrize("operation_id", sorted(ENDPOINTS))
 async def test_the_right_key_gets_its_own_world_and_no_other(
-    neighbours: Neighbours, operation_id: str
+    neighbours: Neighbours, operation_id: str, document: Document
 ) -> None:
     """Also the odd key, once it names a household; and a key of one household that names none."""
-    operation = neighbours.operations[operation_id]
-    test_keys_only = CASES[operation_id].test_keys_only
+    operation, endpoint = neighbours.operations[operation_id], ENDPOINTS[operation_id]
     first, second, third, fourth = neighbours.worlds
     may_leave_out = operation.names in _HOUSEHOLD_IN_REQUEST and not operation.household_required
     for caller, own, replaced in (
@@ -361,22 +336,20 @@ async def test_the_right_key_gets_its_own_world_and_no_other(
         (third.caller, third, LEFT_OUT if may_leave_out else UNCHANGED),
         (fourth.caller, fourth, LEFT_OUT if may_leave_out else UNCHANGED),
     ):
-        if test_keys_only and not own.sandbox:
+        if endpoint.test_keys_only and not own.sandbox:
             continue
         response = await neighbours.ask(operation, caller, own, replaced)
-        if CASES[operation_id].retired:
+        assert document.problems(response) == []
+        if endpoint.retired:
             assert response.status_code in (403, 410)
-            assert response.json()["error"]["code"] in ("gone", "autopilot_enroll_in_app")
+            assert response.json()["error"]["code"] == endpoint.retired
         elif response.headers["Content-Type"].startswith("application/json"):
             data(response, response.status_code if response.status_code in (201, 202) else 200)
         else:
             assert response.status_code == 200, response.text
         before, after = neighbours.before, fingerprint(neighbours.owner)
-        refuse_changes(
-            before,
-            after,
-            except_of=None if operation.changes_nothing and not CASES[operation.id].traced else own,
-        )
+        may_change = endpoint.changes or endpoint.leaves_audit_row
+        refuse_changes(before, after, except_of=own if may_change else None)
         neighbours.remember()
         refuse_leaks(response, own, neighbours.worlds)
         if operation.names is not Names.NOTHING:

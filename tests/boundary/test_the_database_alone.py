@@ -217,6 +217,7 @@ def test_the_service_may_delete_nothing_and_owns_nothing(owner_connection: psyco
     assert blind == (False, False, False, False, False, 0)
 
 
+@pytest.mark.completeness
 def test_functions_that_see_more_are_known_and_closed(owner_connection: psycopg.Connection) -> None:
     rows = owner_connection.execute(
         "SELECT proname, proconfig, has_function_privilege('pg_monitor', oid, 'EXECUTE') FROM pg_proc "

@@ -4,15 +4,18 @@ Of an account with several households, whose key remembers none of them or anoth
 """
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from decimal import Decimal
+from typing import Any, Final
 from uuid import UUID
 
 import httpx
 import pytest
 from fastapi import FastAPI
 
+from tests.boundary.worlds import World
+from tests.endpoints import ENDPOINTS
+from tests.endpoints.endpoint import Endpoint
 from tests.http.api import Account, Caller, NewAccount, NewKey, data, fields, refusal
 from tests.worlds.households import add_employee, add_household, payroll_of
 
@@ -34,44 +37,39 @@ async def things(account: Account) -> Things:
     first = await add_household(account.live, address=HOME)
     second = await add_household(account.live, first_name="Carmen", address=HOME)
     employee_id = await add_employee(account.live, second)
-    ran = data(await account.live.post("/payroll/run", payroll_of(second, employee_id)))
+    first_week = {"pay_period_start": "2026-11-02", "pay_period_end": "2026-11-08", "pay_date": "2026-11-20"}
+    ran = data(await account.live.post("/payroll/run", payroll_of(second, employee_id, **first_week)))
     return Things(first, second, employee_id, ran["payroll_id"])
 
 
-def _week(things: Things) -> dict[str, Any]:
-    week = {"pay_period_start": "2026-11-16", "pay_period_end": "2026-11-22", "pay_date": "2026-11-22"}
-    body = payroll_of(things.second, things.employee_id, **week)
-    del body["employer_id"]
-    return body
+def _world(things: Things, caller: Caller) -> World:
+    return World(
+        word="Lopez",
+        caller=caller,
+        organization_id=UUID(int=0),
+        sandbox=False,
+        pay_rate=Decimal(25),
+        sui_rate=Decimal(0),
+        employer_id=things.second,
+        employee_id=things.employee_id,
+        payroll_id=things.payroll_id,
+        paid_id=things.payroll_id,
+    )
 
 
-Request = tuple[str, str, dict[str, Any]]
-CALLS: dict[str, Callable[[Things], Request]] = {
-    "previewPayroll": lambda t: ("POST", "/payroll/preview", _week(t)),
-    "explainPayroll": lambda t: ("POST", "/payroll/explain", _week(t)),
-    "runPayroll": lambda t: ("POST", "/payroll/run", _week(t)),
-    "listPayrolls": lambda t: ("GET", "/payrolls", {"employee_id": t.employee_id}),
-    "issuePaystub": lambda t: (
-        "POST",
-        "/documents/paystub",
-        {"payroll_id": t.payroll_id, "employee_id": t.employee_id},
-    ),
-    "issueW2": lambda t: ("POST", "/documents/w2", {"employee_id": t.employee_id, "tax_year": 2026}),
-    "getAutopilot": lambda t: ("GET", "/autopilot", {"employee_id": t.employee_id}),
-    "listAutopilotHistory": lambda t: ("GET", "/autopilot/history", {"employee_id": t.employee_id}),
-    "manageAutopilot": lambda t: ("POST", "/autopilot/disable", {"employee_id": t.employee_id}),
-}
+CALLS: Final = {name: each for name, each in ENDPOINTS.items() if each.names_a_thing}
 """By operation: every one whose body or query names a thing of a household beside `employer_id`."""
 
-AFTERWARDS = {"issueW2": "document_not_available", "manageAutopilot": "not_found"}
-"""What refuses a call once its household is known: no EIN yet, nobody enrolled."""
+
+async def send(caller: Caller, endpoint: Endpoint, things: Things, **more: str) -> httpx.Response:
+    asked = (endpoint.by_thing or endpoint.request)(_world(things, caller))
+    path = endpoint.path.format(**asked.path)
+    if endpoint.method == "GET":
+        return await caller.get(path, **asked.query, **more)
+    return await caller.post(path, (asked.body or {}) | more)
 
 
-async def send(caller: Caller, request: Request, **more: str) -> httpx.Response:
-    method, path, said = request
-    return await (caller.get(path, **said, **more) if method == "GET" else caller.post(path, said | more))
-
-
+@pytest.mark.completeness
 def test_every_operation_that_names_a_thing_beside_the_household_is_tried(app: FastAPI) -> None:
     """Any call that names a payroll, employee or other thing of a household."""
     document = app.openapi()
@@ -89,7 +87,7 @@ def test_every_operation_that_names_a_thing_beside_the_household_is_tried(app: F
             things = {name for name in names if name.endswith("_id")} - {"employer_id"}
             if "employer_id" in names and things:
                 found.add(operation["operationId"])
-    assert found == set(CALLS)
+    assert found == set(CALLS), "the right request of such an operation names the thing, or `by_thing` does"
 
 
 @pytest.mark.parametrize("operation", CALLS)
@@ -99,9 +97,9 @@ async def test_no_employer_id_is_needed(
     """It needs no `employer_id`, whether the key remembers no household or another one."""
     elsewhere = await new_key("Lopez family", employer_id=UUID(things.first))
     for caller in (account.live, elsewhere):
-        response = await send(caller, CALLS[operation](things))
-        if operation in AFTERWARDS:
-            assert response.json()["error"]["code"] == AFTERWARDS[operation]
+        response = await send(caller, CALLS[operation], things)
+        if CALLS[operation].lacks:
+            assert response.json()["error"]["code"] == CALLS[operation].lacks
             continue
         assert response.is_success, response.text
         if operation == "runPayroll":
@@ -118,9 +116,8 @@ async def test_where_both_are_given_they_must_agree(
 ) -> None:
     """Another household of the account beside it is a 400, and changes nothing."""
     before = counts()
-    by_field = operation in ("listPayrolls", "issuePaystub", "issueW2")
-    response = await send(account.live, CALLS[operation](things), employer_id=things.first)
-    error = refusal(response, 400, "validation_error" if by_field else "employee_not_in_household")
+    response = await send(account.live, CALLS[operation], things, employer_id=things.first)
+    error = refusal(response, 400, CALLS[operation].contradiction)
     if error["code"] == "validation_error":
         assert fields(error) == ["employer_id"]
     assert counts() == before
@@ -138,7 +135,7 @@ async def test_a_strangers_thing_is_as_one_that_is_not_there(
     nothing = Things(things.first, things.second, absent, absent)
     answers = []
     for each in (things, nothing):
-        body = (await send(stranger, CALLS[operation](each))).text
+        body = (await send(stranger, CALLS[operation], each)).text
         for name in (each.employee_id, each.payroll_id):
             body = body.replace(name, "ID")
         answers.append(re.sub(r"req_\w+|[0-9a-f-]{36}", "", body))

@@ -221,6 +221,7 @@ def test_impossible_values_are_refused(statement: str, owner: psycopg.Connection
         owner.execute(statement)
 
 
+@pytest.mark.completeness
 @pytest.mark.parametrize("table", TABLES)
 def test_the_smallest_household_has_a_row_in_every_table(
     table: str, owner: psycopg.Connection, smiths: Household

@@ -28,6 +28,7 @@ async def payrolls(family: Family, town: Town) -> list[str]:
     return ids
 
 
+@pytest.mark.completeness
 async def test_the_duties_of_one_worker(
     town: Town, payrolls: list[str], owner_connection: psycopg.Connection
 ) -> None:
