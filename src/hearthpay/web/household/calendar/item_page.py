@@ -56,7 +56,7 @@ async def undo(at: HouseholdContext) -> Response:
     """Undo marking it as done."""
     async with at.transaction() as session:
         found = await _item(at, session)
-        if found.done_on is not None:
+        if found.marked_on is not None:
             employer = await find_employer(session, at.actor, at.id)
             await mark_duty(session, at.actor, at.clock, employer, key=found.key, done_on=None)
     return at.go(f"/calendar/{found.uid}")
