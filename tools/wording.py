@@ -2,7 +2,8 @@
 
 Three things are measured, each for itself: words and phrases that `tools/wording.toml` bans, in both languages; the
 median length of sentences; and the reading grade (Flesch-Kincaid). Pages and mails are read from the catalogues, the
-API from its OpenAPI document, the command line from its help, and the docs from their Markdown.
+API from its OpenAPI document, the command line from its help, the docs from their Markdown, and docstrings from the
+source.
 
 A kind of text may have a floor of findings, which only ever falls. More than the floor fails, and so does less: then
 the floor is lowered to what is reached.
@@ -10,6 +11,7 @@ the floor is lowered to what is reached.
 
 from __future__ import annotations
 
+import ast
 import re
 import statistics
 import sys
@@ -24,7 +26,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 RULES: Final = ROOT / "tools" / "wording.toml"
 DOCS: Final = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/**/*.md")
 
-Kind = Literal["page", "mail", "api", "cli", "docs"]
+Kind = Literal["page", "mail", "api", "cli", "docs", "code"]
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?:])[\s\n]+(?=[\"“A-Z0-9`{*\[])")
 _CODE: Final = re.compile(r"```[\s\S]*?```|<!--[\s\S]*?-->|^(?: {4}|\t).*$|^\|.*$|^\s*[#>].*$", re.M)
@@ -160,6 +162,17 @@ def cli_texts() -> Iterator[Text]:
     yield from walk(typer.main.get_command(app), "hearthpay")
 
 
+def code_texts() -> Iterator[Text]:
+    """Read the docstrings of `src/`, without the code that they quote."""
+    for path in sorted((ROOT / "src" / "hearthpay").rglob("*.py")):
+        if "versions" not in path.parts:  # migrations are never edited
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+                    text = str(node.value.value).replace("``", "`")
+                    plain = re.sub(r"\s+", " ", _INLINE.sub("code", text)).strip()
+                    yield Text("code", "en", f"{path.relative_to(ROOT)}:{node.lineno}", plain)
+
+
 def docs_texts() -> Iterator[Text]:
     """Read the prose of the docs, a paragraph or an item of a list at a time, without code and tables."""
     for path in docs_files():
@@ -235,7 +248,7 @@ def measured() -> tuple[list[str], dict[str, list[Finding]]]:
     wrong: list[str] = []
     by_kind: dict[str, list[Finding]] = {}
     catalogue = list(catalogue_texts())
-    for text in (*catalogue, *api_texts(), *cli_texts(), *docs_texts()):
+    for text in (*catalogue, *api_texts(), *cli_texts(), *docs_texts(), *code_texts()):
         by_kind.setdefault(f"{text.kind}.{text.language}", []).extend(findings(text))
     for name, found in sorted(by_kind.items()):
         floor = rules()["floor"].get(name, 0)
