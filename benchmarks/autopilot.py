@@ -147,9 +147,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--enrolled", type=int, default=50_000)
     parser.add_argument("--due", type=int, default=5_000)
-    wanted = parser.parse_args()
+    requested = parser.parse_args()
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        print_table(runner.run(measure(wanted.enrolled, wanted.due)))
+        print_table(runner.run(measure(requested.enrolled, requested.due)))
 
 
 if __name__ == "__main__":

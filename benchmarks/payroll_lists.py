@@ -114,10 +114,10 @@ def statements() -> Iterator[list[tuple[str, Any]]]:
         event.remove(Engine, "before_cursor_execute", note)
 
 
-async def plan_of(session: AsyncSession, actor: Actor, wanted: PayrollQuery) -> dict[str, Any]:
+async def plan_of(session: AsyncSession, actor: Actor, requested: PayrollQuery) -> dict[str, Any]:
     """The plan of the statement that finds the page, as PostgreSQL tells it; executed, with its buffers."""
     with statements() as sent:
-        await list_payrolls(session, actor, wanted)
+        await list_payrolls(session, actor, requested)
     statement, parameters = next(each for each in sent if "FROM payrolls" in each[0])
     connection = await session.connection()
     explained = await connection.exec_driver_sql(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}", parameters)

@@ -178,10 +178,10 @@ class _Reached(_Tests):
     """Writes a line for each test: how it ended, and which of the wanted statements and which modules it reached."""
 
     def __init__(
-        self, place: Workplace, scratch: Path, marks: set[Place], wanted: Set[Place], output: Path
+        self, place: Workplace, scratch: Path, marks: set[Place], requested: Set[Place], output: Path
     ) -> None:
         super().__init__(place, scratch, None)
-        self.marks, self.wanted, self.output = marks, wanted, output
+        self.marks, self.requested, self.output = marks, requested, output
         self.passed, self.seconds = True, 0.0
 
     def pytest_collection_finish(self) -> None:
@@ -200,7 +200,7 @@ class _Reached(_Tests):
         self._write(nodeid)
 
     def _write(self, nodeid: str) -> None:
-        told = (self.marks & self.wanted) | {(path, ANYWHERE) for path, _ in self.marks}
+        told = (self.marks & self.requested) | {(path, ANYWHERE) for path, _ in self.marks}
         row = [nodeid, self.passed, round(self.seconds, 4), sorted(told)]
         with self.output.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
@@ -225,7 +225,7 @@ def _mark_modules(place: Workplace, modules: Iterable[Path], marks: set[Place]) 
 
 
 def first_run(
-    place: Workplace, wanted: Set[Place], files: Sequence[Path], seconds: float, log: Path
+    place: Workplace, requested: Set[Place], files: Sequence[Path], seconds: float, log: Path
 ) -> list[TimedTest]:
     """Run test files on the tree as it is; return which of the wanted statements each test reached.
 
@@ -237,8 +237,8 @@ def first_run(
 
     def work(scratch: Path) -> int:
         marks: set[Place] = set()
-        _mark_modules(place, {Path(path) for path, _ in wanted}, marks)
-        return _pytest(files, (), _Reached(place, scratch, marks, wanted, output))
+        _mark_modules(place, {Path(path) for path, _ in requested}, marks)
+        return _pytest(files, (), _Reached(place, scratch, marks, requested, output))
 
     _fork(place, work, seconds, log)
     rows = output.read_text("utf-8").splitlines() if output.exists() else []

@@ -227,8 +227,8 @@ def main() -> None:
     modules = modules_like(asked.modules or [f"{package}/*" for package in asked.packages.split(",")])
     sources = {module: (ROOT / module).read_bytes() for module in modules}
     everything = [mutant for module, source in sources.items() for mutant in mutants_of(module, source)]
-    wanted = [mutant for mutant in everything if mutant.id in (asked.only or [mutant.id])]
-    chosen = wanted if asked.only else choose(wanted, asked.sample, asked.seed)
+    requested = [mutant for mutant in everything if mutant.id in (asked.only or [mutant.id])]
+    chosen = requested if asked.only else choose(requested, asked.sample, asked.seed)
     touched = sorted({mutant.path for mutant in chosen})
     imports = {path.relative_to(ROOT): imports_of(path) for path in (ROOT / "tests").rglob("test_*.py")}
     files = [Path(name) for name in asked.tests] or likely_tests(touched, imports)
@@ -242,8 +242,8 @@ def main() -> None:
     began = time.monotonic()
     outcomes: list[Outcome] = []
     with workplace() as place:
-        wanted = {each for mutant in chosen for each in places_of(mutant, sources[mutant.path])}
-        runs = first_run(place, wanted, files, asked.first_run, output / "first-run.log")
+        requested = {each for mutant in chosen for each in places_of(mutant, sources[mutant.path])}
+        runs = first_run(place, requested, files, asked.first_run, output / "first-run.log")
         failing = [run.nodeid for run in runs if not run.passed]
         print(
             f"{len(runs) - 1} tests in {time.monotonic() - began:.0f} s; failing without a fault: {failing}",

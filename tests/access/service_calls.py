@@ -468,8 +468,8 @@ async def _reveal_numbers(session: AsyncSession, actor: Actor, target: Target) -
 
 @_deed(documents.prepare_documents, HELPERS, "documents", ends="document_not_available")
 async def _prepare_documents(session: AsyncSession, actor: Actor, target: Target) -> object:
-    wanted = IssueW3(tax_year=2027, employer_id=target.employer_id)
-    return await documents.prepare_documents(session, RING, actor, CLOCK, wanted)
+    requested = IssueW3(tax_year=2027, employer_id=target.employer_id)
+    return await documents.prepare_documents(session, RING, actor, CLOCK, requested)
 
 
 @_deed(employment.prepare_employment_paper, HELPERS, "documents")
@@ -481,8 +481,8 @@ async def _prepare_employment_paper(session: AsyncSession, actor: Actor, target:
 
 @_deed(employment.prepare_new_hire_report, HELPERS, "documents")
 async def _prepare_new_hire_report(session: AsyncSession, actor: Actor, target: Target) -> object:
-    wanted = employment.IssueNewHireReport(employee_id=target.employee_id)
-    return await employment.prepare_new_hire_report(session, RING, actor, wanted)
+    requested = employment.IssueNewHireReport(employee_id=target.employee_id)
+    return await employment.prepare_new_hire_report(session, RING, actor, requested)
 
 
 @_deed(documents.list_documents, LOOKERS, "documents")
@@ -518,9 +518,9 @@ async def _sign_paper(session: AsyncSession, actor: Actor, target: Target) -> ob
 async def _order_package(session: AsyncSession, actor: Actor, target: Target) -> object:
     household = await _employer(session, target)
     owner = Owner(household.organization_id, household.id, household.sandbox)
-    wanted = IssueYearPackage(tax_year=2026, employer_id=target.employer_id)
+    requested = IssueYearPackage(tax_year=2026, employer_id=target.employer_id)
     return await packages.order_package(
-        session, actor, CLOCK, wanted, documents.Prepared(owner, (), "all.zip", 2026, 93)
+        session, actor, CLOCK, requested, documents.Prepared(owner, (), "all.zip", 2026, 93)
     )
 
 
@@ -781,14 +781,14 @@ async def _list_autopilot(session: AsyncSession, actor: Actor, target: Target) -
 
 @_deed(read_history, LOOKERS, "ach")
 async def _read_history(session: AsyncSession, actor: Actor, target: Target) -> object:
-    wanted = HistoryQuery(employer_id=target.employer_id, employee_id=target.employee_id)
-    return await read_history(session, actor, wanted)
+    requested = HistoryQuery(employer_id=target.employer_id, employee_id=target.employee_id)
+    return await read_history(session, actor, requested)
 
 
 @_deed(manage, HELPERS, "ach", ends="not_found")
 async def _manage(session: AsyncSession, actor: Actor, target: Target) -> object:
-    wanted = Manage(employer_id=target.employer_id, employee_id=target.employee_id, action="pause")
-    return await manage(session, actor, CLOCK, wanted, direct_deposit_enabled=True)
+    requested = Manage(employer_id=target.employer_id, employee_id=target.employee_id, action="pause")
+    return await manage(session, actor, CLOCK, requested, direct_deposit_enabled=True)
 
 
 @_deed(enroll, PEOPLE, None, ends="invalid_state")
@@ -796,18 +796,18 @@ async def _enroll(session: AsyncSession, actor: Actor, target: Target) -> object
     terms = EnrolledTerms(
         standard_hours=Decimal(40), frequency="weekly", anchor=date(2026, 11, 16), pay_days_after=9
     )
-    wanted = EnrollEmployee(
+    requested = EnrollEmployee(
         employer_id=target.employer_id,
         employee_id=target.employee_id,
         terms=terms,
         agreement=Agreement(text_version="another"),
     )
-    return await enroll(session, actor, CLOCK, wanted, direct_deposit_enabled=False)
+    return await enroll(session, actor, CLOCK, requested, direct_deposit_enabled=False)
 
 
 @_deed(change_enrollment, PEOPLE, None, ends="not_found")
 async def _change_enrollment(session: AsyncSession, actor: Actor, target: Target) -> object:
-    wanted = ChangeEnrollment(
+    requested = ChangeEnrollment(
         employer_id=target.employer_id,
         employee_id=target.employee_id,
         from_period=date(2026, 11, 23),
@@ -815,7 +815,7 @@ async def _change_enrollment(session: AsyncSession, actor: Actor, target: Target
         frequency="weekly",
         pay_days_after=9,
     )
-    return await change_enrollment(session, actor, CLOCK, wanted)
+    return await change_enrollment(session, actor, CLOCK, requested)
 
 
 @_deed(renew_agreement, PEOPLE, None, ends="not_found")
@@ -1225,10 +1225,10 @@ async def _own_pay(session: AsyncSession, actor: Actor, target: Target) -> objec
 
 @_deed(documents.prepare_own_paper, HERSELF, None, ends="document_not_available")
 async def _prepare_own_paper(session: AsyncSession, actor: Actor, target: Target) -> object:
-    wanted = IssuePaystub(
+    requested = IssuePaystub(
         payroll_id=target.payroll_id, employer_id=target.employer_id, employee_id=target.employee_id
     )
-    return await documents.prepare_own_paper(session, RING, actor, CLOCK, wanted)
+    return await documents.prepare_own_paper(session, RING, actor, CLOCK, requested)
 
 
 @_deed(authorization_requests.approve, PEOPLE, None, ends="gone")

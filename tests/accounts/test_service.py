@@ -32,9 +32,9 @@ async def _found(session: AsyncSession, name: str = "Lopez family") -> Organizat
 async def _key(
     database: Database, clock: FixedClock, owner: Organization, **changes: Any
 ) -> service.IssuedKey:
-    wanted: dict[str, Any] = {"mode": "live", "scopes": ("payroll", "calculator"), **changes}
+    requested: dict[str, Any] = {"mode": "live", "scopes": ("payroll", "calculator"), **changes}
     async with database.transaction(None) as session:
-        return await service.create_key(session, clock, owner, **wanted)
+        return await service.create_key(session, clock, owner, **requested)
 
 
 async def test_an_organization_is_found_by_its_name(owner_database: Database, clock: FixedClock) -> None:

@@ -112,9 +112,10 @@ async def _owner_to_leave(world: World, ring: KeyRing) -> None:
     await joined(world.people_context, world.owner, "ana@example.com", "owner")
     async with world.people_context.database.transaction(world.actor.tenant) as session:
         there = {each.email: each for each in await members.list_members(session, world.actor)}
-        wanted = there["ana@example.com"].membership_id
+        requested = there["ana@example.com"].membership_id
         assert (
-            await members.remove_member(session, world.actor, world.people_context.clock, wanted) == "asked"
+            await members.remove_member(session, world.actor, world.people_context.clock, requested)
+            == "asked"
         )
 
 

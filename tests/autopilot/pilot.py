@@ -57,11 +57,11 @@ class Pilot:
         return {"employer_id": self.family.employer_id, "employee_id": self.family.employee_id}
 
     async def enroll(self, terms: EnrolledTerms = WEEKLY, agreement: Agreement = AGREED) -> EnrollmentView:
-        wanted = EnrollEmployee(
+        requested = EnrollEmployee(
             employer_id=self.employer, employee_id=self.employee, terms=terms, agreement=agreement
         )
         async with self.town.database.transaction(self.actor.tenant) as session:
-            return await enroll(session, self.actor, self.town.clock, wanted, direct_deposit_enabled=True)
+            return await enroll(session, self.actor, self.town.clock, requested, direct_deposit_enabled=True)
 
     async def change(
         self,
@@ -70,7 +70,7 @@ class Pilot:
         frequency: PayFrequency = "weekly",
         pay_days_after: int = 9,
     ) -> EnrollmentView:
-        wanted = ChangeEnrollment(
+        requested = ChangeEnrollment(
             employer_id=self.employer,
             employee_id=self.employee,
             from_period=datetime.date.fromisoformat(from_period),
@@ -79,7 +79,7 @@ class Pilot:
             pay_days_after=pay_days_after,
         )
         async with self.town.database.transaction(self.actor.tenant) as session:
-            return await change_enrollment(session, self.actor, self.town.clock, wanted)
+            return await change_enrollment(session, self.actor, self.town.clock, requested)
 
     async def confirm(self, payroll_id: str) -> None:
         async with self.town.database.transaction(self.actor.tenant) as session:

@@ -247,9 +247,7 @@ async def test_an_entry_that_cannot_go_waits_and_holds_nothing_back(
     assert reason in held.hold.reason
     assert len(world.nacha(built).batches[0].entries) == 3
     noted = "SELECT id, held_reason, hold_code, held_since FROM bank_entries WHERE held_reason IS NOT NULL"
-    assert rows(world.owner, noted) == [
-        (held.entry_id, held.hold.reason, held.hold.code, world.clock.now())
-    ]
+    assert rows(world.owner, noted) == [(held.entry_id, held.hold.reason, held.hold.code, world.clock.now())]
     assert rows(world.owner, "SELECT paycheck_id, id FROM bank_entries WHERE status = 'pending'") == [
         (bad.paycheck_ids[0], held.entry_id)
     ]

@@ -90,8 +90,8 @@ async def test_another_pay_type_takes_the_former_pay_out(account: Account, house
     path = f"/employees/{ana}"
     response = await patch(account, path, {"salary": {"amount": 2_000, "per": "period"}})
     assert fields(refusal(response, 400, "validation_error")) == ["salary"]
-    wanted = {"pay_type": "salary", "salary": {"amount": 2_000, "per": "period"}, "usual_weekly_hours": 32}
-    changed = data(await patch(account, path, wanted))
+    requested = {"pay_type": "salary", "salary": {"amount": 2_000, "per": "period"}, "usual_weekly_hours": 32}
+    changed = data(await patch(account, path, requested))
     assert (changed["pay_type"], changed["pay_rate"], changed["overtime_rate"]) == ("salary", None, 46.88)
     assert any("overtime" in each for each in changed["warnings"])
     raised = data(await patch(account, path, {"salary": {"amount": 2_400, "per": "period"}}))

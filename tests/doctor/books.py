@@ -192,7 +192,7 @@ class Books:
             anchor=date.fromisoformat(anchor),
             pay_days_after=pay_days_after,
         )
-        wanted = EnrollEmployee(
+        requested = EnrollEmployee(
             employer_id=UUID(employer_id),
             employee_id=UUID(employee_id),
             terms=terms,
@@ -200,7 +200,7 @@ class Books:
         )
         actor = self._operator(sandbox=True)
         async with self.service.transaction(actor.tenant) as session:
-            await enroll(session, actor, self.clock, wanted, direct_deposit_enabled=False)
+            await enroll(session, actor, self.clock, requested, direct_deposit_enabled=False)
 
     async def ask_autopilot(self, action: str, employer_id: str, employee_id: str) -> None:
         whose = {"employer_id": employer_id, "employee_id": employee_id}

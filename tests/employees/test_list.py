@@ -74,8 +74,8 @@ async def test_the_household_must_be_named(account: Account, household: dict[str
 async def test_a_bad_query_is_refused_naming_the_field(
     account: Account, household: dict[str, Any], query: dict[str, Any], field: str
 ) -> None:
-    wanted = {"employer_id": household["id"], **query}
-    error = refusal(await account.live.get("/employees", **wanted), 400, "validation_error")
+    requested = {"employer_id": household["id"], **query}
+    error = refusal(await account.live.get("/employees", **requested), 400, "validation_error")
     assert fields(error) == [field]
     assert error["example"]["limit"] == 25
 

@@ -249,7 +249,7 @@ class Siege:
             for entry in batch.entries
         )
         accounts = {each.employer_id: each for each in (*self.payday.households, *self.before.households)}
-        wanted = Counter(
+        requested = Counter(
             (
                 name,
                 trace,
@@ -263,7 +263,7 @@ class Siege:
                 "JOIN bank_accounts a ON a.id = e.bank_account_id"
             )
         )
-        assert said == wanted
+        assert said == requested
         assert set(said.values()) == {1}
 
     def check_pay_dates(self) -> None:

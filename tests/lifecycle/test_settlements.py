@@ -97,12 +97,12 @@ async def test_sums_hold_after_any_order(debtor: Debtor, order: tuple[str, ...])
             await debtor.open()
             continue
         before = sum(case.amount for case in await debtor.open() if case.kind == "wages_not_collected")
-        wanted = PART if step == "part" else None
-        if before < (wanted or 1):
+        requested = PART if step == "part" else None
+        if before < (requested or 1):
             with pytest.raises(Refusal):
-                await debtor.settle(wanted)
+                await debtor.settle(requested)
             continue
-        done = await debtor.settle(wanted)
+        done = await debtor.settle(requested)
         assert done.still_owed == before - done.amount
         after = sum(case.amount for case in await debtor.open() if case.kind == "wages_not_collected")
         assert after == done.still_owed

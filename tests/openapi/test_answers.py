@@ -83,7 +83,7 @@ async def _issue_papers(
         await keep_ein(session, runtime.ring, operator, household, "12-3456789")
     year = {"employer_id": employer, "tax_year": 2026}
     submitter = {"user_id": "AB12CD34", "phone": "415-555-0134"}
-    for paper, wanted in {
+    for paper, requested in {
         "paystub": {"employer_id": employer, "payroll_id": payroll},
         "w2": {**year, "employee_id": rosa},
         "w3": year,
@@ -91,7 +91,7 @@ async def _issue_papers(
         "efw2": {**year, "submitter": submitter},
         "year-package": {**year, "submitter": submitter},
     }.items():
-        await caller.post(f"/documents/{paper}", wanted)
+        await caller.post(f"/documents/{paper}", requested)
     row = owner_connection.execute(
         "INSERT INTO document_packages (id, organization_id, employer_id, sandbox, tax_year, status, papers, "
         "requested_at) VALUES (new_id(), %s, %s, false, 2026, 'waiting', 93, now()) RETURNING id",

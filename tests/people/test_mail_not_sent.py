@@ -285,9 +285,9 @@ async def test_what_a_person_does_without_is_kept(
     browser = await signed_in_browser(app)
     saved = await browser.send("/settings/notifications", page="/settings/notifications", topic_duties="on")
     assert saved.status_code == 200
-    assert (await notice_choices(people_context, maria)).wanted == {"duties"}
+    assert (await notice_choices(people_context, maria)).requested == {"duties"}
     await choose_notices(people_context, maria, ["payday", "duties", "documents"], VISIT)
-    assert (await notice_choices(people_context, maria)).wanted == {"payday", "duties", "documents"}
+    assert (await notice_choices(people_context, maria)).requested == {"payday", "duties", "documents"}
 
 
 async def test_the_plan_shows_what_is_used(app: FastAPI, maria: SignedIn) -> None:

@@ -334,9 +334,11 @@ def test_withholding_by_agreement_is_listed_when_asked_for(case: str):
         (line,) = [each for each in EXPECTED if (each["state"], each["include"]) == (state, "voluntary")] or [
             {}
         ]
-        wanted = line.get(case) == "required"
+        requested = line.get(case) == "required"
         assert [(row[0], row[1], row[2], row[3], row[4], row[5]) for row in added] == (
-            [(state, "withholding", line["agency"], line["label"], line["url"], "required")] if wanted else []
+            [(state, "withholding", line["agency"], line["label"], line["url"], "required")]
+            if requested
+            else []
         )
 
 

@@ -73,7 +73,7 @@ class Lab:
     async def enroll(self, employer_id: str, employee_id: str, anchor: str, pay_days_after: int = 9) -> None:
         """Enroll the employee in Autopilot, 40 hours a week; the operator does, by the household's time."""
         actor = Actor.operator(self.organization_id, sandbox=True, request_id="sandbox-test")
-        wanted = EnrollEmployee(
+        requested = EnrollEmployee(
             employer_id=UUID(employer_id),
             employee_id=UUID(employee_id),
             terms=EnrolledTerms(
@@ -86,7 +86,7 @@ class Lab:
         )
         async with self.database.transaction(actor.tenant) as session:
             clock = await clock_at(session, UUID(employer_id), self.clock)
-            await enroll(session, actor, clock, wanted, direct_deposit_enabled=True)
+            await enroll(session, actor, clock, requested, direct_deposit_enabled=True)
 
     async def payroll(self, payroll_id: str) -> dict[str, Any]:
         found: dict[str, Any] = data(await self.caller.get(f"/payroll/{payroll_id}"))

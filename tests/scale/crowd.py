@@ -29,7 +29,7 @@ def add_copies(connection: psycopg.Connection, household: UUID, first: int, last
         # Copies refer to copies; checking that again, row by row, would take most of the time.
         connection.execute("SET LOCAL session_replication_role = 'replica'")
         for table, names, kinds in connection.execute(_TABLES).fetchall():
-            owner, wanted = {
+            owner, requested = {
                 "organizations": ("id", organization),
                 "employers": ("id", household),
             }.get(table, ("employer_id", household))
@@ -45,7 +45,7 @@ def add_copies(connection: psycopg.Connection, household: UUID, first: int, last
                     values=sql.SQL(", ").join(values),
                     owner=sql.Identifier(owner),
                 ),
-                (wanted, first, last),
+                (requested, first, last),
             )
     connection.execute("ANALYZE")
 

@@ -84,8 +84,8 @@ async def _send(world: World, numbers: dict[UUID, str]) -> None:
             whose = SecretOwner(actor.organization_id, employer.id, False, "employee", employee_id)
             await store_secret(session, people_context.ring, actor, whose, parse_number("ssn", number))
     async with people_context.database.transaction(actor.tenant) as session:
-        wanted = CalendarQuery(world.household_id, date(2026, 1, 1), today)
-        calendar = await read_calendar(session, actor, people_context.clock, wanted)
+        requested = CalendarQuery(world.household_id, date(2026, 1, 1), today)
+        calendar = await read_calendar(session, actor, people_context.clock, requested)
         employer = await session.get_one(Employer, world.household_id)
         for item in calendar.items:
             if item.due < today:

@@ -54,11 +54,11 @@ async def test_its_own_members_are_led_to_the_page_and_back(
     app: FastAPI, people: dict[str, SignedIn], clock: FixedClock, real: World, test_one: World, visitor: str
 ) -> None:
     browser = await _browser(app, visitor, clock)
-    for household, wanted, kind in (
+    for household, requested, kind in (
         (test_one, f"/app/{test_one.household_id}/taxes", "test"),
         (real, f"/app/{real.household_id}/employees/{real.employee_id}", "real"),
     ):
-        offer = await browser.look(wanted)
+        offer = await browser.look(requested)
         assert offer.status_code == 404
         assert "No household has this id." not in offer.text
         tree = parsed(offer)
@@ -66,8 +66,8 @@ async def test_its_own_members_are_led_to_the_page_and_back(
         assert [each.text for each in tree.iter("button")] == [f"Switch to {kind} households"]
         assert tree.find("head/title") is not None
         went = await switched(browser, offer)
-        assert (went.status_code, went.headers["location"]) == (303, wanted)
-        opened = await browser.look(wanted)
+        assert (went.status_code, went.headers["location"]) == (303, requested)
+        opened = await browser.look(requested)
         assert opened.status_code == 200
         assert f"/app/{household.household_id}" in opened.text
         assert ("Test mode:" in opened.text) is (kind == "test")

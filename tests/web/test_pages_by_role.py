@@ -341,12 +341,12 @@ async def test_the_session_is_new_with_each_sign_in_and_kept_from_scripts(
 
 
 @pytest.mark.parametrize(
-    "wanted",
+    "requested",
     ["https://evil.example", "//evil.example", "/\\evil.example", "/%0d%0aX: y", "javascript:x", "/a?b=c"],
 )
-async def test_nobody_is_sent_elsewhere(wanted: str, app: FastAPI, people: dict[str, SignedIn]) -> None:
+async def test_nobody_is_sent_elsewhere(requested: str, app: FastAPI, people: dict[str, SignedIn]) -> None:
     browser = Browser.of(app)
-    response = await browser.send("/sign-in", email="maria@example.com", password=PASSWORD, next=wanted)
+    response = await browser.send("/sign-in", email="maria@example.com", password=PASSWORD, next=requested)
     assert response.headers["location"] == "/home"
 
 

@@ -225,8 +225,8 @@ def test_every_place_takes_the_place_of_every_other(state: str, clock: FixedCloc
     for tax in taxes:
         by_certificate[tax.locality] = dict.fromkeys(tax.certificate_fields[-1:], tax.certificate_value)
     by_certificate |= {place.locality: {place.field: place.value} for place in taxes.places}
-    wanted = {place: _taxed(state, [place] if place else [], {}) for place in ("", *by_certificate)}
-    before = [(code, [code] if code else [], {}) for code in wanted]
+    requested = {place: _taxed(state, [place] if place else [], {}) for place in ("", *by_certificate)}
+    before = [(code, [code] if code else [], {}) for code in requested]
     before += [(code, [], entries) for code, entries in by_certificate.items() if entries]
     for shown, localities, entries in before:
         employee = _of_state(state, localities, entries)
@@ -235,14 +235,14 @@ def test_every_place_takes_the_place_of_every_other(state: str, clock: FixedCloc
         assert page.place == shown
         form = _as_shown(page)
         # In Indiana and Michigan there are thousands of pairs: those with a neighbor stand for the others.
-        for chosen in itertools.islice(itertools.cycle(wanted), *_near(shown, list(wanted))):
+        for chosen in itertools.islice(itertools.cycle(requested), *_near(shown, list(requested))):
             changes = page.changes(Entries(form | {"locality": chosen}))
             assert changes is not None
             after, _warnings = settings_after(employee, changes, clock)
             now = {
                 name: after.get(name, getattr(employee, name)) for name in ("localities", "state_withholding")
             }
-            assert _taxed(state, now["localities"], now["state_withholding"]) == wanted[chosen], (
+            assert _taxed(state, now["localities"], now["state_withholding"]) == requested[chosen], (
                 shown,
                 chosen,
             )

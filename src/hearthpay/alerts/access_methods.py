@@ -82,12 +82,12 @@ async def access_methods_of(
 
 
 async def end_access_method(
-    people_context: PeopleContext, who: SignedIn, kind: str, wanted: UUID, visit: Visit
+    people_context: PeopleContext, who: SignedIn, kind: str, requested: UUID, visit: Visit
 ) -> None:
     """End one access method. Raises `not_found` for another person's, and what the service of its kind raises."""
     request_id = visit.request_id or ""
     ways = await access_methods_of(people_context, who, request_id)
-    way = next((each for each in ways if each.kind == kind and each.id == wanted), None)
+    way = next((each for each in ways if each.kind == kind and each.id == requested), None)
     if way is None:
         raise Refusal("not_found", "Page not found. Check the address.")
     match way.kind:

@@ -144,11 +144,11 @@ def stored_files(directory: Path, tell: Tell) -> tuple[StoredFile, ...]:
 def verify_files(directory: Path, manifest: Manifest, tell: Tell) -> None:
     """Compare every file with the manifest; raises BackupError for one that is missing, changed or unknown."""
     pace = Pace(tell, f"checking {directory.name}")
-    wanted = {file.path: file for file in manifest.files}
+    requested = {file.path: file for file in manifest.files}
     done = 0
     for path in _files(directory):
         name = path.relative_to(directory).as_posix()
-        file = wanted.pop(name, None)
+        file = requested.pop(name, None)
         if file is None:
             raise BackupError(f"{directory.name} holds {name}, which its manifest does not know")
         try:
@@ -161,8 +161,8 @@ def verify_files(directory: Path, manifest: Manifest, tell: Tell) -> None:
             )
         done += size
         pace.note(done, manifest.size)
-    if wanted:
-        raise BackupError(f"{directory.name} is incomplete: {min(wanted)} is missing")
+    if requested:
+        raise BackupError(f"{directory.name} is incomplete: {min(requested)} is missing")
 
 
 def _files(directory: Path) -> Iterator[Path]:

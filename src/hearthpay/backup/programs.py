@@ -103,17 +103,17 @@ def programs_for(server_version: int, *, encrypted: bool) -> Programs:
     They are those of HEARTHPAY_PG_PROGRAMS; otherwise the packaged ones, or over TLS, which these don't support, the
     machine's own.
     """
-    wanted = server_version // 10000
+    requested = server_version // 10000
     if chosen := os.environ.get(VARIABLE):
-        return _suitable(_examine(Path(chosen)), wanted)
+        return _suitable(_examine(Path(chosen)), requested)
     if not encrypted:
-        return _suitable(packaged_programs(), wanted)
+        return _suitable(packaged_programs(), requested)
     found = [_examine(place) for place in _installed()]
-    fitting = [programs for programs in found if programs.major >= wanted]
+    fitting = [programs for programs in found if programs.major >= requested]
     if not fitting:
         raise RefusedError(
             f"the server is reached over TLS, which the packaged pg_dump does not speak: install PostgreSQL's client "
-            f"programs, version {wanted} or newer, or name their directory in {VARIABLE}"
+            f"programs, version {requested} or newer, or name their directory in {VARIABLE}"
         )
     return min(fitting, key=lambda programs: programs.major)
 
@@ -125,11 +125,11 @@ def _installed() -> list[Path]:
     return [place for place in places if (place / "pg_dump").exists()]
 
 
-def _suitable(programs: Programs, wanted: int) -> Programs:
-    if programs.major < wanted:
+def _suitable(programs: Programs, requested: int) -> Programs:
+    if programs.major < requested:
         raise RefusedError(
-            f"pg_dump in {programs.directory} is of PostgreSQL {programs.version}, too old for a server of {wanted}: "
-            f"name newer programs in {VARIABLE}"
+            f"pg_dump in {programs.directory} is of PostgreSQL {programs.version}, too old for a server of "
+            f"{requested}: name newer programs in {VARIABLE}"
         )
     return programs
 

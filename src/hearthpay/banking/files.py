@@ -340,8 +340,8 @@ def _obstacle(row: _ReadRow, earliest: datetime.date) -> PaymentHold | None:
             f"it would arrive on {arrives}, but its paycheck belongs to {row.tax_year}",
             {"day": arrives.isoformat(), "year": row.tax_year},
         )
-    wanted = "verifying" if row.kind == "prenote" else "active"
-    if row.status != wanted:
+    requested = "verifying" if row.kind == "prenote" else "active"
+    if row.status != requested:
         codes: dict[str, HoldCode] = {"failed": "account_failed", "verifying": "account_verifying"}
         return PaymentHold(codes.get(row.status, "account_not_usable"), f"the bank account is {row.status}")
     if not row.authorized:

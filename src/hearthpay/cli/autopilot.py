@@ -78,13 +78,13 @@ def enroll_employee(
     agreement = replace(_agreement(agree), confirm_large_payroll=confirm_large_payroll)
 
     async def work(session: Any, found: _Found) -> Any:
-        wanted = EnrollEmployee(
+        requested = EnrollEmployee(
             employer_id=found.employer_id,
             employee_id=found.employee_id,
             terms=terms,
             agreement=agreement,
         )
-        return await enroll(session, found.actor, found.clock, wanted, direct_deposit_enabled=_offered())
+        return await enroll(session, found.actor, found.clock, requested, direct_deposit_enabled=_offered())
 
     view = _for_employee(data_dir, employee, work)
     first = view.coming[0]
@@ -109,7 +109,7 @@ def change(
     chosen = _frequency(frequency)
 
     async def work(session: Any, found: _Found) -> Any:
-        wanted = ChangeEnrollment(
+        requested = ChangeEnrollment(
             employer_id=found.employer_id,
             employee_id=found.employee_id,
             from_period=from_period.date(),
@@ -117,7 +117,7 @@ def change(
             frequency=chosen,
             pay_days_after=pay_days_after,
         )
-        return await change_enrollment(session, found.actor, found.clock, wanted)
+        return await change_enrollment(session, found.actor, found.clock, requested)
 
     _for_employee(data_dir, employee, work)
     typer.echo(f"Changed from {from_period.date()} on.")
@@ -237,8 +237,8 @@ def history(employee: _EmployeeId, data_dir: DataDir = None) -> None:
     from hearthpay.autopilot.schemas import history_item
 
     async def work(session: Any, found: _Found) -> Any:
-        wanted = HistoryQuery(employer_id=found.employer_id, employee_id=found.employee_id, limit=100)
-        events, _ = await read_history(session, found.actor, wanted)
+        requested = HistoryQuery(employer_id=found.employer_id, employee_id=found.employee_id, limit=100)
+        events, _ = await read_history(session, found.actor, requested)
         return [history_item(event) for event in events]
 
     hidden = ("employer_id", "employee_id", "enrollment_id")
@@ -254,13 +254,13 @@ def _ask(data_dir: Any, employee: str, action: "AutopilotAction", through: datet
     from hearthpay.autopilot.managing import manage
 
     async def work(session: Any, found: _Found) -> Any:
-        wanted = Manage(
+        requested = Manage(
             employer_id=found.employer_id,
             employee_id=found.employee_id,
             action=action,
             through_date=through,
         )
-        return await manage(session, found.actor, found.clock, wanted, direct_deposit_enabled=_offered())
+        return await manage(session, found.actor, found.clock, requested, direct_deposit_enabled=_offered())
 
     managed = _for_employee(data_dir, employee, work)
     typer.echo(f"{managed.view.enrollment.status}{'' if managed.changed else ', as before'}.")

@@ -142,8 +142,8 @@ def _write(
     yes: bool,
 ) -> None:
     """Issue the paper and write it; an existing file is replaced only when asked for."""
-    wanted = _parsed(request, {"employer_id": employer, **told})
-    kept, notes = run_with_keys(data_dir, lambda opened, ring: _issue(opened, ring, wanted))
+    requested = _parsed(request, {"employer_id": employer, **told})
+    kept, notes = run_with_keys(data_dir, lambda opened, ring: _issue(opened, ring, requested))
     name = kept.document.file_name
     path = Path(name) if output is None else (output / name if output.is_dir() else output)
     if path.exists() and not yes:
@@ -182,11 +182,11 @@ def _parsed(request: str, told: dict[str, Any]) -> "IssueCommand":
     except ValidationError as error:
         findings = error.errors(include_url=False, include_input=False)
         refuse("; ".join(f"{each.field}: {each.message}" for each in problems_of(findings)))
-    wanted: IssueCommand = model.to_command()
-    return wanted
+    requested: IssueCommand = model.to_command()
+    return requested
 
 
-async def _issue(opened: Any, ring: "KeyRing", wanted: "IssueCommand") -> "tuple[ArchivedFile, list[str]]":
+async def _issue(opened: Any, ring: "KeyRing", requested: "IssueCommand") -> "tuple[ArchivedFile, list[str]]":
     """Issue the paper; return it, and what it lacks although it can be issued. Refuses with how to supply the rest."""
     from uuid_utils.compat import uuid7
 
@@ -199,7 +199,7 @@ async def _issue(opened: Any, ring: "KeyRing", wanted: "IssueCommand") -> "tuple
 
     async with opened.as_operator() as operator:
         transaction: Callable[[], Any] = partial(operator.transaction, None)
-        household = wanted.employer_id
+        household = requested.employer_id
         assert isinstance(household, UUID)
         async with transaction() as session:
             employer = await session.get(Employer, household)
@@ -213,7 +213,7 @@ async def _issue(opened: Any, ring: "KeyRing", wanted: "IssueCommand") -> "tuple
         notes: list[str] = []
 
         async def prepare(session: Any) -> Prepared:
-            prepared = await prepare_documents(session, ring, actor, clock, wanted)
+            prepared = await prepare_documents(session, ring, actor, clock, requested)
             notes[:] = _left_out(household, prepared.papers)
             return prepared
 

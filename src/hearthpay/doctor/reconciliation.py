@@ -242,8 +242,8 @@ async def _compare_file(
     same("entry_count", file.entries, len(said))
     for row in await fetch_all(session, _ENTRIES, {"id": file.id}):
         debit = row.kind in ("debit", "reversal") or (row.kind == "prenote" and row.holder is None)
-        wanted = (row.amount, debit, row.effective_date)
-        same("entry_differs", _spell(wanted), _spell(said.pop(row.trace_number, None)), row.id)
+        requested = (row.amount, debit, row.effective_date)
+        same("entry_differs", _spell(requested), _spell(said.pop(row.trace_number, None)), row.id)
         since = corrected.get(row.bank_account_id)
         if (
             (since is None or since < file.id)

@@ -75,15 +75,15 @@ class HouseholdCalendar:
 
 
 async def read_calendar(
-    session: AsyncSession, actor: Actor, clock: Clock, wanted: CalendarQuery
+    session: AsyncSession, actor: Actor, clock: Clock, requested: CalendarQuery
 ) -> HouseholdCalendar:
     """Return the calendar as of today's books.
 
     Raises what `allow` and `resolve_employer` raise, and `validation_error` for days outside any calendar.
     """
     allow(actor, READ_CALENDAR)
-    since, until = days_of(wanted.since, wanted.until, clock.today())
-    employer = await resolve_employer(session, actor, wanted.employer_id)
+    since, until = days_of(requested.since, requested.until, clock.today())
+    employer = await resolve_employer(session, actor, requested.employer_id)
     items = await calendar_of_household(session, actor, clock, employer, since, until)
     return HouseholdCalendar(employer, since, until, items)
 

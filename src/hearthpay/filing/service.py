@@ -233,11 +233,11 @@ def _check(command: RecordTaxPayment, today: datetime.date) -> tuple[Agency, Pay
 
 def _agency(name: str, state_code: str | None) -> Agency:
     """Return the agency of this id or name to which a household pays; raises `validation_error`."""
-    wanted = name.strip().casefold()
+    requested = name.strip().casefold()
     named = [
         each
         for each in agencies().values()
-        if wanted in (each.id, each.name.casefold(), each.full_name.casefold())
+        if requested in (each.id, each.name.casefold(), each.full_name.casefold())
     ]
     found = [each for each in named if accounts_of_agency(each)]
     if not found:

@@ -83,14 +83,14 @@ def raise_descriptor_limit() -> int | None:
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _MOST_DESCRIPTORS)
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
+    requested = _MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _MOST_DESCRIPTORS)
+    if soft == resource.RLIM_INFINITY or soft >= requested:
         return soft if soft != resource.RLIM_INFINITY else None
     try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (requested, hard))
     except (ValueError, OSError):  # macOS names a hard limit that it does not grant
         return soft
-    return wanted
+    return requested
 
 
 def room_within(limits: ConnectionLimits, descriptors: int | None) -> int:

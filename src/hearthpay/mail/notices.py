@@ -129,7 +129,7 @@ class NotificationSettings:
 class Notice:
     """A notice; `key` names its subject and reader, so that it is sent once. Without `mail` nobody has an address.
 
-    The operator's may have no tenant, a person's no household. Not `wanted`: its reader has turned it off. An
+    The operator's may have no tenant, a person's no household. Not `requested`: its reader has turned it off. An
     `urgent` one is a warning, which no daily limit holds.
     """
 
@@ -142,7 +142,7 @@ class Notice:
     sandbox: bool = False
     employee_id: UUID | None = None
     payroll_id: UUID | None = None
-    wanted: bool = True
+    requested: bool = True
     urgent: bool = False
 
 
@@ -195,7 +195,7 @@ async def _admitted(
         return "withheld", "sandbox"
     if notice.mail is None:
         return "withheld", "no_address"
-    if not notice.wanted:
+    if not notice.requested:
         return "withheld", "not_wanted"
     if notifications.keeps:
         return "queued", NO_MAIL_SERVER

@@ -50,8 +50,8 @@ RUNNING: Final = "payroll:run"
 
 def tools_of(scopes: Iterable[str]) -> tuple[str, ...]:
     """Return the tools of these scopes; the read-only ones are always included."""
-    wanted = {READING, *scopes}
-    return tuple(tool for offer in OFFERS if offer.scope in wanted for tool in offer.tools)
+    requested = {READING, *scopes}
+    return tuple(tool for offer in OFFERS if offer.scope in requested for tool in offer.tools)
 
 
 def scopes_of(tools: Iterable[str]) -> tuple[str, ...]:

@@ -186,7 +186,7 @@ async def run_payroll(
                 order,
                 confirmed,
                 direct_deposit_enabled=runtime.direct_deposit,
-                seen=body.preview_token,
+                preview_token=body.preview_token,
             )
         return Answer(run_data(payroll))
 

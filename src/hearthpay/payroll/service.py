@@ -162,16 +162,17 @@ async def run_payroll(
     confirmed: Confirmations = NOTHING_CONFIRMED,
     *,
     direct_deposit_enabled: bool,
-    seen: str | None = None,
+    preview_token: str | None = None,
 ) -> StoredPayroll:
     """Calculate and record a payroll.
 
-    By check or cash, and in retrospect, it is completed at once. By direct deposit the household's money is collected
-    now, or the payroll is scheduled where the pay date is later than the bank needs. ``direct_deposit_enabled``
-    tells whether this installation sends real direct deposits. ``seen`` is the token of a preview: nothing else is run.
+    A payroll by check or cash, or of past pay, is completed at once. By direct deposit the household's money is
+    collected now, or the payroll is scheduled if the pay date is later than the bank needs.
+    ``direct_deposit_enabled`` says whether this installation sends real direct deposits. With ``preview_token``,
+    only what that preview showed is run.
 
-    Its employees are locked while it is calculated, so two runs for one employee follow each other and the
-    second sees the first one's year to date. Raises `validation_error`, `duplicate_employee`,
+    Its employees are locked while it is calculated, so of two runs for one employee the second sees the first
+    one's year to date. Raises `validation_error`, `duplicate_employee`,
     `employee_not_in_household`, `employee_not_started`, `employee_incomplete` (no pay rate, or no salary),
     `invalid_state` (employment ended before the period),
     `payroll_overlap`, `autopilot_run_scheduled`, `period_ahead_of_anchor`, `pay_date_past_deadline`,
@@ -184,11 +185,13 @@ async def run_payroll(
     prepared = await prepare_payroll(
         session, actor, clock, order, direct_deposit_enabled=direct_deposit_enabled
     )
-    if seen is not None:
-        changes = await changes_since(session, actor, clock, prepared, seen)
+    if preview_token is not None:
+        changes = await changes_since(session, actor, clock, prepared, preview_token)
         if changes is not None:
             raise changes.refusal()
-    return await record_payroll(session, actor, clock, prepared, confirmed, as_previewed=seen is not None)
+    return await record_payroll(
+        session, actor, clock, prepared, confirmed, as_previewed=preview_token is not None
+    )
 
 
 async def changes_since(

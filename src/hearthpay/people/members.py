@@ -168,7 +168,7 @@ async def invite_member(
     many are pending.
     """
     allow(actor, KEEP_MEMBERS)
-    address, wanted = read_address(email), _role(role)
+    address, requested = read_address(email), _role(role)
     await refuse_frozen(session, actor, clock.now())
     await _in_turn(session, actor.organization_id)
     if any(member.email == address for member in await list_members(session, actor)):
@@ -197,7 +197,7 @@ async def invite_member(
         id=uuid7(),
         organization_id=actor.organization_id,
         email=address,
-        role=wanted,
+        role=requested,
         status="pending",
         token_hash=token.hash,
         invited_by=actor.id if actor.kind == "user" else None,
@@ -206,7 +206,7 @@ async def invite_member(
     )
     session.add(invitation)
     await session.flush()
-    details: dict[str, object] = {"role": wanted, "email": masked(address)}
+    details: dict[str, object] = {"role": requested, "email": masked(address)}
     await _record(session, actor, "member.invite", invitation.id, details)
     return SentInvitation(invitation.id, address, token)
 
@@ -240,19 +240,19 @@ async def change_role(
     passed, and while the organization is frozen.
     """
     allow(actor, KEEP_MEMBERS)
-    wanted = _role(role)
+    requested = _role(role)
     await _in_turn(session, actor.organization_id)
     member = await _member(session, actor.organization_id, membership_id)
-    if member.role == wanted:
+    if member.role == requested:
         return "done"
-    if _RANK[wanted] > _RANK[_role(member.role)]:
+    if _RANK[requested] > _RANK[_role(member.role)]:
         await refuse_frozen(session, actor, clock.now())
-    if wanted != "owner":
+    if requested != "owner":
         await _require_another_owner(session, member)
         if not await _may_go(session, actor, clock.now(), member):
             return "asked"
-    change = {"before": {"role": member.role}, "after": {"role": wanted}}
-    member.role = wanted
+    change = {"before": {"role": member.role}, "after": {"role": requested}}
+    member.role = requested
     member.leaving_asked_at = member.leaving_asked_by = None
     await session.flush()
     await _record(session, actor, "member.change_role", member.person_id, change)

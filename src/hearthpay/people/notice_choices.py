@@ -17,7 +17,7 @@ from hearthpay.people.sessions import SignedIn
 class NoticeChoices:
     """The topics that a person wants mail about, and when their address refused the last mail, if it did."""
 
-    wanted: frozenset[str]
+    requested: frozenset[str]
     bounced_at: datetime.datetime | None
 
 
@@ -31,10 +31,10 @@ async def notice_choices(people_context: PeopleContext, who: SignedIn) -> Notice
 
 
 async def choose_notices(
-    people_context: PeopleContext, who: SignedIn, wanted: Collection[Topic], visit: Visit
+    people_context: PeopleContext, who: SignedIn, requested: Collection[Topic], visit: Visit
 ) -> None:
     """From now on, send the person mail about these topics only."""
-    muted: list[str] = [topic for topic in TOPICS if topic not in wanted]
+    muted: list[str] = [topic for topic in TOPICS if topic not in requested]
     async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         person = await session.get_one(PersonRecord, who.person_id)

@@ -190,7 +190,7 @@ def addressed(
             notice,
             key=_own_key(notice.key, each),
             mail=write(each),
-            wanted=topic not in each.muted,
+            requested=topic not in each.muted,
         )
         for each in readers
         if topic is None or not each.former

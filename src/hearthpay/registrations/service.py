@@ -122,11 +122,11 @@ async def reveal_numbers(
     Release them only once the transaction has committed. Raises what `allow` raises.
     """
     allow(actor, READ_REGISTRATIONS, employer.id)
-    wanted = {(row.state, row.number_id) for row in rows if row.status == "registered"}
+    requested = {(row.state, row.number_id) for row in rows if row.status == "registered"}
     statement = select(StateRegistration).where(StateRegistration.employer_id == employer.id)
     numbers = {}
     for kept in (await session.scalars(statement.order_by(StateRegistration.id))).all():
-        if (kept.state, kept.number_id) in wanted:
+        if (kept.state, kept.number_id) in requested:
             owner = _owner(employer, kept.id)
             secret = await read_secret(session, ring, actor, owner, "state_account", purpose=_PURPOSE)
             numbers[kept.state, kept.number_id] = secret.reveal()

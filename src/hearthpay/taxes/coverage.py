@@ -119,10 +119,10 @@ def law_behind(code: str, rulebook: Rulebook, state: str | None) -> tuple[Law, .
 
     Raises `TaxInputError` naming ``code`` for a line that is neither federal nor the state's.
     """
-    wanted = code.strip().upper()
-    found = list(_federal_law(wanted, rulebook))
+    requested = code.strip().upper()
+    found = list(_federal_law(requested, rulebook))
     if state is not None:
-        found += _state_law(wanted, rulebook.state(state, "state"))
+        found += _state_law(requested, rulebook.state(state, "state"))
     if not found:
         where = "federal law" if state is None else f"federal law or {state.upper()}"
         known = {
@@ -130,9 +130,9 @@ def law_behind(code: str, rulebook: Rulebook, state: str | None) -> tuple[Law, .
             for row in coverage(rulebook)
             if state is None or row.jurisdiction in (FEDERAL, state.upper())
         }
-        close = sorted(each for each in known if each.startswith(f"{wanted}-")) or difflib.get_close_matches(
-            wanted[:40], known, n=1
-        )
+        close = sorted(
+            each for each in known if each.startswith(f"{requested}-")
+        ) or difflib.get_close_matches(requested[:40], known, n=1)
         suggestion = f"; did you mean {' or '.join(close[:3])}?" if close else ""
         raise TaxInputError("code", f"{code!r} is not a line of {where}{suggestion}")
     return tuple(found)

@@ -148,9 +148,13 @@ def remember_visit(response: Response, visitor: Visitor) -> Response:
     return response
 
 
-def own_path(wanted: str | None, otherwise: str) -> str:
+def own_path(requested: str | None, otherwise: str) -> str:
     """Return the path if it is one of ours, never another site's address."""
-    return wanted if wanted is not None and len(wanted) <= 200 and _PATH.fullmatch(wanted) else otherwise
+    return (
+        requested
+        if requested is not None and len(requested) <= 200 and _PATH.fullmatch(requested)
+        else otherwise
+    )
 
 
 def refuse_foreign_forms(request: Request) -> None:

@@ -69,7 +69,7 @@ async def things(world: World) -> dict[str, str]:
     terms = EnrolledTerms(
         standard_hours=Decimal(40), frequency="weekly", anchor=date(2026, 11, 16), pay_days_after=9
     )
-    wanted = EnrollEmployee(
+    requested = EnrollEmployee(
         employer_id=world.household_id,
         employee_id=nina,
         terms=terms,
@@ -96,7 +96,7 @@ async def things(world: World) -> dict[str, str]:
         )
     async with world.people_context.database.transaction(world.actor.tenant) as session:
         view = await enroll(
-            session, world.actor, world.people_context.clock, wanted, direct_deposit_enabled=True
+            session, world.actor, world.people_context.clock, requested, direct_deposit_enabled=True
         )
     _hold(world, view.enrollment.id, run.id)
     return {"enrollment_id": str(view.enrollment.id), "held_id": str(run.id)}

@@ -22,7 +22,7 @@ ROWS: Final = {
 
 async def things(world: World) -> dict[str, str]:
     """Something that is due within a year."""
-    wanted = CalendarQuery(world.household_id, date(2026, 11, 1), date(2027, 11, 1))
+    requested = CalendarQuery(world.household_id, date(2026, 11, 1), date(2027, 11, 1))
     async with world.people_context.database.transaction(world.actor.tenant) as session:
-        found = await read_calendar(session, world.actor, world.people_context.clock, wanted)
+        found = await read_calendar(session, world.actor, world.people_context.clock, requested)
     return {"item_id": str(next(each.uid for each in found.items if each.kind == "return"))}

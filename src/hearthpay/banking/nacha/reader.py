@@ -108,5 +108,5 @@ def _compare(content: bytes, expected: bytes) -> None:
     if content == expected:
         return
     pairs = zip(content.split(b"\n"), expected.split(b"\n"), strict=False)
-    differing = (line for line, (found, wanted) in enumerate(pairs, start=1) if found != wanted)
+    differing = (line for line, (found, requested) in enumerate(pairs, start=1) if found != requested)
     raise NachaError("is not as this service writes it", line=next(differing, content.count(b"\n") + 1))

@@ -110,8 +110,8 @@ SUMS: Final[JsonSchema] = {"type": "object", "additionalProperties": {"type": ["
 
 def without_nothing(arguments: Arguments, *names: str) -> dict[str, Any]:
     """Return the arguments that were given, out of those named or out of all."""
-    wanted = names or tuple(arguments)
-    return {name: arguments[name] for name in wanted if name in arguments}
+    requested = names or tuple(arguments)
+    return {name: arguments[name] for name in requested if name in arguments}
 
 
 def choose_household(tool: str) -> NextCallOf:

@@ -106,15 +106,15 @@ def preview_token(
     now: datetime.datetime,
 ) -> str:
     """Return the token of a preview, valid for `LASTS`; ``accounts`` are those that money leaves and reaches."""
-    seen = preview_digest(order, record, accounts)
+    digest = preview_digest(order, record, accounts)
     carried = b"".join(
         (
             int((now + LASTS).timestamp()).to_bytes(_EXPIRY_BYTES),
-            seen.request,
-            seen.lines,
+            digest.request,
+            digest.lines,
             *(
                 amount.to_bytes(_AMOUNT_BYTES, signed=True)
-                for paycheck in seen.amounts
+                for paycheck in digest.amounts
                 for amount in paycheck
             ),
         )

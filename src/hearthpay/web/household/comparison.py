@@ -87,9 +87,9 @@ async def with_to_dos(
     return tuple(replace(line, next_payday=days.get(line.id), waits=tuple(waits[line.id])) for line in lines)
 
 
-def matching(lines: tuple[HouseholdLine, ...], wanted: str) -> tuple[HouseholdLine, ...]:
+def matching(lines: tuple[HouseholdLine, ...], requested: str) -> tuple[HouseholdLine, ...]:
     """Return the households whose name or state contains each search word, in any case."""
-    words = wanted.casefold().split()
+    words = requested.casefold().split()
     return tuple(
         line for line in lines if all(word in f"{line.name} {line.state}".casefold() for word in words)
     )

@@ -187,13 +187,13 @@ def _household_id(visitor: Visitor) -> UUID:
         raise Refusal("not_found", "No household has this id.") from None
 
 
-async def _enter_household(visitor: Visitor, wanted: UUID, permission: Permission) -> HouseholdContext:
+async def _enter_household(visitor: Visitor, requested: UUID, permission: Permission) -> HouseholdContext:
     actor = visitor.actor()
     async with visitor.people_context.database.transaction(actor.tenant) as session:
-        household = detail_of(await find_employer(session, actor, wanted))
+        household = detail_of(await find_employer(session, actor, requested))
         if actor.sandbox:
-            set_household_time(await household_time_of(session, wanted))
-    allow(actor, permission, wanted)
+            set_household_time(await household_time_of(session, requested))
+    allow(actor, permission, requested)
     if visitor.request.method == "POST":
         refuse_while_advancing()
     return HouseholdContext(visitor, household, actor)

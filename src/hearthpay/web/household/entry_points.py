@@ -100,8 +100,8 @@ async def _reached(visitor: Visitor) -> tuple[HouseholdLine, ...]:
 
 async def _comparison(visitor: Visitor, found: tuple[HouseholdLine, ...]) -> Response:
     who = visitor.signed_in
-    wanted = visitor.request.query_params.get("q", "")[:_LONGEST_SEARCH]
-    shown = matching(found, wanted)
+    requested = visitor.request.query_params.get("q", "")[:_LONGEST_SEARCH]
+    shown = matching(found, requested)
     if shown and _may(visitor.actor(), READ_PAYROLLS):
         actor = visitor.actor()
         async with visitor.people_context.database.transaction(actor.tenant) as session:
@@ -113,7 +113,7 @@ async def _comparison(visitor: Visitor, found: tuple[HouseholdLine, ...]) -> Res
         "may_own": visitor.people_context.sign_up_open
         and all(each.role != "owner" for each in who.memberships),
         "is_operator": who.operates,
-        "wanted": wanted,
+        "requested": requested,
         "sentences": SENTENCES,
         "role_name": "" if who.here is None else _ROLES[who.here.role],
         "may_test": who.here is not None and "test_keys" in who.here.terms.features,

@@ -93,8 +93,8 @@ async def overview(at: HouseholdContext) -> Response:
 async def _calendar(
     at: HouseholdContext, session: AsyncSession, first: datetime.date, today: datetime.date
 ) -> tuple[CalendarItem, ...]:
-    wanted = CalendarQuery(at.id, first, today + _DUE_WITHIN)
-    return (await read_calendar(session, at.actor, at.clock, wanted)).items
+    requested = CalendarQuery(at.id, first, today + _DUE_WITHIN)
+    return (await read_calendar(session, at.actor, at.clock, requested)).items
 
 
 def _due(items: tuple[CalendarItem, ...], today: datetime.date, last: datetime.date) -> dict[str, object]:
@@ -129,8 +129,8 @@ async def _next_payday(at: HouseholdContext, session: AsyncSession) -> NextPayda
     if day is None or (known and known[0].pay_date <= day):
         return known[0] if known else None
     views = [view for each, view in planned if each == day]
-    wanted = [view.enrollment.employee_id for view in views]
-    people = await session.scalars(select(Employee).where(Employee.id.in_(wanted)).order_by(Employee.id))
+    requested = [view.enrollment.employee_id for view in views]
+    people = await session.scalars(select(Employee).where(Employee.id.in_(requested)).order_by(Employee.id))
     return NextPayday(
         day,
         sum(view.version.expected_net for view in views),

@@ -74,12 +74,12 @@ async def pay_of_year(visitor: Visitor) -> Response:
 async def stub(visitor: Visitor) -> Response:
     """Download a pay stub as PDF, in the language of the employee's documents."""
     record = await record_of(visitor)
-    wanted = IssuePaystub(
+    requested = IssuePaystub(
         payroll_id=id_in_path(visitor, "payroll_id"),
         employer_id=record.employment.employer_id,
         employee_id=record.employment.employee_id,
     )
-    return await _paper(record, wanted)
+    return await _paper(record, requested)
 
 
 @page_of(router, "GET", "/my/{employee_id}/w2/{year}", "signed_in")
@@ -89,24 +89,24 @@ async def w2(visitor: Visitor) -> Response:
     year = _year(visitor)
     if year >= today_of(visitor).year:
         raise Refusal("not_found", "The year is not over yet.")
-    wanted = IssueW2(
+    requested = IssueW2(
         tax_year=year,
         employer_id=record.employment.employer_id,
         employee_id=record.employment.employee_id,
     )
-    return await _paper(record, wanted)
+    return await _paper(record, requested)
 
 
-async def _paper(record: OwnRecord, wanted: IssuePaystub | IssueW2) -> Response:
-    return await until_disconnected(record.visitor.request, _issued(record, wanted))
+async def _paper(record: OwnRecord, requested: IssuePaystub | IssueW2) -> Response:
+    return await until_disconnected(record.visitor.request, _issued(record, requested))
 
 
-async def _issued(record: OwnRecord, wanted: IssuePaystub | IssueW2) -> Response:
+async def _issued(record: OwnRecord, requested: IssuePaystub | IssueW2) -> Response:
     visitor = record.visitor
     people_context, ring = visitor.people_context, visitor.people_context.keys()
 
     async def prepare(session: AsyncSession) -> Prepared:
-        return await prepare_own_paper(session, ring, record.actor, people_context.clock, wanted)
+        return await prepare_own_paper(session, ring, record.actor, people_context.clock, requested)
 
     transaction = partial(people_context.database.transaction, record.employment.tenant)
     try:

@@ -225,9 +225,9 @@ async def add_passkey(visitor: Visitor) -> Response:
 @page_of(router, "GET", "/settings/passkeys/{passkey_id}/remove", "signed_in", fresh=True)
 async def confirm_passkey_removal(visitor: Visitor) -> Response:
     """Ask whether to remove the passkey."""
-    wanted = id_in_path(visitor, "passkey_id")
+    requested = id_in_path(visitor, "passkey_id")
     there = await passkeys.list_passkeys(visitor.people_context, visitor.signed_in)
-    named = next((each.name for each in there if each.id == wanted), None)
+    named = next((each.name for each in there if each.id == requested), None)
     if named is None:
         raise Refusal("not_found", "Passkey not found.")
     facts = {
@@ -242,8 +242,8 @@ async def confirm_passkey_removal(visitor: Visitor) -> Response:
 @page_of(router, "POST", "/settings/passkeys/{passkey_id}/remove", "signed_in", fresh=True)
 async def remove_passkey(visitor: Visitor) -> Response:
     """Remove the passkey."""
-    wanted = id_in_path(visitor, "passkey_id")
-    await passkeys.remove_passkey(visitor.people_context, visitor.signed_in, wanted, visitor.visit)
+    requested = id_in_path(visitor, "passkey_id")
+    await passkeys.remove_passkey(visitor.people_context, visitor.signed_in, requested, visitor.visit)
     return go("/settings/passkeys")
 
 
@@ -260,10 +260,10 @@ async def list_sessions(visitor: Visitor) -> Response:
 @page_of(router, "POST", "/settings/sessions/{session_id}/end", "signed_in")
 async def end_session(visitor: Visitor) -> Response:
     """End one session."""
-    wanted = id_in_path(visitor, "session_id")
+    requested = id_in_path(visitor, "session_id")
     who = visitor.signed_in
-    await sessions.end_session(visitor.people_context, who, wanted, visitor.visit)
-    return let_out(go("/sign-in")) if wanted == who.session_id else go("/settings/sessions")
+    await sessions.end_session(visitor.people_context, who, requested, visitor.visit)
+    return let_out(go("/sign-in")) if requested == who.session_id else go("/settings/sessions")
 
 
 @page_of(router, "POST", "/settings/sessions/end-others", "signed_in")

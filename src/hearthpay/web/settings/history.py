@@ -54,13 +54,13 @@ class HistoryItem:
 async def show_history(visitor: Visitor) -> Response:
     """Show who did what: of one kind of action if the query says so, and from one action on."""
     actor, query, say = visitor.actor(), visitor.request.query_params, visitor.say
-    wanted = query.get("what") if query.get("what") in SERVICE_CALLS else None
+    requested = query.get("what") if query.get("what") in SERVICE_CALLS else None
     older_than = _id(query.get("before"))
     async with visitor.people_context.database.transaction(actor.tenant) as session:
         entries = await audit.entries(
             session,
             organization_id=actor.organization_id,
-            action=wanted,
+            action=requested,
             older_than=older_than,
             limit=SHOWN + 1,
         )
@@ -71,7 +71,7 @@ async def show_history(visitor: Visitor) -> Response:
         "kinds": sorted(
             ((name, say(words)) for name, words in SERVICE_CALLS.items()), key=lambda each: each[1]
         ),
-        "wanted": wanted,
+        "requested": requested,
         "older": entries[SHOWN - 1].id if len(entries) > SHOWN else None,
         "newest": older_than is None,
     }

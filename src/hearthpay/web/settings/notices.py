@@ -89,8 +89,8 @@ async def notifications(visitor: Visitor) -> Response:
 @page_of(router, "POST", "/settings/notifications", "signed_in")
 async def choose(visitor: Visitor) -> Response:
     """Save which notices are emailed."""
-    wanted = [topic for topic in TOPICS if visitor.form.get(f"topic_{topic}")]
-    await choose_notices(visitor.people_context, visitor.signed_in, wanted, visitor.visit)
+    requested = [topic for topic in TOPICS if visitor.form.get(f"topic_{topic}")]
+    await choose_notices(visitor.people_context, visitor.signed_in, requested, visitor.visit)
     return await _notifications(visitor, notice=mark("Saved."))
 
 
@@ -140,7 +140,7 @@ def limit_lines(limits: Limits, live: PlanUse, sandbox: PlanUse) -> list[LimitLi
 async def _notifications(visitor: Visitor, notice: str | None = None) -> Response:
     chosen = await notice_choices(visitor.people_context, visitor.signed_in)
     facts = {
-        "topics": [(topic, *words, topic in chosen.wanted) for topic, words in _TOPICS.items()],
+        "topics": [(topic, *words, topic in chosen.requested) for topic, words in _TOPICS.items()],
         "always": _ALWAYS,
         "bounced_at": chosen.bounced_at,
         "sends_mail": visitor.people_context.sends_mail,

@@ -103,9 +103,9 @@ async def invite(visitor: Visitor) -> Response:
 )
 async def withdraw(visitor: Visitor) -> Response:
     """Withdraw an invitation."""
-    actor, wanted = visitor.actor(of_both_modes=True), id_in_path(visitor, "invitation_id")
+    actor, requested = visitor.actor(of_both_modes=True), id_in_path(visitor, "invitation_id")
     async with visitor.people_context.database.transaction(actor.tenant) as session:
-        await members.withdraw_member_invitation(session, actor, visitor.people_context.clock, wanted)
+        await members.withdraw_member_invitation(session, actor, visitor.people_context.clock, requested)
     return go("/settings/members")
 
 
@@ -119,10 +119,10 @@ async def withdraw(visitor: Visitor) -> Response:
 )
 async def change_role(visitor: Visitor) -> Response:
     """Give a member another role."""
-    actor, wanted = visitor.actor(of_both_modes=True), id_in_path(visitor, "membership_id")
+    actor, requested = visitor.actor(of_both_modes=True), id_in_path(visitor, "membership_id")
     async with visitor.people_context.database.transaction(actor.tenant) as session:
         role = visitor.form.get("role", "")
-        changed = await members.change_role(session, actor, visitor.people_context.clock, wanted, role)
+        changed = await members.change_role(session, actor, visitor.people_context.clock, requested, role)
     return go("/settings/members") if changed == "done" else await _members(visitor, {}, notice=_ASKED)
 
 
@@ -131,10 +131,10 @@ async def change_role(visitor: Visitor) -> Response:
 )
 async def confirm_removal(visitor: Visitor) -> Response:
     """Ask whether to remove the member."""
-    actor, wanted = visitor.actor(of_both_modes=True), id_in_path(visitor, "membership_id")
+    actor, requested = visitor.actor(of_both_modes=True), id_in_path(visitor, "membership_id")
     async with visitor.people_context.database.transaction(actor.tenant) as session:
         there = await members.list_members(session, actor)
-        member = next((each for each in there if each.membership_id == wanted), None)
+        member = next((each for each in there if each.membership_id == requested), None)
         if member is None:
             raise Refusal("not_found", "Member not found.")
         keys = await keys_made_by(session, actor, member.person_id)
@@ -147,7 +147,7 @@ async def confirm_removal(visitor: Visitor) -> Response:
 )
 async def remove(visitor: Visitor) -> Response:
     """End somebody's membership."""
-    actor, wanted = visitor.actor(of_both_modes=True), id_in_path(visitor, "membership_id")
+    actor, requested = visitor.actor(of_both_modes=True), id_in_path(visitor, "membership_id")
     async with visitor.people_context.database.transaction(actor.tenant) as session:
         keep = [
             key_id
@@ -155,7 +155,7 @@ async def remove(visitor: Visitor) -> Response:
             if value and (key_id := _kept_key(name)) is not None
         ]
         removed = await members.remove_member(
-            session, actor, visitor.people_context.clock, wanted, keep_keys=frozenset(keep)
+            session, actor, visitor.people_context.clock, requested, keep_keys=frozenset(keep)
         )
     return go("/settings/members") if removed == "done" else await _members(visitor, {}, notice=_ASKED)
 
@@ -163,10 +163,10 @@ async def remove(visitor: Visitor) -> Response:
 @page_of(router, "POST", "/settings/members/{membership_id}/keep", "member", permission=KEEP_MEMBERS)
 async def keep(visitor: Visitor) -> Response:
     """Keep an owner whom another owner asked to remove or demote."""
-    actor, wanted = visitor.actor(of_both_modes=True), id_in_path(visitor, "membership_id")
+    actor, requested = visitor.actor(of_both_modes=True), id_in_path(visitor, "membership_id")
     async with visitor.people_context.database.transaction(actor.tenant) as session:
         there = await members.list_members(session, actor)
-        member = next((each for each in there if each.membership_id == wanted), None)
+        member = next((each for each in there if each.membership_id == requested), None)
         if member is None:
             raise Refusal("not_found", "Member not found.")
         await members.keep_member(session, actor, member.person_id)
@@ -218,10 +218,10 @@ async def make_key(visitor: Visitor) -> Response:
 @page_of(router, "GET", "/settings/keys/{key_id}/revoke", "member", permission=KEEP_KEYS, fresh=True)
 async def confirm_revocation(visitor: Visitor) -> Response:
     """Ask whether to revoke the key."""
-    actor, wanted = visitor.actor(), id_in_path(visitor, "key_id")
+    actor, requested = visitor.actor(), id_in_path(visitor, "key_id")
     async with visitor.people_context.database.transaction(actor.tenant) as session:
         there = await list_own_keys(session, actor)
-    ending = next((each.last_four for each in there if each.id == wanted), None)
+    ending = next((each.last_four for each in there if each.id == requested), None)
     if ending is None:
         raise Refusal("not_found", "Key not found.")
     facts = {
@@ -236,9 +236,9 @@ async def confirm_revocation(visitor: Visitor) -> Response:
 @page_of(router, "POST", "/settings/keys/{key_id}/revoke", "member", permission=KEEP_KEYS, fresh=True)
 async def revoke_key(visitor: Visitor) -> Response:
     """Revoke a key."""
-    actor, wanted = visitor.actor(), id_in_path(visitor, "key_id")
+    actor, requested = visitor.actor(), id_in_path(visitor, "key_id")
     async with visitor.people_context.database.transaction(actor.tenant) as session:
-        await revoke_own_key(session, actor, visitor.people_context.clock, wanted)
+        await revoke_own_key(session, actor, visitor.people_context.clock, requested)
     return go("/settings/keys")
 
 

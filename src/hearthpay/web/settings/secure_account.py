@@ -45,9 +45,9 @@ async def end(visitor: Visitor) -> Response:
     kind = visitor.request.path_params["way_kind"]
     if kind not in KINDS:
         raise Refusal("not_found", "Page not found. Check the address.")
-    wanted = id_in_path(visitor, "way_id")
+    requested = id_in_path(visitor, "way_id")
     try:
-        await end_access_method(visitor.people_context, visitor.signed_in, kind, wanted, visitor.visit)
+        await end_access_method(visitor.people_context, visitor.signed_in, kind, requested, visitor.visit)
     except Refusal as error:
         if error.code != "invalid_state":
             raise

@@ -167,11 +167,13 @@ def _form(visitor: Visitor, *, notice: Refusal | None = None) -> Response:
 
 def _go_on(visitor: Visitor) -> Response:
     """Return what follows re-authentication: the kept form, to be sent or not; otherwise the page."""
-    wanted = visitor.next_page()
-    kept = pending_form(visitor, wanted)
+    requested = visitor.next_page()
+    kept = pending_form(visitor, requested)
     if kept is not None and kept.asked_again:
-        return go(wanted)
-    response = go(wanted) if kept is None else show(visitor, "kept.html", {"kept": kept, "labels": _LABELS})
+        return go(requested)
+    response = (
+        go(requested) if kept is None else show(visitor, "kept.html", {"kept": kept, "labels": _LABELS})
+    )
     return forget_form(response)
 
 

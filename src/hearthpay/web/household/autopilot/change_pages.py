@@ -73,7 +73,7 @@ async def change_terms(at: HouseholdContext) -> Response:
                 return await _form(at, _unfitting(at, fitting))
             if has_too_many_hours(entries, hours, Schedule(frequency, start, days).period(start)):
                 return await _form(at, entries.problems)
-            wanted = ChangeEnrollment(
+            requested = ChangeEnrollment(
                 employer_id=at.id,
                 employee_id=status.employee.id,
                 from_period=start,
@@ -81,7 +81,7 @@ async def change_terms(at: HouseholdContext) -> Response:
                 frequency=frequency,
                 pay_days_after=days,
             )
-            await change_enrollment(session, at.actor, at.clock, wanted)
+            await change_enrollment(session, at.actor, at.clock, requested)
     except Refusal as error:
         problems = problems_in(error, at.form)
         if isinstance(error.details, dict) and "reasons" in error.details:
@@ -123,10 +123,10 @@ async def _starts(session: AsyncSession, status: AutopilotStatus) -> list[dateti
 
 
 async def _fitting(
-    session: AsyncSession, status: AutopilotStatus, wanted: datetime.date, frequency: PayFrequency
+    session: AsyncSession, status: AutopilotStatus, requested: datetime.date, frequency: PayFrequency
 ) -> list[datetime.date]:
     """Return days, from the requested one on, on which both the current schedule and the new one begin a period."""
-    day = max(wanted, status.enrollment.next_start)
+    day = max(requested, status.enrollment.next_start)
     return list(islice(common_starts(await _stages(session, status), frequency, day), _FITTING))
 
 

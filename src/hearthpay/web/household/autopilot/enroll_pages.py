@@ -58,11 +58,11 @@ async def enroll_employee(at: HouseholdContext) -> Response:
     try:
         async with at.transaction() as session:
             employee = await find_here(at, session)
-            wanted = EnrollEmployee(
+            requested = EnrollEmployee(
                 employer_id=at.id, employee_id=employee.id, terms=terms, agreement=agreement_of(at)
             )
             view = await enroll(
-                session, at.actor, at.clock, wanted, direct_deposit_enabled=at.runtime.direct_deposit
+                session, at.actor, at.clock, requested, direct_deposit_enabled=at.runtime.direct_deposit
             )
     except Refusal as error:
         problems = problems_in(error, at.form)

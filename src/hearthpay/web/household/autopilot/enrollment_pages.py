@@ -66,9 +66,9 @@ async def _managed(at: HouseholdContext, action: AutopilotAction) -> Response:
         async with at.transaction() as session:
             status = await find_status(at, session)
             if status.live:
-                wanted = Manage(employer_id=at.id, employee_id=status.employee.id, action=action)
+                requested = Manage(employer_id=at.id, employee_id=status.employee.id, action=action)
                 done = await manage(
-                    session, at.actor, at.clock, wanted, direct_deposit_enabled=at.runtime.direct_deposit
+                    session, at.actor, at.clock, requested, direct_deposit_enabled=at.runtime.direct_deposit
                 )
                 require_same(status, done.view.enrollment.id)
     except Refusal as error:
@@ -83,8 +83,8 @@ async def _page(at: HouseholdContext, problems: dict[str, str]) -> Response:
     async with at.transaction() as session:
         status = await find_status(at, session)
         cost, reasons = await what_it_costs(at, session, status) if status.live else (None, ())
-        wanted = HistoryQuery(employer_id=at.id, employee_id=status.employee.id, limit=_LATEST)
-        events, _ = await read_history(session, at.actor, wanted)
+        requested = HistoryQuery(employer_id=at.id, employee_id=status.employee.id, limit=_LATEST)
+        events, _ = await read_history(session, at.actor, requested)
     facts = {
         "autopilot_status": status,
         "cost": cost,

@@ -22,9 +22,9 @@ _SHOWN: Final = 30
 @household_page(router, "GET", "/autopilot/history", permission=READ_AUTOPILOT)
 async def history(at: HouseholdContext) -> Response:
     """A page of the household's ledger of Autopilot."""
-    wanted = HistoryQuery(employer_id=at.id, cursor=cursor_in(at.visitor), limit=_SHOWN)
+    requested = HistoryQuery(employer_id=at.id, cursor=cursor_in(at.visitor), limit=_SHOWN)
     async with at.transaction() as session:
-        events, next_cursor = await read_history(session, at.actor, wanted)
+        events, next_cursor = await read_history(session, at.actor, requested)
         people = await session.scalars(
             select(Employee).where(Employee.id.in_({each.employee_id for each in events}))
         )
@@ -33,6 +33,6 @@ async def history(at: HouseholdContext) -> Response:
         "lines": lines_of(events, at.visitor.language),
         "names": names,
         "next_cursor": next_cursor,
-        "first": wanted.cursor is None,
+        "first": requested.cursor is None,
     }
     return at.show("autopilot/history.html", facts)

@@ -59,7 +59,7 @@ async def skip_periods(at: HouseholdContext) -> Response:
     try:
         async with at.transaction() as session:
             status = await find_live(at, session)
-            wanted = Manage(
+            requested = Manage(
                 employer_id=at.id,
                 employee_id=status.employee.id,
                 action="skip",
@@ -67,7 +67,7 @@ async def skip_periods(at: HouseholdContext) -> Response:
                 period_start=start,
             )
             done = await manage(
-                session, at.actor, at.clock, wanted, direct_deposit_enabled=at.runtime.direct_deposit
+                session, at.actor, at.clock, requested, direct_deposit_enabled=at.runtime.direct_deposit
             )
             require_same(status, done.view.enrollment.id)
     except Refusal as error:

@@ -49,8 +49,8 @@ class AutopilotStatus:
 
 async def find_status(at: HouseholdContext, session: AsyncSession) -> AutopilotStatus:
     """Return the enrollment named in the path. Raises `not_found` for another household's."""
-    wanted = id_in_path(at.visitor, "enrollment_id")
-    here = select(Enrollment).where(Enrollment.id == wanted, Enrollment.employer_id == at.id)
+    requested = id_in_path(at.visitor, "enrollment_id")
+    here = select(Enrollment).where(Enrollment.id == requested, Enrollment.employer_id == at.id)
     enrollment = await session.scalar(here)
     if enrollment is None:
         raise Refusal("not_found", "Enrollment not found.")

@@ -64,9 +64,9 @@ async def undo(at: HouseholdContext) -> Response:
 
 async def _item(at: HouseholdContext, session: AsyncSession) -> CalendarItem:
     """Return the item named in the path. Raises `not_found` if this household doesn't have it."""
-    wanted = id_in(at.visitor, "item_id")
+    requested = id_in(at.visitor, "item_id")
     for each in await items_at(at, session):
-        if each.uid == wanted:
+        if each.uid == requested:
             return each
     raise Refusal("not_found", mark("Nothing found with this name."))
 

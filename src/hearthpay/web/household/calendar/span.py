@@ -17,8 +17,8 @@ _FREE: Final = frozenset({"election", "notice"})
 async def items_at(at: HouseholdContext, session: AsyncSession) -> tuple[CalendarItem, ...]:
     """Return the household's items from a year ago to a year from now."""
     today = at.clock.today()
-    wanted = CalendarQuery(at.id, today - _BACK, today + _BACK)
-    return (await read_calendar(session, at.actor, at.clock, wanted)).items
+    requested = CalendarQuery(at.id, today - _BACK, today + _BACK)
+    return (await read_calendar(session, at.actor, at.clock, requested)).items
 
 
 def is_overdue(item: CalendarItem, today: datetime.date) -> bool:

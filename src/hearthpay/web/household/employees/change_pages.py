@@ -64,9 +64,9 @@ async def change_rate(at: HouseholdContext) -> Response:
     """Pay another rate from the next payroll on."""
     entries = Entries(at.form)
     values = pay_in(entries)
-    wanted = "salary" if values["pay_type"] == "salary" else "pay_rate"
-    if values[wanted] is None:
-        entries.problems.setdefault(wanted, "Fill in this field.")
+    requested = "salary" if values["pay_type"] == "salary" else "pay_rate"
+    if values[requested] is None:
+        entries.problems.setdefault(requested, "Fill in this field.")
     changes = entries.checked(EmployeeChanges, values)
     if changes is None:
         return await _rate(at, entries.problems, at.form)

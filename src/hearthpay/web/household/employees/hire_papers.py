@@ -94,7 +94,7 @@ async def new_hire_report(at: HouseholdContext) -> Response:
     async with at.transaction() as session:
         record = await find_here(at, session)
     try:
-        wanted = IssueNewHireReport(
+        requested = IssueNewHireReport(
             employee_id=record.id,
             form="file" if at.form.get("form") == "file" else "sheet",
             birth_date=day_field(at.form, "birth_date") if at.form.get("birth_date", "").strip() else None,
@@ -104,7 +104,7 @@ async def new_hire_report(at: HouseholdContext) -> Response:
         return await _page(at, field_errors(problems_of(error)))
 
     async def prepare(session: AsyncSession) -> Prepared:
-        return await prepare_new_hire_report(session, ring, at.actor, wanted)
+        return await prepare_new_hire_report(session, ring, at.actor, requested)
 
     return file_of(at, await issue(at.transaction, ring, at.clock, at.actor, prepare))
 

@@ -51,7 +51,7 @@ async def invitations(at: HouseholdContext) -> Response:
 async def send_invitation(at: HouseholdContext) -> Response:
     """Create a link, and email it if there is an address and a mail server; it is shown in any case."""
     entries = Entries(at.form)
-    wanted = _type(entries.text("type"))
+    requested = _type(entries.text("type"))
     runtime = at.runtime
     if runtime.ring is None:
         raise Refusal("service_unavailable", "This service has no encryption keys yet.")
@@ -69,7 +69,7 @@ async def send_invitation(at: HouseholdContext) -> Response:
                 at.clock,
                 sending,
                 record.id,
-                Invite(wanted, entries.ticked("send_email")),
+                Invite(requested, entries.ticked("send_email")),
                 direct_deposit_enabled=runtime.direct_deposit,
             )
     except Refusal as error:
@@ -89,10 +89,10 @@ async def send_invitation(at: HouseholdContext) -> Response:
 )
 async def withdraw(at: HouseholdContext) -> Response:
     """Close the open link."""
-    wanted = _type(at.visitor.request.path_params["kind"])
+    requested = _type(at.visitor.request.path_params["kind"])
     async with at.transaction() as session:
         record = await find_here(at, session)
-        await withdraw_invitation(session, at.actor, at.clock, record.id, wanted)
+        await withdraw_invitation(session, at.actor, at.clock, record.id, requested)
     return at.go(f"/employees/{employee_in_path(at)}/invitations")
 
 

@@ -21,11 +21,11 @@ _SHOWN: Final = 50
 @household_page(router, "GET", "/employees", permission=READ_EMPLOYEES)
 async def employees(at: HouseholdContext) -> Response:
     """List all employees, including those who have left, newest first."""
-    wanted = EmployeeQuery(employer_id=at.id, limit=_SHOWN).model_copy(
+    requested = EmployeeQuery(employer_id=at.id, limit=_SHOWN).model_copy(
         update={"cursor": cursor_in(at.visitor)}
     )
     async with at.transaction() as session:
-        found, next_cursor = await list_employees(session, at.actor, at.id, wanted)
+        found, next_cursor = await list_employees(session, at.actor, at.id, requested)
         onboarding = await onboarding_of(session, at.clock, found)
     items = [item_of(each, onboarding[each.id]) for each in found]
     facts = {
@@ -33,7 +33,7 @@ async def employees(at: HouseholdContext) -> Response:
         "former": [each for each in items if each.status != "active"],
         "frequencies": FREQUENCIES,
         "next_cursor": next_cursor,
-        "first": wanted.cursor is None,
+        "first": requested.cursor is None,
         "may_change": at.may(CHANGE_EMPLOYEES),
     }
     return at.show("employees/list.html", facts)

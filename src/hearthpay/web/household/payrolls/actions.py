@@ -94,11 +94,11 @@ async def confirm_deposit(at: HouseholdContext) -> Response:
 @household_page(router, "POST", "/payrolls/{payroll_id}/deposits/{employee_id}", permission=RUN_PAYROLL)
 async def resolve_deposit(at: HouseholdContext) -> Response:
     """Apply the remedy to the deposit; repeating it changes nothing."""
-    wanted = at.form.get("action", "")
-    if wanted not in get_args(RemedyAction):
+    requested = at.form.get("action", "")
+    if requested not in get_args(RemedyAction):
         return await _deposit_page(at, {"action": _CHOOSE}, 400)
     until = None
-    if wanted == "wait_for_account":
+    if requested == "wait_for_account":
         try:
             until = datetime.date.fromisoformat(at.form.get("until", ""))
         except ValueError:
@@ -107,7 +107,7 @@ async def resolve_deposit(at: HouseholdContext) -> Response:
         async with at.transaction() as session:
             found, _ = await payroll_here(session, at)
             await apply_remedy(
-                session, at.actor, at.clock, found.id, _employee(at), cast(RemedyAction, wanted), until
+                session, at.actor, at.clock, found.id, _employee(at), cast(RemedyAction, requested), until
             )
     except Refusal as refusal:
         if refusal.code == "validation_error":

@@ -217,11 +217,11 @@ async def _people(session: AsyncSession, at: HouseholdContext) -> Sequence[Emplo
 
 async def _last_period(session: AsyncSession, at: HouseholdContext) -> Any:
     """Return the statement for the last day and the frequency of the last standing period."""
-    wanted = (await query_payrolls(session, at.actor, PayrollQuery(employer_id=at.id))).subquery()
+    requested = (await query_payrolls(session, at.actor, PayrollQuery(employer_id=at.id))).subquery()
     return (
-        select(wanted.c.period_end, wanted.c.pay_frequency)
-        .where(wanted.c.status.not_in(("voided", "failed")))
-        .order_by(wanted.c.period_end.desc(), wanted.c.id.desc())
+        select(requested.c.period_end, requested.c.pay_frequency)
+        .where(requested.c.status.not_in(("voided", "failed")))
+        .order_by(requested.c.period_end.desc(), requested.c.id.desc())
         .limit(1)
     )
 

@@ -57,7 +57,7 @@ _LAST_YEAR: Final = 2100
 class Filter:
     """The filter from the query, as far as it is valid, and what the form shows of it."""
 
-    wanted: PayrollQuery
+    requested: PayrollQuery
     form_values: Mapping[str, str]
 
     @property
@@ -70,9 +70,9 @@ class Filter:
 async def payrolls(at: HouseholdContext) -> Response:
     """List drafts, then payrolls, newest first, and the totals of the selection."""
     asked = _filter_of(at)
-    wanted = replace(asked.wanted, cursor=cursor_in(at.visitor))
+    requested = replace(asked.requested, cursor=cursor_in(at.visitor))
     async with at.transaction() as session:
-        found = await look_through(session, at.actor, wanted)
+        found = await look_through(session, at.actor, requested)
         drafts = await list_drafts(session, at.actor, at.id)
         people = await session.execute(_PEOPLE.where(Employee.employer_id == at.id))
         names = {employee_id: f"{first} {last}" for employee_id, first, last in people}
@@ -90,7 +90,7 @@ async def payrolls(at: HouseholdContext) -> Response:
         "filtered": bool(asked.form_values),
         "query": asked.query,
         "next_cursor": found.next_cursor,
-        "first": wanted.cursor is None,
+        "first": requested.cursor is None,
     }
     return at.show("payrolls.html", facts)
 
@@ -100,7 +100,7 @@ async def download(at: HouseholdContext) -> Response:
     """Download the selected payrolls, of all pages, as CSV."""
     asked = _filter_of(at)
     async with at.transaction() as session:
-        found, paid = await payrolls_for_a_file(session, at.actor, asked.wanted)
+        found, paid = await payrolls_for_a_file(session, at.actor, asked.requested)
     rows = [_HEADS, *(_row(each, paid.get(each.id, PaidIn())) for each in found)]
     headers = {
         "Content-Type": "text/csv; charset=utf-8",
@@ -147,7 +147,7 @@ def _filter_of(at: HouseholdContext) -> Filter:
     if year is not None:
         since = max(since or datetime.date.min, datetime.date(year, 1, 1))
         until = min(until or datetime.date.max, datetime.date(year, 12, 31))
-    wanted = PayrollQuery(
+    requested = PayrollQuery(
         employer_id=at.id,
         employee_id=_id(known["employee"]),
         status=cast("PayrollStatus", known["status"]) or None,
@@ -155,7 +155,7 @@ def _filter_of(at: HouseholdContext) -> Filter:
         since=since,
         until=until,
     )
-    return Filter(wanted, {name: known[name] for name in _FILTERS if known[name]})
+    return Filter(requested, {name: known[name] for name in _FILTERS if known[name]})
 
 
 def _id(text: str) -> UUID | None:

@@ -153,7 +153,7 @@ async def _stub(at: HouseholdContext) -> Response:
             "service_unavailable",
             "Documents aren't available: encryption isn't set up. Contact your administrator.",
         )
-    wanted = IssuePaystub(
+    requested = IssuePaystub(
         payroll_id=id_in_path(at.visitor, "payroll_id"),
         employer_id=at.id,
         employee_id=id_in_path(at.visitor, "employee_id"),
@@ -162,7 +162,7 @@ async def _stub(at: HouseholdContext) -> Response:
     )
 
     async def prepare(session: AsyncSession) -> Prepared:
-        return await prepare_documents(session, ring, at.actor, at.clock, wanted)
+        return await prepare_documents(session, ring, at.actor, at.clock, requested)
 
     kept = await issue(at.transaction, ring, at.clock, at.actor, prepare)
     name = kept.document.file_name

@@ -39,8 +39,8 @@ _STATES: Final = sorted(STATES.items(), key=lambda each: each[1])
 async def cost(at: HouseholdContext) -> Response:
     """Show the form, and below it the estimate."""
     typed = dict(at.visitor.request.query_params)
-    wanted = {"state": at.household.state} | typed
-    form_values = {name: wanted[name] for name in Calculation.model_fields if wanted.get(name)}
+    requested = {"state": at.household.state} | typed
+    form_values = {name: requested[name] for name in Calculation.model_fields if requested.get(name)}
     form_values = {name: text for name, text in form_values.items() if text.isprintable()}
     facts: dict[str, Any] = {
         "states": _STATES,
@@ -51,7 +51,7 @@ async def cost(at: HouseholdContext) -> Response:
     }
     problems: dict[str, str] = {}
     if Calculation.model_fields.keys() & typed.keys():
-        entries = Entries(wanted)
+        entries = Entries(requested)
         asked = _estimate_request(entries)
         if asked is not None:
             facts |= _answered(at, asked, entries.problems) | {"query": urlencode(form_values)}
@@ -72,8 +72,8 @@ def _answered(at: HouseholdContext, asked: Calculation, problems: dict[str, str]
     """Return the estimate for the page; nothing if the law has no answer, which goes into `problems`."""
     today, language = at.clock.today(), at.visitor.language
     years = supported_threshold_years()
-    wanted = at.visitor.request.query_params.get("year", "")
-    year = next((each for each in years if str(each) == wanted), today.year)
+    requested = at.visitor.request.query_params.get("year", "")
+    year = next((each for each in years if str(each) == requested), today.year)
     try:
         estimated = estimate_year(on=today, **asked.model_dump())
         estimate = estimate_data(estimated)

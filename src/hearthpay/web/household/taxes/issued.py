@@ -38,9 +38,9 @@ _NAMES: Final = {
 async def issued(at: HouseholdContext) -> Response:
     """All of them, the newest first."""
     cursor = cursor_in(at.visitor)
-    wanted = Page(limit=_AT_ONCE).model_copy(update={"cursor": cursor})
+    requested = Page(limit=_AT_ONCE).model_copy(update={"cursor": cursor})
     async with at.transaction() as session:
-        found, next_cursor = await list_documents(session, at.actor, at.id, None, wanted)
+        found, next_cursor = await list_documents(session, at.actor, at.id, None, requested)
     facts = {"documents": found, "names": _NAMES, "next_cursor": next_cursor, "first": cursor is None}
     return at.show("taxes/issued.html", facts)
 

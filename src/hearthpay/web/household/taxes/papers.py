@@ -119,14 +119,14 @@ async def w2(at: HouseholdContext) -> Response:
     state = at.form.get("state") or None
     if copy == "state" and state is not None and state not in STATES:
         return await _w2_page(at, year, {"state": _CHOOSE})
-    wanted = IssueW2(
+    requested = IssueW2(
         tax_year=year,
         employee_id=id_in(at.visitor, "employee_id"),
         employer_id=at.id,
         copy=cast(W2Copy, copy),
         state=state if copy == "state" else None,
     )
-    return await _handed_over(at, wanted, year)
+    return await _handed_over(at, requested, year)
 
 
 @household_page(router, "POST", "/taxes/papers/w3", permission=OBTAIN_DOCUMENTS)
@@ -157,8 +157,8 @@ async def wage_file(at: HouseholdContext) -> Response:
         submitter = _submitter(at.form)
     except ValidationError as error:
         return _submitter_page(at, year, package=False, problems=_of_form(error))
-    wanted = IssueWageFile(tax_year=year, submitter=submitter.to_command(), employer_id=at.id)
-    return await _handed_over(at, wanted, year)
+    requested = IssueWageFile(tax_year=year, submitter=submitter.to_command(), employer_id=at.id)
+    return await _handed_over(at, requested, year)
 
 
 @household_page(router, "GET", "/taxes/papers/year-package", permission=OBTAIN_DOCUMENTS, fresh=True)
@@ -177,25 +177,25 @@ async def year_package(at: HouseholdContext) -> Response:
             submitter = _submitter(at.form).to_command()
         except ValidationError as error:
             return _submitter_page(at, year, package=True, problems=_of_form(error))
-    wanted = IssueYearPackage(tax_year=year, employer_id=at.id, submitter=submitter)
-    return await _handed_over(at, wanted, year)
+    requested = IssueYearPackage(tax_year=year, employer_id=at.id, submitter=submitter)
+    return await _handed_over(at, requested, year)
 
 
-async def _handed_over(at: HouseholdContext, wanted: IssueCommand, year: int) -> Response:
+async def _handed_over(at: HouseholdContext, requested: IssueCommand, year: int) -> Response:
     """Return the document, issued now or before; if it can't be issued, a page with what is missing."""
-    return await until_disconnected(at.visitor.request, _issued(at, wanted, year))
+    return await until_disconnected(at.visitor.request, _issued(at, requested, year))
 
 
-async def _issued(at: HouseholdContext, wanted: IssueCommand, year: int) -> Response:
+async def _issued(at: HouseholdContext, requested: IssueCommand, year: int) -> Response:
     ring = at.visitor.people_context.keys()
 
     async def prepare(session: AsyncSession) -> Prepared:
-        return await prepare_documents(session, ring, at.actor, at.clock, wanted, at_once=PACKAGE_AT_ONCE)
+        return await prepare_documents(session, ring, at.actor, at.clock, requested, at_once=PACKAGE_AT_ONCE)
 
     try:
         kept = await issue(at.transaction, ring, at.clock, at.actor, prepare)
     except TooManyPapersError as counted:
-        return await _ordered(at, cast(IssueYearPackage, wanted), counted.prepared)
+        return await _ordered(at, cast(IssueYearPackage, requested), counted.prepared)
     except Refusal as error:
         if error.code != "document_not_available" or not isinstance(error.details, dict):
             raise
@@ -203,10 +203,10 @@ async def _issued(at: HouseholdContext, wanted: IssueCommand, year: int) -> Resp
     return file_of(at, kept)
 
 
-async def _ordered(at: HouseholdContext, wanted: IssueYearPackage, counted: Prepared) -> Response:
+async def _ordered(at: HouseholdContext, requested: IssueYearPackage, counted: Prepared) -> Response:
     """Have the worker build the package, and redirect to its progress."""
     async with at.transaction() as session:
-        package = await order_package(session, at.actor, at.clock, wanted, counted)
+        package = await order_package(session, at.actor, at.clock, requested, counted)
     return at.go(f"/taxes/papers/packages/{package.id}")
 
 
