@@ -12,8 +12,8 @@ import pytest
 from hearthpay.access.refusal import Refusal
 from hearthpay.banking.calendar import submission_day
 from hearthpay.banking.return_handling import mark_returned
+from hearthpay.payroll.payday.bank_outcomes import apply_returns
 from hearthpay.payroll.payday.firing import fire_due
-from hearthpay.payroll.payday.outcomes import undo_returned
 from tests.autopilot.pilot import AGREED, WEEKLY, Pilot, outcomes
 from tests.worlds.households import payroll_of
 from tests.worlds.worker_audit import worker_rows
@@ -425,7 +425,7 @@ async def test_an_objection_at_the_bank_ends_the_authorization_of_all_that_waits
     now = pilot.town.clock.now()
     async with pilot.town.worker.transaction(None) as session:
         returned = await mark_returned(session, now, {sent[0]: "R10"})
-        await undo_returned(session, returned, submission_day(now), now)
+        await apply_returns(session, returned, submission_day(now), now)
     assert (await pilot.read())["eligibility"]["reasons"] == ["authorization_missing"]
     await pilot.live_through("2026-11-29", "2026-12-02")
     assert outcomes(owner_connection) == [("2026-11-16", "failed"), ("2026-11-23", "scheduled")]

@@ -13,7 +13,7 @@ from hearthpay.autopilot.managing import manage
 from hearthpay.banking.calendar import submission_day
 from hearthpay.banking.return_handling import mark_returned
 from hearthpay.database.session import Database
-from hearthpay.payroll.payday.outcomes import undo_returned
+from hearthpay.payroll.payday.bank_outcomes import apply_returns
 from tests.autopilot.pilot import Pilot, outcomes, together
 from tests.autopilot.proving import proved
 from tests.autopilot.test_life import mails
@@ -86,7 +86,7 @@ async def bring_back(pilot: Pilot, owner: psycopg.Connection, through: str) -> N
     ).fetchall()
     async with pilot.town.worker.transaction(None) as session:
         returned = await mark_returned(session, now, {row[0]: "R01" for row in sent})
-        await undo_returned(session, returned, submission_day(now), now)
+        await apply_returns(session, returned, submission_day(now), now)
 
 
 @pytest.mark.parametrize(

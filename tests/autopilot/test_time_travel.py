@@ -25,7 +25,7 @@ from hearthpay.banking.return_handling import mark_returned
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.employees.commands import PayFrequency
-from hearthpay.payroll.payday.outcomes import undo_returned
+from hearthpay.payroll.payday.bank_outcomes import apply_returns
 from tests.autopilot.diary import Diary, Wish
 from tests.autopilot.pilot import Pilot
 from tests.autopilot.proving import proved
@@ -233,7 +233,7 @@ class Life:
         async with town.worker.transaction(None) as session:
             code = self.chance.choice(("R01", "R02", "R10"))
             returned = await mark_returned(session, town.clock.now(), {row[0]: code})
-            await undo_returned(session, returned, submission_day(town.clock.now()), town.clock.now())
+            await apply_returns(session, returned, submission_day(town.clock.now()), town.clock.now())
 
 
 async def settle_in(

@@ -7,7 +7,7 @@ import psycopg
 
 from hearthpay.banking.return_handling import mark_returned
 from hearthpay.payroll.payday.bank_day import advance
-from hearthpay.payroll.payday.outcomes import undo_returned
+from hearthpay.payroll.payday.bank_outcomes import apply_returns
 from tests.http.api import Account, data, refusal
 from tests.worlds.households import add_employee
 from tests.worlds.town import Family, Town, as_run, new_family, rows, statuses
@@ -251,7 +251,7 @@ async def test_what_was_never_kept_is_not_given_back(
         [(entry_id,)] = rows(owner_connection, "SELECT id FROM bank_entries WHERE kind = %s", kind)
         async with town.worker.transaction(None) as session:
             returned = await mark_returned(session, now, {entry_id: code})
-            await undo_returned(session, returned, day, now)
+            await apply_returns(session, returned, day, now)
     detail = await read(family, ran["payroll_id"])
     assert detail["status"] == "failed"
     assert rows(owner_connection, "SELECT kind, status FROM bank_entries ORDER BY id") == [

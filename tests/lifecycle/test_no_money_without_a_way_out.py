@@ -16,7 +16,7 @@ from hearthpay.banking.return_handling import mark_returned
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine
 from hearthpay.doctor.exposure import open_cases
-from hearthpay.payroll.payday.outcomes import undo_returned
+from hearthpay.payroll.payday.bank_outcomes import apply_returns
 from tests.http.api import data
 from tests.worlds.households import add_employee
 from tests.worlds.town import Family, Town, new_family, rows
@@ -95,7 +95,7 @@ class Journey:
         now = self.town.clock.now()
         async with self.town.worker.transaction(None) as session:
             returned = await mark_returned(session, now, {entry: code})
-            await undo_returned(session, returned, self.town.clock.today(), now)
+            await apply_returns(session, returned, self.town.clock.today(), now)
 
     async def _fail(self, whose: str) -> None:
         null = "IS NULL" if whose == "household" else "IS NOT NULL"

@@ -18,7 +18,7 @@ from hearthpay.banking.return_handling import mark_returned
 from hearthpay.employees.models import Employee
 from hearthpay.mail.notices import NotificationSettings
 from hearthpay.payroll.payday.bank_day import Bank, BankDayReport, advance
-from hearthpay.payroll.payday.outcomes import undo_returned
+from hearthpay.payroll.payday.bank_outcomes import apply_returns
 from hearthpay.payroll.payday.worker_counts import worker_figures
 from hearthpay.payroll.set_asides import escrow
 from hearthpay.security.content_seal import SealedContent, mail_place, open_content
@@ -79,7 +79,7 @@ async def bring_back(town: Town, owner: psycopg.Connection, kind: str, code: str
     [(entry_id,)] = rows(owner, "SELECT id FROM bank_entries WHERE kind = %s ORDER BY id DESC LIMIT 1", kind)
     async with town.worker.transaction(None) as session:
         returned = await mark_returned(session, town.clock.now(), {entry_id: code})
-        await undo_returned(session, returned, town.clock.today(), town.clock.now())
+        await apply_returns(session, returned, town.clock.today(), town.clock.now())
 
 
 async def until(town: Town, *days: str) -> None:

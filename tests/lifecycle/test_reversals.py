@@ -13,7 +13,7 @@ from hearthpay.banking.return_handling import mark_returned
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine
 from hearthpay.doctor.reconciliation import reconcile
-from hearthpay.payroll.payday.outcomes import undo_returned
+from hearthpay.payroll.payday.bank_outcomes import apply_returns
 from hearthpay.payroll.payday.reversed_deposits import reverse_deposit
 from tests.http.api import data
 from tests.lifecycle.test_notices_in_time import Post, post, read, until, work
@@ -123,7 +123,7 @@ async def test_a_reversal_that_comes_back_leaves_the_paycheck_as_it_is(
     [(entry_id,)] = rows(owner_connection, "SELECT id FROM bank_entries WHERE kind = 'reversal'")
     async with town.worker.transaction(None) as session:
         returned = await mark_returned(session, town.clock.now(), {entry_id: "R01"})
-        await undo_returned(session, returned, town.clock.today(), town.clock.now())
+        await apply_returns(session, returned, town.clock.today(), town.clock.now())
     await until(town, "2026-12-03", "2026-12-04", "2026-12-07")
     detail = await read(family, payroll_id)
     assert (detail["status"], detail["failure"]["kind"], detail["failure"]["code"]) == (

@@ -17,7 +17,7 @@ from hearthpay.banking.return_handling import mark_returned
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine, open_taxes
 from hearthpay.employers.assigned_rates import assign_sui_rate
-from hearthpay.payroll.payday.outcomes import undo_returned
+from hearthpay.payroll.payday.bank_outcomes import apply_returns
 from tests.http.api import data
 from tests.taxes.fraction_model import year_by_its_wages
 from tests.worlds.keys import ring
@@ -85,7 +85,7 @@ async def _fail(town: Town, owner_connection: psycopg.Connection) -> None:
     )
     async with town.worker.transaction(None) as session:
         returned = await mark_returned(session, town.clock.now(), {entry_id: "R02"})
-        await undo_returned(session, returned, town.clock.today(), town.clock.now())
+        await apply_returns(session, returned, town.clock.today(), town.clock.now())
 
 
 @pytest.mark.parametrize("seed", SEEDS)

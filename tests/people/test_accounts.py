@@ -163,34 +163,34 @@ async def test_the_second_factor_is_asked_for_and_taken_once(
     reused = app.at(clock.now())
     await refused(
         "authentication_required",
-        sign_in.give_second_factor(people_context, needs_second_factor.token.text, reused, VISIT),
+        sign_in.sign_in_with_code(people_context, needs_second_factor.token.text, reused, VISIT),
     )
     clock.advance(timedelta(seconds=30))
-    whole = await sign_in.give_second_factor(
+    whole = await sign_in.sign_in_with_code(
         people_context, needs_second_factor.token.text, app.at(clock.now()), VISIT
     )
     assert (await signed_in(people_context, whole.token.text)).person_id == maria.person_id
     assert whole.token.text != needs_second_factor.token.text
     await refused(
-        "gone", sign_in.give_second_factor(people_context, needs_second_factor.token.text, codes[0], VISIT)
+        "gone", sign_in.sign_in_with_code(people_context, needs_second_factor.token.text, codes[0], VISIT)
     )
 
     again = await sign_in.sign_in(people_context, MARIA, PASSWORD, VISIT)
-    await sign_in.give_second_factor(people_context, again.token.text, codes[0].upper(), VISIT)
+    await sign_in.sign_in_with_code(people_context, again.token.text, codes[0].upper(), VISIT)
     once_more = await sign_in.sign_in(people_context, MARIA, PASSWORD, VISIT)
     await refused(
         "authentication_required",
-        sign_in.give_second_factor(people_context, once_more.token.text, codes[0], VISIT),
+        sign_in.sign_in_with_code(people_context, once_more.token.text, codes[0], VISIT),
     )
     clock.advance(sessions.PENDING_LASTS)
-    await refused("gone", sign_in.give_second_factor(people_context, once_more.token.text, codes[1], VISIT))
+    await refused("gone", sign_in.sign_in_with_code(people_context, once_more.token.text, codes[1], VISIT))
 
 
 async def give_both(
     people_context: PeopleContext, app: pyotp.TOTP, clock: FixedClock
 ) -> sign_in.SignInResult:
     needs_second_factor = await sign_in.sign_in(people_context, MARIA, PASSWORD, VISIT)
-    return await sign_in.give_second_factor(
+    return await sign_in.sign_in_with_code(
         people_context, needs_second_factor.token.text, app.at(clock.now()), VISIT
     )
 
@@ -412,4 +412,4 @@ async def test_a_second_factor_outlives_the_key_that_it_was_encrypted_with(
     clock.advance(timedelta(minutes=1))
     alone = replace(people_context, ring=KeyRing((both.newest,)))
     needs_second_factor = await sign_in.sign_in(alone, MARIA, PASSWORD, VISIT)
-    await sign_in.give_second_factor(alone, needs_second_factor.token.text, app.at(clock.now()), VISIT)
+    await sign_in.sign_in_with_code(alone, needs_second_factor.token.text, app.at(clock.now()), VISIT)

@@ -82,7 +82,7 @@ async def test_a_code_opens_once_also_for_two_at_once(
             (await sign_in.sign_in(people_context, MARIA, PASSWORD, VISIT)).token.text for _ in range(2)
         ]
         entered = (
-            sign_in.give_second_factor(people_context, needs_second_factor, code, VISIT)
+            sign_in.sign_in_with_code(people_context, needs_second_factor, code, VISIT)
             for needs_second_factor in halves
         )
         assert await outcomes(*entered) == ["authentication_required", "done"]
@@ -99,15 +99,15 @@ async def test_a_code_is_taken_a_step_off_and_no_more(
         code = app.at(clock.now() + timedelta(seconds=30 * steps))
         await refused(
             "authentication_required",
-            sign_in.give_second_factor(people_context, needs_second_factor, code, VISIT),
+            sign_in.sign_in_with_code(people_context, needs_second_factor, code, VISIT),
         )
     ahead = app.at(clock.now() + timedelta(seconds=30))
-    await sign_in.give_second_factor(people_context, needs_second_factor, ahead, VISIT)
+    await sign_in.sign_in_with_code(people_context, needs_second_factor, ahead, VISIT)
     needs_second_factor = (await sign_in.sign_in(people_context, MARIA, PASSWORD, VISIT)).token.text
     older = app.at(clock.now())
     await refused(
         "authentication_required",
-        sign_in.give_second_factor(people_context, needs_second_factor, older, VISIT),
+        sign_in.sign_in_with_code(people_context, needs_second_factor, older, VISIT),
     )
 
 

@@ -17,10 +17,10 @@ from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import ANY_KEY, Permission, Scope, allow
 from hearthpay.access.plans import Feature
 from hearthpay.access.refusal import Refusal, invalid
+from hearthpay.http.daily_limit import refuse_over_daily_limit
 from hearthpay.http.envelope import request_id_of
 from hearthpay.http.key_lookup import Credential
 from hearthpay.http.metrics import metrics_of
-from hearthpay.http.rate_limit import RATE_LIMIT_KEY
 from hearthpay.http.request_log import note_actor
 from hearthpay.http.runtime import runtime_of
 from hearthpay.security.api_keys import parse
@@ -64,7 +64,7 @@ async def authenticate(request: Request) -> Actor:
     """
     inside: Actor | None = request.scope.get(INSIDE_KEY)
     actor = await identify(request) if inside is None else inside
-    await spend(request, actor)
+    await refuse_over_daily_limit(request, actor)
     return actor
 
 
@@ -122,26 +122,6 @@ async def _credential_of(request: Request, presented: str) -> Credential:
             headers={"Retry-After": str(due)},
         )
     raise _unauthenticated("This API key is not valid. It may be mistyped, expired or revoked.")
-
-
-async def spend(request: Request, actor: Actor) -> None:
-    """Count the request, and pass the middleware the headers with what the key has left. Raises `rate_limited`."""
-    if actor.id is None:
-        raise ValueError("whoever calls has an id: that of a key or a token")
-    counted = actor.budget or actor.id
-    allowance = await runtime_of(request).rate_limits.spend(counted, actor.terms.limits.requests_per_day)
-    if allowance is None:
-        return
-    request.scope[RATE_LIMIT_KEY] = allowance.headers
-    if allowance.exceeded:
-        raise Refusal(
-            "rate_limited",
-            f"{'This key has' if actor.budget is None else 'The agents of this person have'} made the "
-            f"{allowance.limit} requests that the plan '{actor.terms.plan}' allows in a "
-            "day. The count starts again at midnight UTC.",
-            details={"plan": actor.terms.plan, "limit": allowance.limit, "retry_after": allowance.reset},
-            headers={"Retry-After": str(allowance.reset)},
-        )
 
 
 def _presented_key(request: Request) -> str | None:

@@ -20,7 +20,7 @@ from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
 from hearthpay.access.refusal import Refusal
-from hearthpay.http.auth import spend
+from hearthpay.http.daily_limit import refuse_over_daily_limit
 from hearthpay.http.hosts import misdirected, place_of_address, place_of_host
 from hearthpay.http.inner_call import call_inside
 from hearthpay.http.json_body import LARGEST_BODY, read_json
@@ -224,7 +224,7 @@ class InnerCaller:
     async def count(self) -> Mapping[str, Any] | None:
         """Count it against the requests of the day, like each call of the API."""
         try:
-            await spend(self._request, self._admitted.actor)
+            await refuse_over_daily_limit(self._request, self._admitted.actor)
         except Refusal as refusal:
             return {"code": refusal.code, "message": refusal.message, "details": refusal.details}
         return None

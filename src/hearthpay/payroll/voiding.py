@@ -23,7 +23,7 @@ from hearthpay.payroll.ledger.payrolls import read_payroll
 from hearthpay.payroll.ledger.rows import StoredPayroll
 from hearthpay.payroll.lifecycle import Cause, PayrollStatus, move
 from hearthpay.payroll.models import Payroll
-from hearthpay.payroll.payday.outcomes import refund_debit
+from hearthpay.payroll.payday.bank_outcomes import refund_debit
 from hearthpay.payroll.years.reversal import release_periods, reverse_paychecks
 
 _WHY_NOT = {

@@ -147,7 +147,7 @@ async def codes_left(session: AsyncSession, person_id: UUID) -> int:
     return len((await session.scalars(_in_force(person_id, "recovery_code"))).all())
 
 
-async def take_code(
+async def verify_code(
     session: AsyncSession, ring: KeyRing, now: datetime.datetime, person_id: UUID, entered: str
 ) -> str | None:
     """Accept a password of the app, or a recovery code, once; return which it was, None for neither."""

@@ -26,7 +26,7 @@ from hearthpay.people.identity import read_address
 from hearthpay.people.mails import PersonMailKind, person_mail
 from hearthpay.people.models import PersonCredential, PersonRecord, PersonSession
 from hearthpay.people.passwords import is_password
-from hearthpay.people.second_factor import second_factor_of, take_code
+from hearthpay.people.second_factor import second_factor_of, verify_code
 from hearthpay.people.sessions import SignedIn, SignInMethod, begin_session, pending_session
 from hearthpay.people.stop_links import StopAccount
 from hearthpay.security.portal_tokens import PortalToken
@@ -156,7 +156,7 @@ async def complete_sign_in(
     return SignInResult(begun.token, needs_second_factor, cookie)
 
 
-async def give_second_factor(
+async def sign_in_with_code(
     people_context: PeopleContext, needs_second_factor: str | None, code: str, visit: Visit
 ) -> SignInResult:
     """Complete a pending session, under a new token. Raises `authentication_required` and `rate_limited`.
@@ -172,7 +172,7 @@ async def give_second_factor(
         person = await session.get_one(PersonRecord, waiting.person_id)
         counted = f"second factor {person.id}"
         people_context.throttle.admit(visit.address, counted)
-        taken = await take_code(session, ring, now, person.id, code)
+        taken = await verify_code(session, ring, now, person.id, code)
         if taken is not None:
             await session.execute(
                 update(PersonSession).where(PersonSession.id == waiting.id).values(ended_at=now)
@@ -210,7 +210,10 @@ async def prove_again(
         await become_person(session, who.person_id)
         if not wrong and (factor or kept is None):
             now = people_context.clock.now()
-            if not code or await take_code(session, people_context.keys(), now, who.person_id, code) is None:
+            if (
+                not code
+                or await verify_code(session, people_context.keys(), now, who.person_id, code) is None
+            ):
                 wrong.append("code")
         await note_event(session, who.person_id, visit, "session.proof_failed" if wrong else "session.proved")
         if not wrong:

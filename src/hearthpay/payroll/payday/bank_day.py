@@ -33,15 +33,15 @@ from hearthpay.mail.notices import NotificationSettings
 from hearthpay.payroll.issues.notices import find_unreported, notify_of_payrolls, notify_of_problems
 from hearthpay.payroll.issues.problem_log import WorkerProblemKind, note_problems
 from hearthpay.payroll.issues.return_notices import notify_of_returns, unreported_returns
-from hearthpay.payroll.payday.firing import FiringReport, fire_due
-from hearthpay.payroll.payday.outcomes import (
+from hearthpay.payroll.payday.bank_outcomes import (
+    apply_returns,
     complete,
     expire,
     fund,
     uncollected,
-    undo_returned,
     undo_reversed,
 )
+from hearthpay.payroll.payday.firing import FiringReport, fire_due
 from hearthpay.payroll.payday.remedies import end_waits
 from hearthpay.payroll.payday.reversed_deposits import note_too_late
 from hearthpay.payroll.payday.year_end import carry_over
@@ -208,7 +208,7 @@ async def _take_in(
         for incoming in await bank.gateway.pick_up():
             async with database.transaction(None) as session:
                 intake = await take_in(session, ring, incoming, clock.now())
-                await undo_returned(session, intake.returned, _next_cut_off(clock), clock.now())
+                await apply_returns(session, intake.returned, _next_cut_off(clock), clock.now())
             problems += [f"{incoming.name}: {problem}" for problem in intake.problems]
             if intake.refused is None:
                 await bank.gateway.acknowledge(incoming.name, incoming.content)
@@ -226,7 +226,7 @@ async def _simulate(database: Database, ring: KeyRing, clock: Clock) -> int:
     """Let the sandbox's simulated bank take what is due and answer; return how many entries it returned."""
     async with database.transaction(None) as session:
         simulated = await simulate(session, ring, clock.now())
-        await undo_returned(session, simulated.returned, _next_cut_off(clock), clock.now())
+        await apply_returns(session, simulated.returned, _next_cut_off(clock), clock.now())
     return len(simulated.returned)
 
 

@@ -35,7 +35,7 @@ from hearthpay.payroll.ledger.payrolls import read_payroll
 from hearthpay.payroll.ledger.rows import RemedyAction, StoredPayroll
 from hearthpay.payroll.lifecycle import Cause, PayrollStatus, move
 from hearthpay.payroll.models import EntryRow, FoundPaycheck, Payroll
-from hearthpay.payroll.payday.outcomes import employees_of, fail, refund_debit, refund_up_to
+from hearthpay.payroll.payday.bank_outcomes import employees_of, fail, refund_debit, refund_up_to
 from hearthpay.payroll.years.reversal import reverse_paychecks
 from hearthpay.taxes.messages import message
 from hearthpay.taxes.money import from_cents

@@ -42,7 +42,7 @@ from hearthpay.payroll.ledger.rows import Owner
 from hearthpay.payroll.lifecycle import Cause, PayrollStatus, begin
 from hearthpay.payroll.orders import SettledOrder, read_entries, read_payees
 from hearthpay.payroll.orders.pay_dates import PayDates
-from hearthpay.payroll.payday.outcomes import fail, refund_debit
+from hearthpay.payroll.payday.bank_outcomes import fail, refund_debit
 from hearthpay.payroll.years.household_year import lock_household, measure_household, read_household_year
 from hearthpay.payroll.years.reversal import reverse_paychecks
 from hearthpay.taxes import TaxInputError

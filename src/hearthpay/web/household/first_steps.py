@@ -24,7 +24,7 @@ from hearthpay.web.framework import go, page_of, show
 from hearthpay.web.household.context import ROOT, HouseholdContext, household_page
 from hearthpay.web.household.employees.person_form import address_in
 from hearthpay.web.household.form_parsing import Entries, problems_in
-from hearthpay.web.household.payrolls.messages import message_text
+from hearthpay.web.household.payrolls.page_messages import message_text
 from hearthpay.web.household.setup import STEPS, Setup
 from hearthpay.web.household.state_accounts.words import POLICY_WORDS
 from hearthpay.web.visitor import Visitor

@@ -85,7 +85,7 @@ async def show_second_factor(visitor: Visitor) -> Response:
 async def take_second_factor(visitor: Visitor) -> Response:
     """Complete a session that is pending a second factor."""
     try:
-        form_values = await sign_in.give_second_factor(
+        form_values = await sign_in.sign_in_with_code(
             visitor.people_context, visitor.cookie, visitor.form.get("code", ""), visitor.visit
         )
     except Refusal as error:

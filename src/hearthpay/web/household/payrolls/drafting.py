@@ -39,8 +39,8 @@ from hearthpay.taxes import TaxInputError
 from hearthpay.web.framework import go, id_in_path, problems_of
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.payrolls.explanation import why_of
-from hearthpay.web.household.payrolls.messages import message_text, problem_text, refusal_text
 from hearthpay.web.household.payrolls.names import method_names
+from hearthpay.web.household.payrolls.page_messages import message_text, problem_text, refusal_text
 from hearthpay.web.household.payrolls.wage_form import (
     FREQUENCIES,
     KINDS,

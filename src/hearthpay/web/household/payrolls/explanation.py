@@ -14,7 +14,7 @@ from hearthpay.taxes import TaxInputError
 from hearthpay.taxes.coverage import Law, law_behind
 from hearthpay.taxes.rulebook import rulebook_of
 from hearthpay.taxes.trace import Source, Step
-from hearthpay.web.household.payrolls.messages import STEPS
+from hearthpay.web.household.payrolls.page_messages import STEPS
 from hearthpay.web.presentation import dollars_text, percent_text
 
 _YES_OR_NO: Final = {"True": mark("yes"), "False": mark("no")}

@@ -151,7 +151,7 @@ async def complete(session: AsyncSession, payrolls: Sequence[UUID], now: datetim
     return await move(session, payrolls, "processing", "completed", Cause("system", now))
 
 
-async def undo_returned(
+async def apply_returns(
     session: AsyncSession, returned: Sequence[ReturnedEntry], day: datetime.date, now: datetime.datetime
 ) -> None:
     """Process entries that the bank has returned; `day` is the next cut-off at which money can be sent.
