@@ -27,8 +27,6 @@ TEMPLATE_AT = {"Fragment": 0, "compose": 0, "statement": 0, "query": 1, "text": 
 """What takes the text of SQL, and as which argument."""
 
 COMPOSED_OTHERWISE = {
-    "autopilot/outbox_tasks.py": "the template of a claim, with the condition on which one",
-    "autopilot/task_kinds.py": "the same",
     "database/statements.py": "composes all the others",
     "database/typed_rows.py": "hands templates on to it",
     "doctor/examination.py": "the laws of the doctor, written by functions that take names of columns",
@@ -41,7 +39,6 @@ COMPOSED_OTHERWISE = {
 
 UNTYPED_ROWS = {
     "autopilot/mails.py": {"_facts", "_paragraphs", "mail_of"},
-    "autopilot/outbox_tasks.py": {"_do", "_regenerated", "_tasks", "_write"},
     "database/vault_rotation.py": {"_claim", "_place_of", "_rotate_batch", "_rotate_one"},
     "web/household/payrolls/drafting.py": {"_last_period"},
 }

@@ -146,10 +146,7 @@ PYTHON_TYPES: Mapping[str, type] = {
 """What the driver makes of a column of this type."""
 
 UNTYPED = {
-    "hearthpay.autopilot.outbox_tasks": 6,
-    "hearthpay.autopilot.task_kinds": 1,
     "hearthpay.database.migrations": 1,
-    "hearthpay.web.household.payrolls.progress": 1,
 }
 """Modules with statements that return several columns and do not tell the class of their rows, and how many they may
 have. Make these numbers smaller."""

@@ -3,7 +3,7 @@
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NotRequired, TypedDict, cast
+from typing import Final, NamedTuple, NotRequired, TypedDict, cast
 from uuid import UUID
 
 from hearthpay.autopilot.eligibility import IN_WORDS, Reason
@@ -108,8 +108,7 @@ class Names:
     household_first: str
 
 
-@dataclass(frozen=True, slots=True)
-class TaskPayroll:
+class TaskPayroll(NamedTuple):
     """The payroll that a task is about; `net_pay` in cents, `code` is why it failed."""
 
     id: UUID

@@ -5,21 +5,23 @@ once, by whichever worker, and none is lost. Three failures in a row pause the e
 """
 
 import datetime
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, cast
 from uuid import UUID
 
 import structlog
-from sqlalchemy import Row, text
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hearthpay.autopilot.mails import Names, TaskPayroll, mail_of
+from hearthpay.autopilot.mails import Names, TaskDetails, TaskPayroll, mail_of
 from hearthpay.autopilot.task_kinds import HANDLERS, Task, TaskContext, TaskEnrollment, TaskNotice
 from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.relations import EMPLOYEES, EMPLOYERS, PAYROLLS
 from hearthpay.database.session import Database
+from hearthpay.database.statements import Fragment, statement
+from hearthpay.database.typed_rows import Query, fetch_all, query
 from hearthpay.mail.notices import Notice, NotificationSettings, queue_notice
 from hearthpay.people.recipients import Topic, addressed, readers_of_households
 from hearthpay.security.key_ring import KeyRing
@@ -31,32 +33,76 @@ _POSTPONED: Final = datetime.timedelta(hours=1)
 
 _log = structlog.get_logger("hearthpay.autopilot")
 
-# Taken with those that it locks: a killed worker leaves them as they were. Nobody waits for an enrollment with a
-# task in hand: whoever deletes a household holds its enrollments and waits for their tasks.
-_TAKE: Final = (
-    "WITH due AS MATERIALIZED (SELECT x.id FROM autopilot_errands x "
-    "JOIN autopilot_enrollments e ON e.id = x.enrollment_id WHERE x.due_at <= :now {mine} "
-    "ORDER BY x.due_at, x.id LIMIT :chunk FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF e SKIP LOCKED) "
-    "DELETE FROM autopilot_errands x USING due WHERE x.id = due.id "
-    "RETURNING x.id, x.enrollment_id, x.kind, x.payroll_id, x.details, x.due_at"
-)
-_TAKE_SOME: Final = text(_TAKE.format(mine=""))
-_TAKE_ONE: Final = text(_TAKE.format(mine="AND x.id = :id"))
-_ENROLLMENTS: Final = text(
+
+class _TaskRow(NamedTuple):
+    id: UUID
+    enrollment_id: UUID
+    kind: str
+    payroll_id: UUID | None
+    details: dict[str, Any]
+    due_at: datetime.datetime
+
+
+def _claim(which: Fragment) -> Query[_TaskRow]:
+    # Deleted by the statement that locks them: a killed worker leaves them as they were. Nobody waits for an
+    # enrollment with a task in hand: whoever deletes a household holds its enrollments and waits for their tasks.
+    return query(
+        _TaskRow,
+        "WITH due AS MATERIALIZED (SELECT x.id FROM autopilot_errands x "
+        "JOIN autopilot_enrollments e ON e.id = x.enrollment_id WHERE x.due_at <= :now {which} "
+        "ORDER BY x.due_at, x.id LIMIT :chunk FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF e SKIP LOCKED) "
+        "DELETE FROM autopilot_errands x USING due WHERE x.id = due.id "
+        "RETURNING x.id, x.enrollment_id, x.kind, x.payroll_id, x.details, x.due_at",
+        which=which,
+    )
+
+
+_CLAIM_DUE: Final = _claim(Fragment(""))
+_CLAIM_ONE: Final = _claim(Fragment("AND x.id = :id"))
+
+
+class _EnrollmentRow(NamedTuple):
+    id: UUID
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    employee_id: UUID
+    status: str
+    failure_count: int
+
+
+_ENROLLMENTS: Final = query(
+    _EnrollmentRow,
     "SELECT e.id, e.organization_id, e.employer_id, e.sandbox, e.employee_id, e.status, e.failure_count "
-    "FROM autopilot_enrollments e WHERE e.id = ANY(:ids)"
+    "FROM autopilot_enrollments e WHERE e.id = ANY(:ids)",
 )
-_PEOPLE: Final = text(
+
+
+class _PeopleRow(NamedTuple):
+    id: UUID
+    first_name: str
+    last_name: str
+    household_first: str
+    household_last: str
+
+
+_PEOPLE: Final = query(
+    _PeopleRow,
     "SELECT m.id, m.first_name, m.last_name, h.first_name AS household_first, h.last_name AS household_last "
-    f"FROM {EMPLOYEES} m JOIN {EMPLOYERS} h ON h.id = m.employer_id WHERE m.id = ANY(:employees)"
+    "FROM {employees} m JOIN {employers} h ON h.id = m.employer_id WHERE m.id = ANY(:employees)",
+    employees=EMPLOYEES,
+    employers=EMPLOYERS,
 )
-_PAYROLLS: Final = text(
+_PAYROLLS: Final = query(
+    TaskPayroll,
     "SELECT p.id, p.status, p.period_start, p.period_end, p.pay_date, p.net_pay, p.scheduled_send_at, "
-    f"p.failure ->> 'code' AS code FROM {PAYROLLS} p WHERE p.id = ANY(:payrolls)"
+    "p.failure ->> 'code' AS code FROM {payrolls} p WHERE p.id = ANY(:payrolls)",
+    payrolls=PAYROLLS,
 )
 _POSTPONE: Final = text("UPDATE autopilot_errands SET due_at = :again WHERE id = :id")
-_COUNT_DUE: Final = text(
-    f"SELECT count(*) FROM (SELECT FROM autopilot_errands WHERE due_at <= :now LIMIT {10 * CHUNK}) due"
+_COUNT_DUE: Final = statement(
+    "SELECT count(*) FROM (SELECT FROM autopilot_errands WHERE due_at <= :now LIMIT {most}) due",
+    most=10 * CHUNK,
 )
 
 
@@ -79,7 +125,7 @@ async def run_outbox_tasks(
         taken: list[UUID] = []
         try:
             async with database.transaction(None) as session:
-                tasks = _tasks(await session.execute(_TAKE_SOME, {"now": clock.now(), "chunk": chunk}))
+                tasks = await _claim_tasks(session, _CLAIM_DUE, {"now": clock.now(), "chunk": chunk})
                 taken = [task.id for task in tasks]
                 await _do(session, ring, notifications, tasks, clock.now())
         except DatabaseUnavailable:
@@ -107,7 +153,7 @@ async def _do_apart(
     for task in taken:
         try:
             async with database.transaction(None) as session:
-                tasks = _tasks(await session.execute(_TAKE_ONE, {"now": now, "chunk": 1, "id": task}))
+                tasks = await _claim_tasks(session, _CLAIM_ONE, {"now": now, "chunk": 1, "id": task})
                 await _do(session, ring, notifications, tasks, now)
         except DatabaseUnavailable:
             raise
@@ -166,21 +212,31 @@ def _notice(task: Task, enrollment: TaskEnrollment, outcome: TaskNotice) -> Noti
     )
 
 
-def _tasks(rows: Iterable[Row[Any]]) -> list[Task]:
+async def _claim_tasks(
+    session: AsyncSession, claim: Query[_TaskRow], parameters: Mapping[str, object]
+) -> list[Task]:
     return [
-        Task(row.id, row.enrollment_id, row.kind, row.payroll_id, row.details, row.due_at) for row in rows
+        Task(
+            row.id,
+            row.enrollment_id,
+            row.kind,
+            row.payroll_id,
+            cast(TaskDetails, row.details),
+            row.due_at,
+        )
+        for row in await fetch_all(session, claim, parameters)
     ]
 
 
 async def _enrollments(session: AsyncSession, ids: Collection[UUID]) -> dict[UUID, TaskEnrollment]:
-    found = await session.execute(_ENROLLMENTS, {"ids": sorted(ids)})
+    found = await fetch_all(session, _ENROLLMENTS, {"ids": sorted(ids)})
     return {row.id: TaskEnrollment(*row) for row in found}
 
 
 async def _names(session: AsyncSession, employees: Sequence[UUID]) -> dict[UUID, Names]:
-    found = await session.execute(_PEOPLE, {"employees": employees})
+    found = await fetch_all(session, _PEOPLE, {"employees": employees})
     return {row.id: Names(row.first_name, row.last_name, row.household_first) for row in found}
 
 
 async def _payrolls(session: AsyncSession, payrolls: Sequence[UUID]) -> dict[UUID, TaskPayroll]:
-    return {row.id: TaskPayroll(*row) for row in await session.execute(_PAYROLLS, {"payrolls": payrolls})}
+    return {row.id: row for row in await fetch_all(session, _PAYROLLS, {"payrolls": payrolls})}

@@ -16,18 +16,22 @@ from hearthpay.autopilot.generation import MOST_FAILURES
 from hearthpay.autopilot.mails import TaskDetails, TaskPayroll
 from hearthpay.banking.authorizations import authorized_payrolls
 from hearthpay.database.relations import PAYCHECKS, PAYROLLS
+from hearthpay.database.typed_rows import fetch_optional, query
 from hearthpay.payroll.issues.failures import FOR_THE_OPERATOR
 
 _NOT_COUNTED: Final = FOR_THE_OPERATOR
 """Failures that the household can't fix; neither does `year_passed` count, since another payroll pays the period."""
 
-_MADE_ANEW: Final = text(
+_MADE_ANEW: Final = query(
+    TaskPayroll,
     "SELECT p.id, p.status, p.period_start, p.period_end, p.pay_date, p.net_pay, p.scheduled_send_at, "
-    f"p.failure ->> 'code' AS code FROM {PAYROLLS} p JOIN {PAYROLLS} o ON o.employer_id = p.employer_id "
+    "p.failure ->> 'code' AS code FROM {payrolls} p JOIN {payrolls} o ON o.employer_id = p.employer_id "
     "AND o.created_at = p.approved_at AND o.period_start = p.period_start AND o.period_end = p.period_end "
     "WHERE o.id = :payroll AND p.id <> o.id AND p.status = 'pending_funding' "
-    f"AND EXISTS (SELECT FROM {PAYCHECKS} c WHERE c.payroll_id = p.id AND c.employee_id = :employee) "
-    "ORDER BY p.id DESC LIMIT 1"
+    "AND EXISTS (SELECT FROM {paychecks} c WHERE c.payroll_id = p.id AND c.employee_id = :employee) "
+    "ORDER BY p.id DESC LIMIT 1",
+    payrolls=PAYROLLS,
+    paychecks=PAYCHECKS,
 )
 """The payroll of the new year that replaces one whose year had passed."""
 _COUNT: Final = text(
@@ -150,10 +154,10 @@ async def _regenerated(
 
     The household is notified of this debit as of any other of Autopilot.
     """
-    row = (await session.execute(_MADE_ANEW, {"payroll": payroll_id, "employee": employee_id})).one_or_none()
-    if row is None or not await authorized_payrolls(session, [row.id], now):
+    anew = await fetch_optional(session, _MADE_ANEW, {"payroll": payroll_id, "employee": employee_id})
+    if anew is None or not await authorized_payrolls(session, [anew.id], now):
         return None
-    return TaskPayroll(*row)
+    return anew
 
 
 HANDLERS: Final[Mapping[str, Callable[[TaskContext], Awaitable[TaskNotice | None]]]] = {

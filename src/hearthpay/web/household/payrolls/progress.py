@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking import calendar
 from hearthpay.database.relations import BANK_ENTRIES
-from hearthpay.database.statements import statement
+from hearthpay.database.typed_rows import fetch_optional, query
 from hearthpay.languages.catalogue import Say, mark, moment_in
 from hearthpay.payroll.issues.advice import is_known, reason_of
 from hearthpay.payroll.ledger.rows import StoredPayroll
@@ -19,7 +18,16 @@ from hearthpay.web.presentation import day_text, money_text
 
 StepState = Literal["done", "now", "open"]
 
-_DEBIT: Final = statement(
+
+class LeavingMoney(NamedTuple):
+    """What is collected from the household, in cents, and the day on which it leaves the account."""
+
+    amount: int
+    leaves: datetime.date
+
+
+_DEBIT: Final = query(
+    LeavingMoney,
     "SELECT amount, coalesce(settle_on, send_on) AS leaves FROM {bank_entries} e "
     "WHERE payroll_id = :payroll AND kind = 'debit' ORDER BY attempt DESC, id DESC LIMIT 1",
     bank_entries=BANK_ENTRIES,
@@ -39,18 +47,9 @@ _FAILED: Final = mark("Failed")
 _VOIDED: Final = mark("Voided")
 
 
-@dataclass(frozen=True, slots=True)
-class LeavingMoney:
-    """What is collected from the household, in cents, and the day on which it leaves the account."""
-
-    amount: int
-    leaves: datetime.date
-
-
 async def latest_debit(session: AsyncSession, payroll_id: UUID) -> LeavingMoney | None:
     """Return the latest debit of a payroll that the session sees; None if nothing is being collected yet."""
-    row = (await session.execute(_DEBIT, {"payroll": payroll_id})).one_or_none()
-    return None if row is None else LeavingMoney(row.amount, row.leaves)
+    return await fetch_optional(session, _DEBIT, {"payroll": payroll_id})
 
 
 def timeline_of(
