@@ -46,6 +46,15 @@ async def only(owner: Database) -> HouseholdImpact:
     return found
 
 
+async def impact_command(server: EmbeddedServer, *options: str) -> str:
+    command = ["rules", "impact", "--year", "2027", *options]
+    result = await asyncio.to_thread(
+        CliRunner().invoke, app, command, env={"DATABASE_URL": server.owner_url()}
+    )
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
+
+
 async def run(account: Account, town: Town, body: dict[str, Any]) -> dict[str, Any]:
     town.go_to(body["pay_date"], 12)
     return exact(await account.live.post("/payroll/run", body))
@@ -223,6 +232,54 @@ async def test_a_changed_rate_is_listed_apart_from_what_a_void_moved(
         assert (total.difference > 0) == (new > charged["rate"])
 
 
+async def test_what_cannot_be_calculated_with_todays_facts_is_listed_and_counts_in_the_year_as_it_was_paid(
+    account: Account,
+    town: Town,
+    owner_database: Database,
+    owner_connection: psycopg.Connection,
+    tmp_path: Path,
+    server: EmbeddedServer,
+):
+    employer_id, rosa = await household(account, "CA")
+    ines = await add_employee(account.live, employer_id, work_state="CA", first_name="Ines")
+
+    async def move(**to: str) -> None:
+        caller = account.live
+        path = f"/api/v1/employees/{rosa}"
+        moved = await caller.client.patch(path, json=to, headers=caller.headers())
+        assert moved.is_success, moved.text
+
+    body = week(employer_id, rosa, "2027-01-05", bonus=5_600)
+    body["employees"] += week(employer_id, ines, "2027-01-05")["employees"]
+    in_california = await run(account, town, body)
+    of_ines = await run(account, town, week(employer_id, ines, "2027-01-12"))
+    await move(work_state="NY", locality="NYC")  # which is no locality of California
+    in_new_york = await run(account, town, week(employer_id, rosa, "2027-01-19"))
+    left = 7_000 - in_california["employees"][0]["gross_pay"]
+    assert line(in_new_york, "US-FUTA")["taxable_wages"] == left > 0
+    with edition(tmp_path, LOWER, published("US-FUTA", rate="0.008")):
+        await move(work_state="CA")
+        await run(account, town, week(employer_id, rosa, "2027-01-26"))  # by the rules in force: never listed
+        await move(work_state="NY")
+        found = await only(owner_database)
+        shown = await impact_command(server)
+    # A payroll is calculated as a whole, so hers is missing too.
+    of_payroll = "SELECT id FROM paychecks WHERE payroll_id = %s ORDER BY position"
+    paychecks = owner_connection.execute(of_payroll, (in_california["payroll_id"],)).fetchall()
+    assert [(each.paycheck_id,) for each in found.not_calculated] == paychecks
+    assert [str(each.employee_id) for each in found.not_calculated] == [rosa, ines]
+    for missing in found.not_calculated:
+        assert missing.field == "employees[0].localities[0]"
+        assert "'NYC' is not a locality" in missing.message
+        assert f"Not calculated: paycheck {missing.paycheck_id}: {missing.field} {missing.message}" in shown
+    changed = {str(each.payroll_id): each.lines for each in found.changed}
+    assert list(changed) == [of_ines["payroll_id"], in_new_york["payroll_id"]]
+    [futa] = changed[in_new_york["payroll_id"]]
+    # Only what the wages of California left of the base.
+    right = to_cents((left * Decimal("0.008")).quantize(Decimal("0.01")), "right")
+    assert (futa.code, futa.by_rules_in_force) == ("US-FUTA", right)
+
+
 async def test_the_command_lists_paychecks_and_sums(
     account: Account, town: Town, owner_database: Database, tmp_path: Path, server: EmbeddedServer
 ):
@@ -233,22 +290,14 @@ async def test_the_command_lists_paychecks_and_sums(
         (gross * Decimal(rate)).quantize(Decimal("0.01"), ROUND_HALF_UP) for rate in ("0.013", "0.011")
     )
 
-    async def impact(*options: str) -> str:
-        command = ["rules", "impact", "--year", "2027", *options]
-        result = await asyncio.to_thread(
-            CliRunner().invoke, app, command, env={"DATABASE_URL": server.owner_url()}
-        )
-        assert result.exit_code == 0, result.stderr
-        return result.stdout
-
-    assert "0 paychecks by earlier rules would change, 0 would not." in await impact()
+    assert "0 paychecks by earlier rules would change, 0 would not." in await impact_command(server)
     with edition(tmp_path, LOWER):
-        shown = await impact("--employer", employer_id)
+        shown = await impact_command(server, "--employer", employer_id)
         assert (
             f"charged {charged}, by the rules in force {right}: {right - charged:+}  next_paycheck" in shown
         )
         assert "1 paychecks by earlier rules would change, 0 would not." in shown
-        listed = json.loads(await impact("--json"))
+        listed = json.loads(await impact_command(server, "--json"))
         [paycheck] = listed["households"][0]["changed"]
         assert paycheck["payroll_id"] == ran["payroll_id"]
         assert listed["sums"] == [

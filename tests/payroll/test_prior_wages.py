@@ -1,5 +1,6 @@
 """Wages of another provider earlier in the year: they count in caps and to date, and are never altered."""
 
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine
+from hearthpay.taxes.prior_wages import PriorLine, review_prior_wages
 from tests.http.api import Account, data, refusal
 from tests.payroll.test_run import exact
 from tests.payroll.test_years import Texan, of_year, texan
@@ -138,6 +140,21 @@ async def test_what_differs_from_the_law_is_told_and_left(texan: Texan):
     assert own["US-SS-EE"] == 0
     assert own["US-ADDMED-EE"] == D("9.00")
     assert own["US-FUTA"] == 0
+
+
+def test_a_line_of_a_state_other_than_the_work_state_is_reviewed_by_that_states_law():
+    """Whoever worked elsewhere earlier in the year has lines of that state, and they count as any other's."""
+    lines = [
+        PriorLine("TX-SUI-ER", 1_000_00, 1_000_00, 27_00),
+        PriorLine("CA-SDI-EE", 1_000_00, 1_000_00, 20_00),
+        PriorLine("CA-ETT-ER", 8_000_00, 8_000_00, 8_00),
+    ]
+    review = review_prior_wages(lines, 9_000_00, date(2026, 6, 30), "TX")
+    assert review.differences == (
+        "CA-SDI-EE: 20.00 was charged; 1.3 % of the taxable wages is 13.00.",
+        "CA-ETT-ER: taxable wages are 8,000.00; by the year's base of 7,000.00 they should be 7,000.00.",
+    )
+    assert (review.employee_taxes, review.employer_taxes) == (20_00, 35_00)
 
 
 @pytest.mark.parametrize(

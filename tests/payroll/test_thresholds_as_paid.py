@@ -449,6 +449,37 @@ async def test_a_choice_of_this_year_tells_nothing_of_the_last(
     assert of_basis == [{"before": "assume_crossed", "after": "as_paid", "since": 2026}]
 
 
+async def test_what_an_earlier_year_still_owes_is_no_consequence_of_a_choice_of_this_year(
+    texans: Family, doctor: Doctor
+):
+    rosa, lena = await texans.hire("Diaz"), await texans.hire("Kim")
+    await texans.run("2025-02-03", {rosa: 700})
+    await texans.run("2025-03-31", {lena: 300})  # crosses the threshold of 2025: Diaz owes for her 700
+    await texans.run("2026-02-02", {lena: 500})
+    assert (await doctor.open())[rosa, "US-FUTA"] == D("4.20")
+    [told] = (await texans.choose("assume_crossed"))["warnings"]
+    assert told.startswith("Owed for wages of 2026 and charged with the next paychecks: ")
+    assert "US-SS-EE 31.00" in told
+
+
+async def test_what_is_owed_is_told_before_what_is_given_back(texans: Family, doctor: Doctor):
+    rosa, lena = await texans.hire("Diaz"), await texans.hire("Kim")
+    mistaken = await texans.run("2026-02-02", {lena: 500})
+    await texans.run("2026-02-03", {rosa: 900})  # crosses the quarter's threshold, until the void
+    await texans.void(mistaken)
+    # Of these wages no quarter reaches 1,000, and the year reaches 3,000.
+    for as_of in ("2026-06-30", "2026-09-30", "2026-10-31"):
+        line = {"code": "US-SS-EE", "subject_wages": 900, "taxable_wages": 900, "amount": 55.80}
+        prior = {"tax_year": 2026, "source": as_of, "as_of": as_of, "gross_pay": 900, "lines": [line]}
+        response = await texans.account.live.post(f"/employees/{rosa}/prior-wages", prior)
+        assert response.status_code == 201, response.text
+    assert await doctor.finds() == {}
+    owed, given_back = (await texans.choose("as_paid"))["warnings"]
+    assert owed.startswith("Owed for wages of 2026 and charged with the next paychecks: US-MED-EE 13.05, ")
+    assert "US-SS-EE 55.80" in owed
+    assert given_back.endswith("given back with the next paychecks: TX-SUI-ER 24.30, US-FUTA 5.40.")
+
+
 async def test_the_operators_choice_is_told_like_the_households(
     account: Account, owner_connection: psycopg.Connection, owner_database: Database, clock: FixedClock
 ):

@@ -6,7 +6,7 @@ from uuid import UUID
 import psycopg
 
 from hearthpay.database.session import Tenant
-from hearthpay.payroll.ledger.costs import net_pay_leaving
+from hearthpay.payroll.ledger.costs import coming_payrolls, net_pay_leaving
 from tests.http.api import data
 from tests.sandbox.households import Lab
 
@@ -55,3 +55,27 @@ async def test_what_is_set_aside_leaves_with_the_net_pay_in_the_month_of_the_deb
         of_december = await net_pay_leaving(session, UUID(employer_id), date(2026, 12, 1), date(2026, 12, 31))
     assert november == debited
     assert of_december == round(december["totals"]["total_net_pay"] * 100)
+
+
+async def test_a_debit_that_is_presented_again_leaves_on_the_day_of_its_last_attempt(
+    lab: Lab, owner_connection: psycopg.Connection
+) -> None:
+    """The first attempt came back unpaid: nothing left the account on its day."""
+    employer_id = await lab.household("debit_returned_r01")
+    employee_id = await lab.employee(employer_id)
+    ran = await lab.run(employer_id, employee_id, "2026-11-16", "2026-11-22")
+    await lab.advance(employer_id, "2026-11-25")
+    debits = owner_connection.execute(
+        "SELECT attempt, settle_on, amount FROM bank_entries WHERE kind = 'debit' AND employer_id = %s "
+        "ORDER BY attempt",
+        (employer_id,),
+    ).fetchall()
+    [(_, first_day, _), (second, last_day, amount)] = debits
+    assert (second, first_day, last_day) == (2, date(2026, 11, 23), date(2026, 11, 27))
+
+    async with lab.database.transaction(Tenant(lab.organization_id, True)) as session:
+        [coming] = await coming_payrolls(session, UUID(employer_id), limit=5)
+        before = await net_pay_leaving(session, UUID(employer_id), date(2026, 11, 1), date(2026, 11, 26))
+        on_the_day = await net_pay_leaving(session, UUID(employer_id), last_day, last_day)
+    assert (str(coming.payroll_id), coming.leaves_on) == (ran, last_day)
+    assert (before, on_the_day) == (0, amount)

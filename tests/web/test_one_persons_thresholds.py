@@ -153,3 +153,22 @@ async def test_a_year_is_not_over_while_another_record_of_the_person_works(assum
     data(await home.account.live.post(f"/employees/{rosita}/terminate", {"end_date": "2026-01-20"}))
     assert line(exact(await home.account.live.post("/payroll/run", order)), "US-SS-EE") == (D("-62.00"), 0)
     await home.assert_sound()
+
+
+async def test_after_a_refund_by_one_record_those_of_another_are_due_only_above_the_threshold_also_once_voided(
+    assuming: Home,
+) -> None:
+    home = assuming
+    rosa, rosita = [await home.add(name, FIRST) for name in ("Rosa", "Rosita")]
+    await home.run((rosa, "1000"))
+    await repay(home, rosa)
+    below = await home.run((rosita, "500"))
+    assert line(below, "US-SS-EE") == line(below, "US-MED-ER") == (0, 0)
+    await home.assert_sound()
+    reached = await home.run((rosita, "1500"))
+    assert line(reached, "US-SS-EE") == line(reached, "US-SS-ER") == (D("186.00"), D("186.00"))
+    await home.assert_sound()
+    await home.void(reached)
+    await home.assert_sound()  # the year stays repaid: nothing is owed for the 1,500 that are left
+    assert line(await home.run((rosita, "100")), "US-SS-EE") == (0, 0)
+    await home.assert_sound()
