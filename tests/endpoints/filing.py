@@ -67,6 +67,7 @@ ENDPOINTS: Final = (
         turn=Turn.CHANGE,
         request=lambda world: Asked({"reason": "Recorded twice."}),
         step=_reverse_tax_payment,
+        finds_one=True,
     ),
     Endpoint(
         id="listFilings",
@@ -98,5 +99,6 @@ ENDPOINTS: Final = (
         turn=Turn.CHANGE,
         request=lambda world: Asked({"reason": "Rejected."}),
         step=_reverse_filing,
+        finds_one=True,
     ),
 )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hearthpay.access.actor import Actor
     from hearthpay.employers.models import Employer
     from hearthpay.filing.balances import AgencyBalance
-    from hearthpay.filing.commands import PaymentMethod
+    from hearthpay.filing.commands import TaxPaymentMethod
     from hearthpay.filing.filings import FilingDetails
     from hearthpay.filing.service import PaymentDetails
 
@@ -88,7 +88,7 @@ def record_tax_payment(
         cents = to_cents(decimal_of(amount, "amount"), "amount")
     except TaxInputError as error:
         refuse(str(error))
-    chosen: PaymentMethod = method  # type: ignore[assignment]  # the service refuses any other
+    chosen: TaxPaymentMethod = method  # type: ignore[assignment]  # the service refuses any other
     command = RecordTaxPayment(
         agency=agency,
         account_type=account,

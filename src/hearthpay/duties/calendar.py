@@ -38,7 +38,7 @@ _BEYOND: Final = datetime.timedelta(days=31)
 """A duty is due at most this long before its hire, however its date moves."""
 
 
-PaymentStatus = Literal["nothing_owed", "open", "short", "late", "paid", "paid_late", "overpaid"]
+TaxPaymentStatus = Literal["nothing_owed", "open", "short", "late", "paid", "paid_late", "overpaid"]
 """Of a payment: ``open`` until it is due, ``short`` where a part was paid, ``late`` where something is open after the
 due date, ``paid_late`` where all was paid, the last of it after that date."""
 
@@ -110,7 +110,7 @@ class CalendarItem:
     marked_on: datetime.date | None = None
     """When it was done by the household's word alone."""
 
-    payment_status: PaymentStatus | None = None
+    payment_status: TaxPaymentStatus | None = None
     next_step: NextStep = "none"
 
 

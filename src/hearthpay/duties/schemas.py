@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import Field
 
 from hearthpay.duties.accounts import LimitMeasure
-from hearthpay.duties.calendar import CalendarItem, NextStep, PaymentStatus
+from hearthpay.duties.calendar import CalendarItem, NextStep, TaxPaymentStatus
 from hearthpay.duties.frequency import FrequencyReason, ReasonCode
 from hearthpay.duties.rules import Kind
 from hearthpay.duties.service import CalendarQuery, HouseholdCalendar
@@ -128,7 +128,7 @@ class TaxCalendarItem:
     filed_on: datetime.date | None
     """When it was filed, as recorded by `POST /filings`."""
 
-    payment_status: PaymentStatus | None
+    payment_status: TaxPaymentStatus | None
     """`open` until it is due, `short` where a part was paid, `late` where something is open after the due date."""
 
     next_step: NextStep

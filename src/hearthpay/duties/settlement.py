@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from hearthpay.duties.calendar import CalendarItem, NextStep, PaymentStatus, calendar_of_duties
+from hearthpay.duties.calendar import CalendarItem, NextStep, TaxPaymentStatus, calendar_of_duties
 from hearthpay.duties.household import Household, RecordedFiling, RecordedPayment
 from hearthpay.duties.payment_accounts import account_names
 from hearthpay.duties.rules import duties_of
@@ -240,7 +240,7 @@ def _done_on(
     return max(days, default=marked) if is_over or marked is not None else None
 
 
-def _status(item: CalendarItem, account: _Account, today: datetime.date) -> PaymentStatus:
+def _status(item: CalendarItem, account: _Account, today: datetime.date) -> TaxPaymentStatus:
     if account.open > 0:
         if item.due < today:
             return "late"

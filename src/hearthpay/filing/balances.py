@@ -8,7 +8,7 @@ import datetime
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hearthpay.duties.calendar import CalendarItem, NextStep, PaymentStatus
+from hearthpay.duties.calendar import CalendarItem, NextStep, TaxPaymentStatus
 from hearthpay.duties.payment_accounts import account_names, agency_of
 from hearthpay.duties.settlement import SettledCalendar
 from hearthpay.taxes.agencies import Agency, agencies
@@ -27,7 +27,7 @@ class PeriodBalance:
     due: datetime.date | None
     owed: int
     paid: int
-    status: PaymentStatus
+    status: TaxPaymentStatus
     next_step: NextStep
     settled_by_mark: bool = False
     """Whether the household marked it as done, and recorded no payment of it."""

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Final, Literal, get_args
 from uuid import UUID
 
-PaymentMethod = Literal["bank_account", "card", "check", "wire", "cash", "other"]
+TaxPaymentMethod = Literal["bank_account", "card", "check", "wire", "cash", "other"]
 """How an agency was paid; ``bank_account``: it, or its site, debited the household's account."""
 
-METHODS: Final[tuple[PaymentMethod, ...]] = get_args(PaymentMethod)
+METHODS: Final[tuple[TaxPaymentMethod, ...]] = get_args(TaxPaymentMethod)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,7 @@ class RecordTaxPayment:
     """In cents."""
 
     paid_on: datetime.date
-    method: PaymentMethod
+    method: TaxPaymentMethod
     state_code: str | None = None
     confirmation: str | None = None
     employer_id: UUID | None = None

@@ -7,10 +7,10 @@ from uuid import UUID
 
 from pydantic import Field
 
-from hearthpay.duties.calendar import NextStep, PaymentStatus
+from hearthpay.duties.calendar import NextStep, TaxPaymentStatus
 from hearthpay.duties.household import FEDERAL
 from hearthpay.filing.balances import PeriodBalance
-from hearthpay.filing.commands import LedgerQuery, PaymentMethod, RecordFiling, RecordTaxPayment
+from hearthpay.filing.commands import LedgerQuery, RecordFiling, RecordTaxPayment, TaxPaymentMethod
 from hearthpay.filing.filings import FilingDetails
 from hearthpay.filing.service import PaymentDetails
 from hearthpay.taxes.agencies import agencies
@@ -55,7 +55,7 @@ class NewTaxPayment(RequestModel):
     )
     amount: PositiveMoney = Field(description="What was paid of the tax, without penalties and interest.")
     paid_on: Day = Field(description="When it was paid: today or earlier, and not before the period.")
-    method: PaymentMethod = Field(
+    method: TaxPaymentMethod = Field(
         description="How it was paid; `bank_account` where the agency, or its site, debited the account."
     )
     confirmation: _CONFIRMATION | None = Field(default=None, description="The agency's confirmation number.")
@@ -116,7 +116,7 @@ class TaxBalance:
     open: Dollars
     """`owed` less `paid`: below zero where too much was paid."""
 
-    status: PaymentStatus
+    status: TaxPaymentStatus
     next_step: NextStep
     due_date: datetime.date | None
 
@@ -141,7 +141,7 @@ class TaxPaymentItem:
 
     amount: Dollars
     paid_on: datetime.date
-    method: PaymentMethod
+    method: TaxPaymentMethod
     confirmation: str | None
     status: Literal["recorded", "reversed"]
     recorded_at: datetime.datetime
