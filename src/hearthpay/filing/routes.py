@@ -41,7 +41,7 @@ _PAYMENT: Final = {
     "amount": 502.62,
     "paid_on": "2026-09-14",
     "method": "bank_account",
-    "confirmation": "EDD-7K2M-4418",
+    "confirmation": "DP-7K2M-4418",
 }
 _FILING: Final = {
     "key": "CA/wages-quarterly/2026-Q3",
