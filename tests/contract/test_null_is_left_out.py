@@ -1,6 +1,7 @@
 """The contract, "Envelope, errors, conventions": `null` for an optional field means left out, in every operation."""
 
 import copy
+import re
 from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
@@ -141,7 +142,6 @@ def _without(told: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 async def _send(caller: Caller, method: str, path: str, body: object) -> Any:
-    for name in ("payroll_id", "employee_id", "employer_id"):
-        path = path.replace(f"{{{name}}}", str(uuid4()))
+    path = re.sub(r"{\w+_id}", lambda _: str(uuid4()), path)
     path = path.replace("{action}", "pause")
     return await caller.client.request(method, path, json=body, headers=caller.headers())

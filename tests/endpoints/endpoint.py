@@ -120,6 +120,8 @@ class Endpoint:
     """Whether it leaves a row in the audit trail, although it only reads."""
     tells_mode: bool = False
     """Whether it tells of the account's own household in its path that the key is of the other mode."""
+    id_in_text: bool = False
+    """Whether the id in its right request is only part of a text, and so leads to no household."""
     finds_one: bool = False
     """Whether it must find one row among several, and so fails in a service without conditions on ids."""
     lacks: str = ""
@@ -142,7 +144,7 @@ class Endpoint:
         """Whether a right request names, beside `employer_id`, a thing that leads to its household."""
         asked = self.request(_marked())
         return self.household is not None and (
-            self.by_thing is not None or bool(ids_in(f"{asked.body} {asked.query}"))
+            self.by_thing is not None or (not self.id_in_text and bool(ids_in(f"{asked.body} {asked.query}")))
         )
 
     def action(self, step: Step, worlds: list[World]) -> Request:

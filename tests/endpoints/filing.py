@@ -90,6 +90,7 @@ ENDPOINTS: Final = (
             {"key": f"CA/new-hire/hire-1/{world.employee_id}", "filed_on": "2026-11-20"}
         ),
         step=_record_filing,
+        id_in_text=True,
     ),
     Endpoint(
         id="reverseFiling",

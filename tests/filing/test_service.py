@@ -156,6 +156,15 @@ async def test_the_row_of_a_reversal_is_no_payment(
     refusal(refused, 404, "not_found")
 
 
+@pytest.mark.parametrize("confirmation", ["270646150293847", "1234567890", "0-418-229-304"])
+async def test_a_confirmation_number_of_digits_is_kept(
+    account: Account, paid: dict[str, Any], confirmation: str
+) -> None:
+    """As IRS Direct Pay and EFTPS give them: fifteen digits."""
+    told = await record(account, "/tax-payments", payment(paid, confirmation=confirmation))
+    assert told["payment"]["confirmation"] == confirmation
+
+
 @pytest.mark.parametrize(
     ("changes", "field"),
     [

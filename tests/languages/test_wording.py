@@ -45,6 +45,8 @@ def test_the_grade_is_flesch_and_kincaids() -> None:
 
 def test_the_floors_name_kinds_of_text() -> None:
     kinds = {
-        f"{kind}.{language}" for kind in ("page", "mail", "api", "cli", "docs") for language in ("en", "es")
+        f"{kind}.{language}"
+        for kind in ("page", "mail", "api", "cli", "docs", "code")
+        for language in ("en", "es")
     }
     assert set(wording.rules()["floor"]) <= kinds

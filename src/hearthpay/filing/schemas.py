@@ -19,7 +19,7 @@ from hearthpay.wire.fields import Day, Identifier, RequestModel, StateCode, Text
 from hearthpay.wire.money import Dollars, PositiveMoney
 from hearthpay.wire.paging import Page
 
-_CONFIRMATION = Annotated[str, Text(longest=60)]
+_CONFIRMATION = Annotated[str, Text(longest=60, digits=True)]
 
 
 class LedgerPage(Page):

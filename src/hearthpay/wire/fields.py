@@ -25,7 +25,12 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from hearthpay.mail.wording import holds_address, holds_encoded_word, is_control
 from hearthpay.taxes.jurisdictions import STATES
-from hearthpay.wire.secrecy import PORTAL_ONLY, address_holds_a_secret, holds_a_secret
+from hearthpay.wire.secrecy import (
+    PORTAL_ONLY,
+    address_holds_a_secret,
+    holds_a_secret,
+    key_holds_a_secret,
+)
 
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
@@ -135,13 +140,16 @@ class Text:
     """Annotation that makes a `str` field a trimmed text of limited length, without control characters.
 
     Text that contains a Social Security or bank account number is refused. Line feeds and tabs stay only if `lines`
-    allows them. A `name` goes into mails and documents: it may contain no address and no encoded word.
+    allows them. A `name` goes into mails and documents: it may contain no address and no encoded word. With `digits`,
+    digits alone are accepted, as in an agency's confirmation number; only a Social Security number as people write it
+    is refused.
     """
 
     longest: int
     shortest: int = 1
     lines: bool = False
     name: bool = False
+    digits: bool = False
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Return how pydantic validates the field."""
@@ -165,7 +173,7 @@ class Text:
                 "text_name",
                 "must not contain an address (in an abbreviation such as 'St. Clair', write a space after the dot)",
             )
-        if holds_a_secret(trimmed):
+        if (key_holds_a_secret if self.digits else holds_a_secret)(trimmed):
             raise PydanticCustomError("text_secret", PORTAL_ONLY)
         return trimmed
 
