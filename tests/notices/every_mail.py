@@ -158,7 +158,7 @@ def _autopilot(kind: str) -> Write:
         late = kind == "debit_now"
         payroll = _payroll(name, "pending_funding" if late else "scheduled")
         told = "debit_tomorrow" if late else kind
-        return autopilot_mail(told, NoticeReader(TO, language), people, payroll, details)
+        return autopilot_mail(NoticeReader(TO, language), told, people, payroll, details)
 
     return write
 
@@ -173,6 +173,8 @@ def _duty(*kinds: str) -> Write:
             period="2026-Q3",
             due=date(2026, 11, 30),
             amount=12345 if kind == "payment" else None,
+            paid=None,
+            open=None,
         )
         for kind in kinds
     ]
