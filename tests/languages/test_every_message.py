@@ -155,3 +155,7 @@ def test_every_threshold_has_a_spanish_name() -> None:
         for each in liability_thresholds(state, year)
     }
     assert names - sentences("es").keys() == set()
+
+
+def test_pages_word_only_messages_that_there_are() -> None:
+    assert set(ON_PAGES) <= set(ENGLISH)

@@ -11,14 +11,14 @@ from typing import Final
 
 from hearthpay.access.refusal import Problem, Refusal, RefusalCode
 from hearthpay.languages.catalogue import Sentence, mark
-from hearthpay.taxes.message_texts import ENGLISH, MessageCode
+from hearthpay.taxes.message_texts import ENGLISH
 from hearthpay.taxes.messages import Message
 
 REQUIRED: Final = mark("Fill in this field.")
 SECRET_NUMBER: Final = mark("This looks like a Social Security or bank account number. Don't enter it here.")
 REVIEW: Final = mark("Review what you entered here.")
 
-ON_FORMS: Final[Mapping[MessageCode, str]] = {
+ON_FORMS: Final[Mapping[str, str]] = {
     "required": REQUIRED,
     "secret_number": SECRET_NUMBER,
     "out_of_range": mark("Enter a number from {minimum} to {maximum}."),

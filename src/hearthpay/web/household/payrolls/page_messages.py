@@ -12,13 +12,13 @@ from typing import Any, Final
 from hearthpay.access.refusal import Problem, Refusal
 from hearthpay.documents.papers.stub_paper import line_name
 from hearthpay.languages.catalogue import Say, mark
-from hearthpay.taxes.message_texts import ENGLISH, MessageCode
+from hearthpay.taxes.message_texts import ENGLISH
 from hearthpay.taxes.messages import DollarAmount, Joined, Message
 from hearthpay.taxes.rule_sentences import rule_sentences
 from hearthpay.web.presentation import day_text
 from hearthpay.web.refusal_words import ON_FORMS, problem_on_page, refusal_on_page
 
-ON_PAGES: Final[Mapping[MessageCode, str]] = {
+ON_PAGES: Final[Mapping[str, str]] = {
     **ON_FORMS,
     "fica_below_threshold": mark(
         "Social Security and Medicare are withheld, but this year's wages are still below "
