@@ -129,6 +129,12 @@ def refusal_on_page(refusal: Refusal) -> str:
     return _plain(refusal.message, otherwise) if refusal.said is None else _sentence(refusal.said, otherwise)
 
 
+def refusal_above_form(refusal: Refusal) -> str:
+    """Return the same for a form: in English with the API's own figures, such as how many the plan allows."""
+    known = BY_CODE.get(refusal.code)
+    return _plain(refusal.message, known) if known is not None else refusal_on_page(refusal)
+
+
 def _sentence(said: Message, otherwise: str) -> Sentence:
     words = ON_FORMS.get(said.code)
     if words is None:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from hearthpay.access.refusal import Refusal
 from hearthpay.languages.catalogue import mark
-from hearthpay.web.refusal_words import above_the_form, problem_on_page, refusal_on_page
+from hearthpay.web.refusal_words import above_the_form, problem_on_page, refusal_above_form
 from hearthpay.wire.problems import problems_of as problems_of_model
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -158,5 +158,5 @@ def problems_in(error: Refusal, form: Mapping[str, str]) -> dict[str, str]:
                 found.setdefault(ROOT, above_the_form(each))
         return found
     if error.code in _ON_THE_PAGE:
-        return {ROOT: refusal_on_page(error)}
+        return {ROOT: refusal_above_form(error)}
     raise error
