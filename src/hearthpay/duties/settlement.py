@@ -25,7 +25,7 @@ from hearthpay.duties.rules import duties_of
 FILED: Final = frozenset({"return", "report"})
 """Kinds of items that are filed with an agency."""
 
-_YEARS_LATER: Final = 2
+YEARS_LATER: Final = 2
 """What is paid for a year is due at most so many years later."""
 
 
@@ -76,7 +76,7 @@ def settled_calendar(
     Raises what `calendar_of_duties` raises.
     """
     items = calendar_of_duties(household, first, last)
-    reach = range(first.year - _YEARS_LATER, last.year + 1)
+    reach = range(first.year - YEARS_LATER, last.year + 1)
     payments = [each for each in household.payments if each.first.year in reach]
     accounts: Mapping[str, _Account] = {}
     unplaced: tuple[RecordedPayment, ...] = ()
@@ -85,7 +85,7 @@ def settled_calendar(
         around = calendar_of_duties(
             household,
             min(first, datetime.date(min(years), 1, 1)),
-            max(last, datetime.date(max(years) + _YEARS_LATER, 12, 31)),
+            max(last, datetime.date(max(years) + YEARS_LATER, 12, 31)),
         )
         accounts, unplaced = _placed(household, around, payments)
     return SettledCalendar(

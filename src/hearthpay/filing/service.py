@@ -18,7 +18,7 @@ from hearthpay.duties.calendar import CalendarItem
 from hearthpay.duties.household import FEDERAL, RecordedPayment
 from hearthpay.duties.payment_accounts import PaymentAccount, PaymentPeriod, account_names, accounts_of_agency
 from hearthpay.duties.service import YEARS_BACK, settled_calendar_of
-from hearthpay.duties.settlement import SettledCalendar, settled_calendar
+from hearthpay.duties.settlement import YEARS_LATER, SettledCalendar, settled_calendar
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
 from hearthpay.filing.balances import AgencyBalance, PeriodBalance, agency_balances, period_balance
@@ -26,9 +26,6 @@ from hearthpay.filing.commands import METHODS, LedgerQuery, RecordTaxPayment
 from hearthpay.filing.models import TaxPayment
 from hearthpay.taxes.agencies import Agency, agencies
 from hearthpay.wire.paging import page_of
-
-_YEARS_LATER: Final = 2
-"""What is owed for a year is due at most so many years later."""
 
 _FUTURE: Final = "Enter today's date or an earlier one."
 
@@ -258,7 +255,7 @@ def _agency(name: str, state_code: str | None) -> Agency:
 def _span(period: PaymentPeriod) -> tuple[datetime.date, datetime.date]:
     """Return the days between which everything is due that can be owed for the year of a period."""
     year = period.start.year
-    return datetime.date(year, 1, 1), datetime.date(year + _YEARS_LATER, 12, 31)
+    return datetime.date(year, 1, 1), datetime.date(year + YEARS_LATER, 12, 31)
 
 
 def _recorded(row: TaxPayment) -> RecordedPayment:
