@@ -3,11 +3,8 @@
 import http.client
 import json
 import os
-import resource
 import shutil
 import socket
-import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -22,7 +19,7 @@ import httpx
 import psutil
 
 from hearthpay.database.embedded import EmbeddedServer
-from tests.worlds.commands import hearthpay_says
+from tests.worlds.commands import hearthpay_says, start
 from tests.worlds.installations import install
 
 START_WITHIN = 60
@@ -45,16 +42,10 @@ class Service:
     def __init__(self, data_dir: Path, *, worker: bool = False, **settings: str) -> None:
         self._data_dir = data_dir
         self.log: list[str] = []
-        self._process = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "hearthpay.cli", "serve", "--port", "0"),
-                *("--data-dir", str(data_dir), *(() if worker else ("--no-worker",))),
-            ],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env=os.environ | settings,
-            preexec_fn=_few_descriptors,
+        self._process = start(
+            *("serve", "--port", 0, "--data-dir", data_dir, *(() if worker else ("--no-worker",))),
+            environment=os.environ | settings,
+            files=(DESCRIPTORS, DESCRIPTORS),
         )
         threading.Thread(target=self._read, daemon=True).start()
         self.address = self._wait_for_address()
@@ -107,10 +98,6 @@ class Service:
         """Stop it in order."""
         self._process.terminate()
         self._process.wait(timeout=30)
-
-
-def _few_descriptors() -> None:
-    resource.setrlimit(resource.RLIMIT_NOFILE, (DESCRIPTORS, DESCRIPTORS))
 
 
 @contextmanager

@@ -4,8 +4,6 @@ import os
 import shutil
 import signal
 import socket
-import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -17,7 +15,7 @@ import pytest
 
 from hearthpay.database.embedded import EmbeddedServer
 from hearthpay.server import listen
-from tests.worlds.commands import hearthpay_says
+from tests.worlds.commands import hearthpay_says, start
 
 START_WITHIN = 60
 
@@ -27,12 +25,7 @@ class Service:
 
     def __init__(self, data_dir: Path) -> None:
         self.data_dir = data_dir
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "hearthpay.cli", "serve", "--port", "0", "--data-dir", str(data_dir)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        self.process = start("serve", "--port", 0, "--data-dir", data_dir)
         self.output: list[str] = []
         self._lines = threading.Thread(target=self._read, daemon=True)
         self._lines.start()
@@ -190,13 +183,7 @@ def test_a_taken_port_is_said_plainly(data_dir: Path):
     service = Service(data_dir)
     try:
         port = service.address.rsplit(":", 1)[1]
-        second = subprocess.run(
-            [sys.executable, "-m", "hearthpay.cli", "serve", "--port", port, "--data-dir", str(data_dir)],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        second = hearthpay_says("serve", "--port", port, "--data-dir", data_dir, timeout=60)
         assert second.returncode == 1
         assert f"cannot listen on 127.0.0.1:{port}" in second.stderr
         assert "Traceback" not in second.stderr

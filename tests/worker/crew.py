@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -33,6 +32,7 @@ from hearthpay.worker.duties import worker_duties
 from hearthpay.worker.duty import Duty, Progress, Stopping
 from hearthpay.worker.runner import Pulse, run_worker
 from tests.conftest import plain_url
+from tests.worlds.commands import StartedProcess, start
 from tests.worlds.originator import ORIGINATOR
 
 ROOT = Path(__file__).parents[2]
@@ -108,17 +108,14 @@ async def run(owner_url: str, settings: dict[str, str]) -> None:
 
 
 @contextmanager
-def worker(owner_url: str, *, keys: str = "", **settings: object) -> Iterator[subprocess.Popen[str]]:
+def worker(owner_url: str, *, keys: str = "", **settings: object) -> Iterator[StartedProcess]:
     """Run this module; whatever is left of it is killed at the end of the block."""
-    process = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "tests.worker.crew", owner_url),
-            *(f"{name}={value}" for name, value in settings.items()),
-        ],
-        cwd=ROOT,
-        env={**os.environ, "HEARTHPAY_KEYS": keys},
-        stdout=subprocess.PIPE,
-        text=True,
+    process = start(
+        *(owner_url, *(f"{name}={value}" for name, value in settings.items())),
+        module="tests.worker.crew",
+        folder=ROOT,
+        errors=2,
+        environment={**os.environ, "HEARTHPAY_KEYS": keys},
     )
     with process:
         try:

@@ -1,20 +1,28 @@
-"""`hearthpay` as somebody types it: each command a process of its own, whose imports another one made (`forge`)."""
+"""`hearthpay` as somebody types it: each command a process of its own, whose imports another one made (`forge`).
+
+`hearthpay` and `hearthpay_says` run a command to its end; `start` leaves it running, be it `hearthpay serve` or a
+module of the tests.
+"""
 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
+import select
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import IO, Self
 
 _START_SECONDS = 120
 
@@ -31,31 +39,20 @@ def hearthpay(
     Raises subprocess.TimeoutExpired when it does not end in so many seconds; it is killed then.
     """
     command = [str(argument) for argument in arguments]
-    request = {
-        "arguments": command,
-        "environment": dict(os.environ if environment is None else environment),
-        "folder": str(Path.cwd() if folder is None else folder),
-    }
     with (
         tempfile.TemporaryFile() as given,
         tempfile.TemporaryFile() as output,
         tempfile.TemporaryFile() as errors,
-        socket.socket(socket.AF_UNIX) as connection,
     ):
         given.write(stdin)
         given.seek(0)
-        connection.connect(str(_forge()))
-        streams = [given.fileno(), output.fileno(), errors.fileno()]
-        sent = socket.send_fds(connection, [line := json.dumps(request).encode() + b"\n"], streams)
-        connection.sendall(line[sent:])
-        with connection.makefile() as answers:
-            process = int(answers.readline())
-            connection.settimeout(timeout)
-            try:
-                status = int(answers.readline())
-            except TimeoutError:
-                os.kill(process, signal.SIGKILL)
-                raise subprocess.TimeoutExpired(command, timeout) from None
+        streams = (given.fileno(), output.fileno(), errors.fileno())
+        process = _ask(command, streams, environment=environment, folder=folder)
+        try:
+            status = process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
         output.seek(0)
         errors.seek(0)
         return subprocess.CompletedProcess(command, status, output.read(), errors.read())
@@ -70,6 +67,128 @@ def hearthpay_says(
     """The same, with what it says as text."""
     done = hearthpay(*arguments, environment=environment, folder=folder, timeout=timeout)
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+class StartedProcess:
+    """A running process, with what `subprocess.Popen` offers for one."""
+
+    def __init__(self, arguments: list[str], connection: socket.socket, reading: IO[str] | None) -> None:
+        self.args = arguments
+        self.stdout = reading
+        self.returncode: int | None = None
+        self._connection = connection
+        self._answer = b""
+        self._waiting = threading.Lock()
+        self.pid = int(self._line())
+
+    def poll(self) -> int | None:
+        """Return how it ended, or None while it runs."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.wait(0)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return how it ended, as a negative number where a signal ended it.
+
+        Raises subprocess.TimeoutExpired when it does not end in so many seconds.
+        """
+        with self._waiting:
+            if self.returncode is None:
+                if timeout is not None and not select.select([self._connection], [], [], timeout)[0]:
+                    raise subprocess.TimeoutExpired(self.args, timeout)
+                self.returncode = int(self._line())
+                self._connection.close()
+            return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, unless it has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.stdout is not None:
+            self.stdout.close()
+        self.wait()
+
+    def _line(self) -> bytes:
+        while b"\n" not in self._answer:
+            more = self._connection.recv(64)
+            if not more:
+                raise ConnectionError("nobody says how the process ended")
+            self._answer += more
+        line, _, self._answer = self._answer.partition(b"\n")
+        return line
+
+
+def start(
+    *arguments: object,
+    module: str = "hearthpay.cli",
+    output: IO[bytes] | None = None,
+    errors: int | None = None,
+    environment: Mapping[str, str] | None = None,
+    folder: str | Path | None = None,
+    files: tuple[int, int] | None = None,
+) -> StartedProcess:
+    """Start `python -m module` with these arguments, and leave it running.
+
+    What it writes goes to `output`, or is read from `stdout` where that is None; its errors go to the same place unless
+    `errors` is the number of another. `files` are its limits of open files.
+    """
+    command = [str(argument) for argument in arguments]
+    with contextlib.ExitStack() as stack:
+        given = stack.enter_context(Path(os.devnull).open("rb"))
+        reading: IO[str] | None = None
+        writing: IO[bytes]
+        if output is None:
+            source, sink = os.pipe()
+            reading = os.fdopen(source, encoding="utf-8", errors="replace")
+            writing = stack.enter_context(os.fdopen(sink, "wb"))
+        else:
+            writing = output
+        out = writing.fileno()
+        streams = (given.fileno(), out, out if errors is None else errors)
+        return _ask(
+            command,
+            streams,
+            module=module,
+            reading=reading,
+            environment=environment,
+            folder=folder,
+            files=files,
+        )
+
+
+def _ask(
+    command: list[str],
+    streams: tuple[int, int, int],
+    *,
+    module: str = "hearthpay.cli",
+    reading: IO[str] | None = None,
+    environment: Mapping[str, str] | None = None,
+    folder: str | Path | None = None,
+    files: tuple[int, int] | None = None,
+) -> StartedProcess:
+    request = {
+        "module": module,
+        "arguments": command,
+        "environment": dict(os.environ if environment is None else environment),
+        "folder": str(Path.cwd() if folder is None else folder),
+        "files": files,
+    }
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(str(_forge()))
+    sent = socket.send_fds(connection, [line := json.dumps(request).encode() + b"\n"], streams)
+    connection.sendall(line[sent:])
+    return StartedProcess(command, connection, reading)
 
 
 @cache

@@ -1,8 +1,9 @@
 """A process that has imported the whole product once and runs each command in a fork of itself.
 
-`python -m tests.worlds.forge SOCKET` answers each connection with a process of its own that is `hearthpay` from its
-first line on: its own number, streams, environment and end. Only the imports, a second or two of computing in each
-process, are there already. Standard input is the lifeline: when whoever started this ends, so does this.
+`python -m tests.worlds.forge SOCKET` answers each connection with a process of its own that is `hearthpay`, or another
+module, from its first line on: its own number, streams, environment and end. Only the imports, a second or two of
+computing in each process, are there already. Standard input is the lifeline: when whoever started this ends, so does
+this.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import os
 import pkgutil
 import random
+import resource
 import runpy
 import select
 import socket
@@ -55,7 +57,7 @@ def _import_everything() -> None:
 
 
 def _run_command(request: dict[str, Any], streams: list[int]) -> None:
-    """Be `hearthpay` with these arguments; whatever ends it ends the process."""
+    """Be the module with these arguments; whatever ends it ends the process."""
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
@@ -66,8 +68,10 @@ def _run_command(request: dict[str, Any], streams: list[int]) -> None:
     os.environ.update(request["environment"])
     os.chdir(request["folder"])
     random.seed()
+    if request["files"] is not None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, tuple(request["files"]))
     sys.argv = ["hearthpay", *request["arguments"]]
-    runpy.run_module("hearthpay.cli", run_name="__main__", alter_sys=True)
+    runpy.run_module(request["module"], run_name="__main__", alter_sys=True)
 
 
 def _attend(connection: socket.socket) -> NoReturn:

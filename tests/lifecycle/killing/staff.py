@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -21,6 +19,7 @@ import psycopg
 from hearthpay.database.embedded import EmbeddedServer
 from tests.conftest import plain_url
 from tests.lifecycle.killing.place import Place
+from tests.worlds.commands import StartedProcess, start
 
 ROOT = Path(__file__).parents[3]
 PATIENCE = 300.0
@@ -59,7 +58,7 @@ class Books:
 
 @dataclass
 class _Running:
-    process: subprocess.Popen[bytes]
+    process: StartedProcess
     log: Path
 
     def has_said(self, words: str) -> bool:
@@ -105,14 +104,11 @@ class Staff:
         self.starts[name] += 1
         log = self.place.root / f"{name}.{self.starts[name]}.log"
         with log.open("wb") as output:
-            process = subprocess.Popen(
-                [
-                    *(sys.executable, "-m", "tests.lifecycle.killing.process"),
-                    *(name.partition("-")[0], str(self.place.root)),
-                ],
-                cwd=ROOT,
-                stdout=output,
-                stderr=subprocess.STDOUT,
+            process = start(
+                *(name.partition("-")[0], self.place.root),
+                module="tests.lifecycle.killing.process",
+                folder=ROOT,
+                output=output,
             )
         self.running[name] = _Running(process, log)
 
