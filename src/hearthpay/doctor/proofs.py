@@ -26,6 +26,8 @@ from hearthpay.security.vault_numbers import NumberKind
 Proof = Callable[[AsyncSession, KeyRing | None], Awaitable[list[Difference]]]
 
 _BATCH: Final = 1_000
+_REFERENCES_AT_ONCE: Final = 10
+"""A statement for each of the hundreds would cost a round trip each; each keeps its hash table until all have ended."""
 
 
 class _ReferencesRow(NamedTuple):
@@ -95,22 +97,28 @@ _ACCOUNTS: Final = query(
 
 async def references(session: AsyncSession, _ring: KeyRing | None) -> list[Difference]:
     """Every reference of one row to another leads to a row of the same tenant."""
+    constraints = await fetch_all(session, _REFERENCES)
     found = []
-    for each in await fetch_all(session, _REFERENCES):
-        whole = " AND ".join(f"s.{column} IS NOT NULL" for column in each.columns)
-        same = " AND ".join(
-            f"t.{key} = s.{column}" for key, column in zip(each.keys, each.columns, strict=True)
-        )
-        dangling = _statement(
-            # The names are the catalog's, quoted by it.
-            f"SELECT s.{each.id} AS id, concat_ws(' ', {', '.join(f's.{name}' for name in each.columns)}) AS recorded "
-            f"FROM {each.source} s WHERE {whole} AND NOT EXISTS (SELECT FROM {each.target} t WHERE {same})"
-        )
+    for first in range(0, len(constraints), _REFERENCES_AT_ONCE):
+        some = constraints[first : first + _REFERENCES_AT_ONCE]
+        dangling = _statement(" UNION ALL ".join(map(_dangling, range(len(some)), some)))
         found += [
             Difference(each.source, row.id, each.conname, row.recorded, f"a row of {each.target}")
             for row in await session.execute(dangling)
+            for each in (some[row.position],)
         ]
     return found
+
+
+def _dangling(position: int, each: _ReferencesRow) -> str:
+    """Return a query of the rows whose reference leads nowhere; the names are the catalog's, quoted by it."""
+    whole = " AND ".join(f"s.{column} IS NOT NULL" for column in each.columns)
+    same = " AND ".join(f"t.{key} = s.{column}" for key, column in zip(each.keys, each.columns, strict=True))
+    return (
+        f"SELECT {position} AS position, s.{each.id} AS id, "
+        f"concat_ws(' ', {', '.join(f's.{name}' for name in each.columns)}) AS recorded "
+        f"FROM {each.source} s WHERE {whole} AND NOT EXISTS (SELECT FROM {each.target} t WHERE {same})"
+    )
 
 
 @lru_cache(maxsize=512)
