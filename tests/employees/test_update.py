@@ -100,7 +100,8 @@ async def test_only_what_is_sent_changes(
     shown = data(await account.live.get(f"/employees/{rosa['id']}"))
     moved = "work_state" in change  # the answer tells what the move took out
     assert any("the state certificate" in warning for warning in updated["warnings"]) == moved
-    assert shown == updated | {"warnings": []}
+    assert len(updated["warning_codes"]) == len(updated["warnings"])
+    assert shown == updated | {"warnings": [], "warning_codes": []}
 
 
 async def test_entries_of_a_certificate_change_one_by_one(
@@ -313,6 +314,9 @@ async def test_a_move_tells_what_it_takes_out_and_a_return_brings_it_back(
     before = settings()
     away = data(await patch(account.live, rosa["id"], {"work_state": "NJ"}))
     assert any("from NY to NJ" in each and "NYC" in each for each in away["warnings"])
+    kept = next(each for each in away["warning_codes"] if each["code"] == "settings_kept_after_move")
+    assert (kept["params"]["from_state"], kept["params"]["to_state"]) == ("NY", "NJ")
+    assert "part_local_taxes" in {part["code"] for part in kept["params"]["parts"]}
     assert (settings()["localities"], settings()["state_withholding"]) == ([], {})
     back = data(await patch(account.live, rosa["id"], {"work_state": "NY"}))
     assert any("NYC" in each and "certificate" in each for each in back["warnings"])

@@ -19,7 +19,7 @@ from hearthpay.employees.payable import (
     refuse_other_pay_type,
 )
 from hearthpay.employees.salaries import PaidBy, PayTerms, Salary, regular_rate
-from hearthpay.taxes.messages import message
+from hearthpay.taxes.messages import Message, message
 from hearthpay.unchanged import changes_of
 
 _STORED_AS_SENT: Final = frozenset(
@@ -47,7 +47,7 @@ _OF_PAY: Final = _OF_PAY_ALONE | {"pay_frequency", "usual_weekly_hours"}
 
 def settings_after(
     employee: Employee, changes: ChangeEmployee, clock: Clock
-) -> tuple[dict[str, Any], list[str]]:
+) -> tuple[dict[str, Any], list[Message]]:
     """Return the columns that `changes` affect, with their new values; the employee isn't changed.
 
     A change of work state sets the old state's local taxes and certificate aside, and restores those set aside for
@@ -71,7 +71,7 @@ def settings_after(
         requested["working_days"] = None if told["working_days"] is None else list(told["working_days"])
     requested |= _pay(employee, told)
 
-    warnings: list[str] = []
+    warnings: list[Message] = []
     work_state = requested.get("work_state", employee.work_state)
     moved = work_state != employee.work_state
     certificate = employee.state_withholding
@@ -92,20 +92,24 @@ def settings_after(
 
 def _move(
     employee: Employee, changes: Mapping[str, Any], clock: Clock, to: str, requested: dict[str, Any]
-) -> tuple[dict[str, Any], list[str]]:
+) -> tuple[dict[str, Any], list[Message]]:
     """Set aside what belongs to the old state, and restore what was set aside for the new one.
 
     A certificate belongs to its state: the old one's entries may mean something else in the new one. Return the new
     state's restored certificate, and what the household should know; `requested` is filled in.
     """
-    told = []
+    warnings = []
     put_by = dict(employee.left_states)
     if employee.localities or employee.state_withholding:
         kept = {"localities": employee.localities, "state_withholding": employee.state_withholding}
         put_by[employee.work_state] = kept
-        told.append(
-            f"No longer in force after the move from {employee.work_state} to {to}, and kept for a return: "
-            f"{_listed(kept)}."
+        warnings.append(
+            message(
+                "settings_kept_after_move",
+                from_state=employee.work_state,
+                to_state=to,
+                parts=_parts(kept),
+            )
         )
     back = put_by.pop(to, {"localities": [], "state_withholding": {}})
     localities = [code for code in back["localities"] if _taxes(clock, to, code)]
@@ -116,18 +120,16 @@ def _move(
         certificate = {}
     if localities or certificate:
         again = {"localities": localities, "state_withholding": certificate}
-        told.append(f"In force again in {to}, as before: {_listed(again)}. Send others if they have changed.")
+        warnings.append(message("settings_in_force_again", to_state=to, parts=_parts(again)))
     requested |= {"localities": localities, "left_states": put_by}
-    return certificate, told
+    return certificate, warnings
 
 
-def _listed(settings: dict[str, Any]) -> str:
+def _parts(settings: dict[str, Any]) -> tuple[Message, ...]:
     localities = settings["localities"]
-    return ", ".join(
-        [
-            *([f"the local taxes chosen ({', '.join(localities)})"] if localities else []),
-            *(["the state certificate"] if settings["state_withholding"] else []),
-        ]
+    return (
+        *([message("part_local_taxes", codes=", ".join(localities))] if localities else []),
+        *([message("part_state_certificate")] if settings["state_withholding"] else []),
     )
 
 

@@ -15,7 +15,7 @@ from hearthpay.taxes import PaycheckInput, TaxInputError, calculate_paycheck, ru
 from hearthpay.taxes.assumptions import assumptions_of
 from hearthpay.taxes.certificates import FEDERAL_TAX_TOLD
 from hearthpay.taxes.labor_law import salary_overtime
-from hearthpay.taxes.messages import message
+from hearthpay.taxes.messages import Message, message
 
 OVERTIME_FACTOR: Final = Decimal("1.5")
 
@@ -52,17 +52,15 @@ def refuse_other_pay_type(pay_type: str, pay_rate: Decimal | None, salary: Salar
         raise invalid("salary", "goes with pay_type salary: send pay_type with it")
 
 
-def salary_warnings(employee: Employee, clock: Clock) -> list[str]:
+def salary_warnings(employee: Employee, clock: Clock) -> list[Message]:
     """Return the warnings about a salary before it is paid: overtime, and the assumed hours."""
     if employee.pay_type != "salary":
         return []
     hours = weekly_hours_of(employee.usual_weekly_hours)
     overtime = salary_overtime(employee.work_state, clock.today(), hours, lives_in=employee.lives_in)
-    warnings = [] if overtime is None else [overtime.message]
+    warnings = [] if overtime is None else [overtime.said]
     if employee.usual_weekly_hours is None:
-        warnings.append(
-            f"usual_weekly_hours is not set: {hours} hours a week are assumed for the minimum wage and overtime."
-        )
+        warnings.append(message("weekly_hours_assumed", hours=hours))
     return warnings
 
 
@@ -93,7 +91,7 @@ def localities_of(clock: Clock, work_state: str, city: str | None, locality: str
     return list(codes)
 
 
-def check_payable(employee: Employee, clock: Clock, *, city: str | None = None) -> list[str]:
+def check_payable(employee: Employee, clock: Clock, *, city: str | None = None) -> list[Message]:
     """Calculate a paycheck of zero, so that what the tax engine refuses is refused now, naming the field.
 
     Return what every paycheck will assume about these settings, such as a county that nobody chose; with ``city``,
@@ -126,4 +124,4 @@ def check_payable(employee: Employee, clock: Clock, *, city: str | None = None) 
         field = f"{_FIELDS_OF_THE_ENGINE.get(head, head)}{dot}{rest}"
         raise from_tax_engine(TaxInputError(field, error.message, error.code)) from None
     # A month's tax depends on the wages of its paydays; each payroll reports it.
-    return [assumption.message for assumption in assumed if not assumption.code.startswith("month_")]
+    return [assumption.said for assumption in assumed if not assumption.code.startswith("month_")]

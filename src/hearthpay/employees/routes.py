@@ -38,6 +38,7 @@ from hearthpay.http.idempotency import idempotent
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import address_in_mail, runtime_of
 from hearthpay.mail.postman import Postman
+from hearthpay.taxes.messages import Message
 from hearthpay.wire.answer import Answer
 from hearthpay.wire.paging import Page
 
@@ -332,12 +333,12 @@ async def invite_employee(
 
 
 async def _detail(
-    session: AsyncSession, clock: Clock, employee: Employee, warnings: Sequence[str] = ()
+    session: AsyncSession, clock: Clock, employee: Employee, warnings: Sequence[Message] = ()
 ) -> EmployeeDetail:
     onboarding = await onboarding_of(session, clock, [employee])
     others = await other_records(session, [employee])
-    told = map(other_record_warning, others.get(employee.id, ()))
-    return detail_of(employee, onboarding[employee.id], [*warnings, *told])
+    records = map(other_record_warning, others.get(employee.id, ()))
+    return detail_of(employee, onboarding[employee.id], [*warnings, *records])
 
 
 async def _items(session: AsyncSession, clock: Clock, employees: Sequence[Employee]) -> list[EmployeeItem]:

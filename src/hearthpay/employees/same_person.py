@@ -21,6 +21,7 @@ from hearthpay.employees.models import Employee
 from hearthpay.security.key_ring import KeyRing, KeyRingError
 from hearthpay.security.vault_cipher import SecretOwner, UnreadableSecretError
 from hearthpay.security.vault_numbers import SecretNumber
+from hearthpay.taxes.messages import Message, message
 
 _PURPOSE = "employee.same_person"
 _log = structlog.get_logger("hearthpay.employees")
@@ -187,19 +188,15 @@ async def former_namesakes(session: AsyncSession, employee: Employee) -> Sequenc
     return (await session.scalars(same.order_by(Employee.id.desc()))).all()
 
 
-def namesake_warning(former: Employee) -> str:
+def namesake_warning(former: Employee) -> Message:
     """Return what to do if an added employee seems to have worked here before."""
-    return (
-        f"{former.name} worked for this household until {former.end_date}. If this is the same person, reinstate that "
-        f"record (POST /api/v1/employees/{former.id}/reinstate) and end this one before its first payroll: a second "
-        "record begins every wage base and the year to date anew, until the same tax number is entered for both."
+    return message(
+        "former_employee_of_this_name", name=former.name, day=former.end_date, employee=str(former.id)
     )
 
 
-def other_record_warning(other: Employee) -> str:
+def other_record_warning(other: Employee) -> Message:
     """Return the consequences if the tax number shows two records to be one person."""
-    left = f"left on {other.end_date}" if other.status == "terminated" else "is active"
-    return (
-        f"By the tax number entered, this is the same person as employee {other.id}, who {left}. The year is one: wage "
-        "bases and the year to date count the wages of both records."
-    )
+    if other.status == "terminated":
+        return message("same_person_as_former", employee=str(other.id), day=other.end_date)
+    return message("same_person_as_active", employee=str(other.id))

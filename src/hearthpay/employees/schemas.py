@@ -25,7 +25,9 @@ from hearthpay.employers.models import Employer
 from hearthpay.employers.schemas import Address, AddressItem
 from hearthpay.taxes import FederalCertificate, Pre2020Certificate
 from hearthpay.taxes.contribution import RELATIONSHIPS
+from hearthpay.taxes.messages import Message
 from hearthpay.wire.fields import Choice, Day, Email, Identifier, PersonName, RequestModel, StateCode, Text
+from hearthpay.wire.messages import MessageItem, items_of
 from hearthpay.wire.money import Amount, Dollars
 from hearthpay.wire.paging import Page
 
@@ -366,6 +368,9 @@ class EmployeeItem:
     warnings: list[str] = field(default_factory=list)
     """What the household should know or do."""
 
+    warning_codes: list[MessageItem] = field(default_factory=list)
+    """`warnings` for programs, in the same order."""
+
 
 @dataclass(frozen=True, slots=True)
 class FederalWithholdingItem:
@@ -419,12 +424,12 @@ class EmployeeDetail(EmployeeItem):
     state_withholding: StateEntries
 
 
-def item_of(employee: Employee, onboarding: Onboarding, warnings: Iterable[str] = ()) -> EmployeeItem:
+def item_of(employee: Employee, onboarding: Onboarding, warnings: Iterable[Message] = ()) -> EmployeeItem:
     """Return the employee as a list shows one."""
     return EmployeeItem(**_shown(employee, onboarding, warnings))
 
 
-def detail_of(employee: Employee, onboarding: Onboarding, warnings: Iterable[str] = ()) -> EmployeeDetail:
+def detail_of(employee: Employee, onboarding: Onboarding, warnings: Iterable[Message] = ()) -> EmployeeDetail:
     """Return the employee with everything that was told."""
     return EmployeeDetail(
         **_shown(employee, onboarding, warnings),
@@ -453,7 +458,8 @@ def _salary(employee: Employee) -> SalaryItem | None:
     return SalaryItem(employee.salary, cast(SalaryPer, employee.salary_per))
 
 
-def _shown(employee: Employee, onboarding: Onboarding, warnings: Iterable[str]) -> dict[str, Any]:
+def _shown(employee: Employee, onboarding: Onboarding, warnings: Iterable[Message]) -> dict[str, Any]:
+    warnings = list(warnings)
     return {
         "id": employee.id,
         "employee_id": employee.id,
@@ -485,5 +491,6 @@ def _shown(employee: Employee, onboarding: Onboarding, warnings: Iterable[str]) 
         ],
         "created_at": employee.created_at,
         "incomplete": list(employee.incomplete),
-        "warnings": list(warnings),
+        "warnings": [each.text for each in warnings],
+        "warning_codes": items_of(warnings),
     }

@@ -35,7 +35,7 @@ from hearthpay.employees.same_person import former_namesakes, namesake_warning
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import reached_employers, resolve_employer
 from hearthpay.people.former_addresses import note_former_address
-from hearthpay.taxes.messages import message
+from hearthpay.taxes.messages import Message, message
 from hearthpay.unchanged import UNCHANGED, changes_of
 from hearthpay.wire.paging import PageRequest, page_of
 
@@ -87,7 +87,7 @@ class Noted:
     """An employee after a change, and what the household should know about it."""
 
     employee: Employee
-    warnings: Sequence[str] = ()
+    warnings: Sequence[Message] = ()
 
 
 async def create_employee(session: AsyncSession, actor: Actor, clock: Clock, new: AddEmployee) -> Noted:

@@ -59,6 +59,11 @@ MessageCode = Literal[
     "salary_prorated",
     "salary_prorated_unpaid",
     "weekly_hours_assumed",
+    "former_employee_of_this_name",
+    "same_person_as_former",
+    "same_person_as_active",
+    "settings_kept_after_move",
+    "settings_in_force_again",
     "hours_rounded",
     "pay_date_before_closed_day",
     "pay_date_before_closed_day_in_other_year",
@@ -72,6 +77,8 @@ MessageCode = Literal[
     "part_salary",
     "part_hours",
     "part_bonus",
+    "part_local_taxes",
+    "part_state_certificate",
     "part_other_earnings",
     "part_line_amount",
     "part_threshold",
@@ -212,6 +219,25 @@ ENGLISH: Final[Mapping[MessageCode, str]] = {
     "weekly_hours_assumed": (
         "usual_weekly_hours is not set: {hours} hours a week are assumed for the minimum wage and overtime."
     ),
+    "former_employee_of_this_name": (
+        "{name} worked for this household until {day}. If this is the same person, reinstate that record (POST "
+        "/api/v1/employees/{employee}/reinstate) and end this one before its first payroll: a second record begins "
+        "every wage base and the year to date anew, until the same tax number is entered for both."
+    ),
+    "same_person_as_former": (
+        "By the tax number entered, this is the same person as employee {employee}, who left on {day}. The year is "
+        "one: wage bases and the year to date count the wages of both records."
+    ),
+    "same_person_as_active": (
+        "By the tax number entered, this is the same person as employee {employee}, who is active. The year is one: "
+        "wage bases and the year to date count the wages of both records."
+    ),
+    "settings_kept_after_move": (
+        "No longer in force after the move from {from_state} to {to_state}, and kept for a return: {parts:, }."
+    ),
+    "settings_in_force_again": (
+        "In force again in {to_state}, as before: {parts:, }. Send others if they have changed."
+    ),
     "hours_rounded": "{field} {asked} was rounded to {paid}: hours have at most 3 decimals.",
     "pay_date_before_closed_day": (
         "Banks are closed on {asked}: the money arrives on {day}, which is the pay date."
@@ -246,6 +272,8 @@ ENGLISH: Final[Mapping[MessageCode, str]] = {
     "part_salary": "the salary",
     "part_hours": "{hours} hours",
     "part_bonus": "a bonus of {amount}",
+    "part_local_taxes": "the local taxes chosen ({codes})",
+    "part_state_certificate": "the state certificate",
     "part_other_earnings": "other earnings of {amount}",
     "part_line_amount": "{line} {amount}",
     "part_threshold": "{name} {amount}",

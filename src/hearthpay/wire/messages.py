@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from hearthpay.taxes.messages import Message, coded
+from hearthpay.taxes.messages import Message, coded, parameters
 
 _CODES_KEPT: Final = 1_024
 
@@ -22,6 +22,11 @@ class MessageItem:
 def codes_of(messages: Iterable[Message]) -> list[dict[str, object]]:
     """Return messages as `MessageItem` has them; what many answers say alike is made once, and is not to be changed."""
     return [_coded(each) for each in messages]
+
+
+def items_of(messages: Iterable[Message]) -> list[MessageItem]:
+    """Return messages as their items."""
+    return [MessageItem(said.code, parameters(said)) for said in messages]
 
 
 _coded = lru_cache(maxsize=_CODES_KEPT)(coded)

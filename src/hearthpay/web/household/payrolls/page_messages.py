@@ -50,6 +50,26 @@ ON_PAGES: Final[Mapping[str, str]] = {
         "{hours} hours a week are assumed for the minimum wage and overtime. Enter the hours of "
         "a usual week on the employee's page."
     ),
+    "former_employee_of_this_name": mark(
+        "{name} worked for you until {day}. If this is the same person, reinstate that record and end this one before "
+        "its first payroll."
+    ),
+    "same_person_as_former": mark(
+        "By the tax number, this is the same person as an employee who left on {day}. Wage limits and the year to date "
+        "count the wages of both records."
+    ),
+    "same_person_as_active": mark(
+        "By the tax number, this is the same person as another employee. Wage limits and the year to date count the "
+        "wages of both records."
+    ),
+    "settings_kept_after_move": mark(
+        "No longer used after the move from {from_state} to {to_state}, and kept for a return: {parts:, }."
+    ),
+    "settings_in_force_again": mark(
+        "Used again in {to_state}, as before: {parts:, }. Change what is no longer true."
+    ),
+    "part_local_taxes": mark("the local taxes chosen ({codes})"),
+    "part_state_certificate": mark("the state certificate"),
     "overtime_rate_too_low": mark(
         "The overtime rate of ${overtime} an hour is too low: by {law}, it must be at least ${least}."
     ),
