@@ -29,6 +29,9 @@ _LINE = message("part_line_amount", line="US-SS-EE", amount=_MONEY)
 _PARAMS: dict[str, object] = {
     **dict.fromkeys(("day", "asked", "earliest", "start", "end", "since"), _DAY),
     **dict.fromkeys(("amount", "pay", "full", "wages", "threshold", "rate", "least", "overtime"), _MONEY),
+    **dict.fromkeys(("base", "floor", "due"), _MONEY),
+    "percent": Decimal("6.2"),
+    "shares": "US-SS",
     **dict.fromkeys(
         ("hours", "limit", "room", "rest", "unpaid", "paid", "all", "days", "places"), Decimal("1.5")
     ),

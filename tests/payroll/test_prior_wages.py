@@ -10,6 +10,7 @@ import pytest
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine
+from hearthpay.taxes.messages import texts
 from hearthpay.taxes.prior_wages import PriorLine, review_prior_wages
 from tests.http.api import Account, data, refusal
 from tests.payroll.test_run import exact
@@ -133,6 +134,10 @@ async def test_what_differs_from_the_law_is_told_and_left(texan: Texan):
         "employee_taxes: 1.00 is not the sum of the lines, 18,500.00.",
     ):
         assert expected in told
+    codes = [each["code"] for each in entered["warning_codes"]]
+    assert len(codes) == len(entered["warnings"])
+    assert codes[0] == "prior_wages_not_by_base"
+    assert entered["warning_codes"][0]["params"]["due"] == D("184500")
     [kept] = exact(await texan.account.live.get(f"/employees/{texan.employee_id}/prior-wages"))
     assert kept == entered
     after = await texan.run("1000")
@@ -150,7 +155,7 @@ def test_a_line_of_a_state_other_than_the_work_state_is_reviewed_by_that_states_
         PriorLine("CA-ETT-ER", 8_000_00, 8_000_00, 8_00),
     ]
     review = review_prior_wages(lines, 9_000_00, date(2026, 6, 30), "TX")
-    assert review.differences == (
+    assert texts(review.differences) == (
         "CA-SDI-EE: 20.00 was charged; 1.3 % of the taxable wages is 13.00.",
         "CA-ETT-ER: taxable wages are 8,000.00; by the year's base of 7,000.00 they should be 7,000.00.",
     )

@@ -291,6 +291,35 @@ async def test_an_employee_of_another_household_is_not_there(
     assert row(world)["pay_rate_cents"] == 2850
 
 
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        ("en", "Social Security (employee): $10.00 was charged. 6.2% of taxable wages is $62.00."),
+        (
+            "es",
+            "Seguro Social (Social Security): se cobraron $10.00. El 6.2% del salario gravable es $62.00.",
+        ),
+    ],
+)
+async def test_where_earlier_pay_differs_from_the_law_is_said_in_the_readers_language(
+    browser: Browser, world: World, language: str, expected: str
+) -> None:
+    await browser.send("/settings/profile", name="Ann", language=language)
+    line = {f"line_US-SS-EE_{part}": "1000" for part in ("subject_wages", "taxable_wages")}
+    answer = await browser.send(
+        f"/app/{world.household_id}/employees/{world.employee_id}/prior-wages",
+        page="/settings/profile",
+        source="Before",
+        as_of="2026-06-30",
+        gross_pay="1000",
+        **line,
+        **{"line_US-SS-EE_amount": "10"},
+    )
+    notices = ["".join(each.itertext()) for each in parsed(answer).iter("p") if each.get("class") == "notice"]
+    assert expected in notices
+    assert not any("US-" in each for each in notices)
+
+
 async def test_a_salary_is_entered_shown_and_changed_in_both_languages(
     browser: Browser, world: World, owner_connection: psycopg.Connection
 ) -> None:

@@ -10,6 +10,7 @@ from hearthpay.cli.household_clock import clock_for_changing
 from hearthpay.cli.operator import DataDir, as_operator, decimal_of, refuse, run_with_keys
 from hearthpay.clock import SystemClock
 from hearthpay.taxes import TaxInputError
+from hearthpay.taxes.messages import texts
 
 _LARGEST_INPUT = 1_000
 
@@ -155,7 +156,7 @@ def threshold_basis(
 
     choice = as_operator(data_dir, run)
     typer.echo(f"Thresholds of {employer_id}: {choice.before} → {choice.after}")
-    for told in choice.told:
+    for told in texts(choice.messages):
         typer.echo(told)
 
 

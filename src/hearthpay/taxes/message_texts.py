@@ -64,6 +64,18 @@ MessageCode = Literal[
     "same_person_as_active",
     "settings_kept_after_move",
     "settings_in_force_again",
+    "prior_wages_above_gross_pay",
+    "prior_wages_above_subject",
+    "prior_wages_not_by_base",
+    "prior_wages_not_by_floor",
+    "prior_tax_not_by_rate",
+    "prior_line_missing",
+    "prior_share_missing",
+    "prior_shares_differ",
+    "prior_total_not_sum",
+    "prior_net_pay_differs",
+    "year_taxes_owed",
+    "year_taxes_returned",
     "hours_rounded",
     "pay_date_before_closed_day",
     "pay_date_before_closed_day_in_other_year",
@@ -238,6 +250,20 @@ ENGLISH: Final[Mapping[MessageCode, str]] = {
     "settings_in_force_again": (
         "In force again in {to_state}, as before: {parts:, }. Send others if they have changed."
     ),
+    "prior_wages_above_gross_pay": "{line}: subject wages of {amount} are more than the gross pay of {pay}.",
+    "prior_wages_above_subject": "{line}: taxable wages are more than the subject wages.",
+    "prior_wages_not_by_base": (
+        "{line}: taxable wages are {amount}; by the year's base of {base} they should be {due}."
+    ),
+    "prior_wages_not_by_floor": "{line}: taxable wages are {amount}; by the floor of {floor} they should be {due}.",
+    "prior_tax_not_by_rate": "{line}: {amount} was charged; {percent} % of the taxable wages is {due}.",
+    "prior_line_missing": "{line} is not entered, but wages of {amount} bear it.",
+    "prior_share_missing": "{shares}: only one of the two shares is entered.",
+    "prior_shares_differ": "{shares}: the two shares are on different wages.",
+    "prior_total_not_sum": "{field}: {amount} is not the sum of the lines, {due}.",
+    "prior_net_pay_differs": "net_pay: {amount} is not gross pay less taxes, {due}.",
+    "year_taxes_owed": "Owed for wages of {year} and charged with the next paychecks: {lines}.",
+    "year_taxes_returned": "Charged too much for wages of {year} and given back with the next paychecks: {lines}.",
     "hours_rounded": "{field} {asked} was rounded to {paid}: hours have at most 3 decimals.",
     "pay_date_before_closed_day": (
         "Banks are closed on {asked}: the money arrives on {day}, which is the pay date."

@@ -7,7 +7,9 @@ from typing import NamedTuple
 from hearthpay.taxes.contribution import Contribution
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.jurisdictions import STATES
-from hearthpay.taxes.money import RATE_SCALE, from_cents, rate_of
+from hearthpay.taxes.message_texts import MessageCode
+from hearthpay.taxes.messages import DollarAmount, Message, message
+from hearthpay.taxes.money import RATE_SCALE, rate_of
 from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rulebook import rulebook_for
 from hearthpay.taxes.state import StateRules
@@ -28,7 +30,7 @@ class Review(NamedTuple):
 
     employee_taxes: int
     employer_taxes: int
-    differences: tuple[str, ...]
+    differences: tuple[Message, ...]
 
 
 def review_prior_wages(
@@ -42,15 +44,18 @@ def review_prior_wages(
     rulebook = rulebook_for(as_of, "tax_year")
     states = {line.code[:2] for line in lines if line.code[:2] in STATES} | {work_state}
     rules = [rulebook.state(state) for state in sorted(states)]
-    told = _by_code(lines, frozenset().union(*(each.known_codes for each in rules)), as_of.year)
+    by_code = _by_code(lines, frozenset().union(*(each.known_codes for each in rules)), as_of.year)
     laws = {law.code: law for each in rules for law in each.contributions_on(as_of)}
     households = _of_the_household(laws, rules)
 
-    differences: list[str] = []
+    names = {each.code: each.name for state in rules for each in state.local_taxes}
+    names |= {law.code: law.name for law in laws.values()}
+    differences: list[Message] = []
     for line in lines:
-        differences += _differences(line, laws.get(line.code), told, gross_pay)
-    differences += _missing_above_a_floor(laws, told)
-    differences += _halves(told)
+        name = names.get(line.code, line.code)
+        differences += _differences(line, name, laws.get(line.code), by_code, gross_pay)
+    differences += _missing_above_a_floor(laws, by_code)
+    differences += _halves(by_code, names)
     household_owes = sum(line.amount for line in lines if line.code in households)
     return Review(
         employee_taxes=sum(line.amount for line in lines) - household_owes,
@@ -79,14 +84,18 @@ def _of_the_household(laws: Mapping[str, Contribution], rules: Sequence[StateRul
     return codes | {tax.code for each in rules for tax in each.local_taxes if tax.payer == "employer"}
 
 
-def _missing_above_a_floor(laws: Mapping[str, Contribution], told: Mapping[str, PriorLine]) -> list[str]:
+def _missing_above_a_floor(
+    laws: Mapping[str, Contribution], by_code: Mapping[str, PriorLine]
+) -> list[Message]:
     """Report each line above a floor that isn't entered although the wages reach the floor."""
     found = []
     for law in laws.values():
-        if law.wage_floor and law.code not in told and law.ytd_code in told:
-            due = law.due(told[law.ytd_code].subject_wages)
+        if law.wage_floor and law.code not in by_code and law.ytd_code in by_code:
+            due = law.due(by_code[law.ytd_code].subject_wages)
             if due:
-                found.append(f"{law.code} is not entered, but wages of {_dollars(due)} bear it.")
+                found.append(
+                    message("prior_line_missing", line=law.code, tax=law.name, amount=DollarAmount(due))
+                )
     return found
 
 
@@ -109,50 +118,49 @@ def counted_year(told: YearSoFar, tax_year: int) -> YearSoFar:
 
 
 def _differences(
-    line: PriorLine, law: Contribution | None, told: Mapping[str, PriorLine], gross_pay: int
-) -> list[str]:
+    line: PriorLine, name: str, law: Contribution | None, by_code: Mapping[str, PriorLine], gross_pay: int
+) -> list[Message]:
     found = []
+
+    def report(code: MessageCode, **figures: object) -> None:
+        found.append(message(code, line=line.code, tax=name, **figures))
+
+    taxable, charged = DollarAmount(line.taxable_wages), DollarAmount(line.amount)
     if line.subject_wages > gross_pay:
-        found.append(
-            f"{line.code}: subject wages of {_dollars(line.subject_wages)} are more than the gross pay of "
-            f"{_dollars(gross_pay)}."
+        report(
+            "prior_wages_above_gross_pay",
+            amount=DollarAmount(line.subject_wages),
+            pay=DollarAmount(gross_pay),
         )
     if line.taxable_wages > line.subject_wages:
-        found.append(f"{line.code}: taxable wages are more than the subject wages.")
+        report("prior_wages_above_subject")
     if law is None:
         return found
-    due = law.due(told.get(law.ytd_code, line).subject_wages)
+    due = law.due(by_code.get(law.ytd_code, line).subject_wages)
     if law.is_capped and line.taxable_wages != due:
-        limit = (
-            f"the year's base of {_dollars(law.wage_base)}"
-            if law.wage_base is not None
-            else f"the floor of {_dollars(law.wage_floor)}"
-        )
-        found.append(
-            f"{line.code}: taxable wages are {_dollars(line.taxable_wages)}; by {limit} they should be {_dollars(due)}."
-        )
+        if law.wage_base is not None:
+            base = DollarAmount(law.wage_base)
+            report("prior_wages_not_by_base", amount=taxable, base=base, due=DollarAmount(due))
+        else:
+            floor = DollarAmount(law.wage_floor)
+            report("prior_wages_not_by_floor", amount=taxable, floor=floor, due=DollarAmount(due))
     if not law.assigned_rate and law.period_maximum is None:
         tax = half_up(line.taxable_wages * law.rate, RATE_SCALE)
-        percent = (rate_of(law.rate) * 100).normalize()
         if abs(tax - line.amount) > MOST_ROUNDING_CENTS:
-            found.append(
-                f"{line.code}: {_dollars(line.amount)} was charged; {percent:f} % of the taxable wages "
-                f"is {_dollars(tax)}."
-            )
+            percent = rate_of(law.rate) * 100
+            report("prior_tax_not_by_rate", amount=charged, percent=percent, due=DollarAmount(tax))
     return found
 
 
-def _halves(told: dict[str, PriorLine]) -> list[str]:
+def _halves(by_code: Mapping[str, PriorLine], names: Mapping[str, str]) -> list[Message]:
     """Report a missing share: Social Security and Medicare have two shares on the same wages."""
     found = []
-    for name in ("US-SS", "US-MED"):
-        own, households = told.get(f"{name}-EE"), told.get(f"{name}-ER")
+    for shares in ("US-SS", "US-MED"):
+        code = f"{shares}-EE"
+        own, households = by_code.get(code), by_code.get(f"{shares}-ER")
+        params = {"shares": shares, "line": code, "tax": names[code]}
         if (own is None) != (households is None):
-            found.append(f"{name}: only one of the two shares is entered.")
+            found.append(message("prior_share_missing", **params))
         elif own is not None and households is not None and own.taxable_wages != households.taxable_wages:
-            found.append(f"{name}: the two shares are on different wages.")
+            found.append(message("prior_shares_differ", **params))
     return found
-
-
-def _dollars(cents: int) -> str:
-    return f"{from_cents(cents):,}"

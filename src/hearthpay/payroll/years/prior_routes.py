@@ -60,7 +60,8 @@ async def enter(
     clock = runtime_of(request).clock
 
     async def operation(session: AsyncSession) -> Answer:
-        return Answer(await enter_prior_wages(session, actor, clock, employee_id, body.to_command()), 201)
+        entered = await enter_prior_wages(session, actor, clock, employee_id, body.to_command())
+        return Answer(entered.item, 201)
 
     return await idempotent(request, actor, operation)
 

@@ -23,8 +23,10 @@ from hearthpay.employers.threshold_basis import threshold_bases
 from hearthpay.payroll.commands import EnterPriorWages
 from hearthpay.payroll.ledger.quarters import QuarterPaid
 from hearthpay.payroll.years.household_year import measure_household
+from hearthpay.taxes.messages import DollarAmount, Message, message, of_json, texts, to_json
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.prior_wages import PriorLine, Review, review_prior_wages
+from hearthpay.wire.messages import MessageItem, items_of
 from hearthpay.wire.money import Dollars
 
 
@@ -40,14 +42,15 @@ class _CurrentRow(NamedTuple):
     employee_taxes: int
     employer_taxes: int
     lines: list[dict[str, Any]]
-    warnings: list[object]
+    messages: list[object]
     created_at: datetime.datetime
 
 
 _CURRENT: Final = query(
     _CurrentRow,
     "SELECT id, employer_id, employee_id, tax_year, source, as_of, gross_pay, net_pay, employee_taxes, employer_taxes, "
-    "lines, warnings, created_at FROM prior_wages WHERE employee_id = :employee AND replaced_by IS NULL "
+    "lines, coalesce(messages, warnings) AS messages, created_at FROM prior_wages "
+    "WHERE employee_id = :employee AND replaced_by IS NULL "
     "ORDER BY tax_year DESC, source",
 )
 
@@ -86,9 +89,9 @@ _REPLACE: Final = text(
 _INSERT: Final = text(
     "INSERT INTO prior_wages (id, organization_id, employer_id, sandbox, employee_id, tax_year, source, as_of, "
     "gross_pay, net_pay, employee_taxes, employer_taxes, lines, codes, subject_wages, taxable_wages, amounts, "
-    "warnings, created_at) VALUES (:id, :organization_id, :employer_id, :sandbox, :employee_id, :tax_year, :source, "
-    ":as_of, :gross_pay, :net_pay, :employee_taxes, :employer_taxes, CAST(:lines AS jsonb), :codes, :subject_wages, "
-    ":taxable_wages, :amounts, CAST(:warnings AS jsonb), :created_at)"
+    "warnings, messages, created_at) VALUES (:id, :organization_id, :employer_id, :sandbox, :employee_id, :tax_year, "
+    ":source, :as_of, :gross_pay, :net_pay, :employee_taxes, :employer_taxes, CAST(:lines AS jsonb), :codes, "
+    ":subject_wages, :taxable_wages, :amounts, CAST(:warnings AS jsonb), CAST(:messages AS jsonb), :created_at)"
 )
 
 
@@ -119,11 +122,20 @@ class PriorWagesItem:
     lines: list[PriorWagesLineItem]
     created_at: datetime.datetime
     warnings: list[str] = field(default_factory=list)
+    warning_codes: list[MessageItem] = field(default_factory=list)
+    """`warnings` for programs, in the same order."""
+
+
+class EnteredPriorWages(NamedTuple):
+    """Prior wages just entered, and where they differ from the law."""
+
+    item: PriorWagesItem
+    differences: tuple[Message, ...]
 
 
 async def enter_prior_wages(
     session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID, new: EnterPriorWages
-) -> PriorWagesItem:
+) -> EnteredPriorWages:
     """Count what another payroll paid in the employee's year; the latest entry of each source applies.
 
     Nothing entered is altered: if it differs from the law, the answer's warnings say so. Taxes that our own paychecks
@@ -140,7 +152,7 @@ async def enter_prior_wages(
     bases = await threshold_bases(session, employee.employer_id)
     review = review_prior_wages(new.lines, new.gross_pay, new.as_of, employee.work_state)
     totals = _totals(new, review)
-    warnings = [*review.differences, *totals.differences]
+    differences = (*review.differences, *totals.differences)
     record = {
         "id": uuid7(),
         "employee_id": employee.id,
@@ -150,7 +162,7 @@ async def enter_prior_wages(
         "as_of": new.as_of,
         **totals.amounts,
         "lines": [line._asdict() for line in new.lines],
-        "warnings": warnings,
+        "messages": [to_json(each) for each in differences],
         "created_at": clock.now(),
     }
     which = {"id": record["id"], "employee": employee.id, "tax_year": new.tax_year, "source": new.source}
@@ -162,7 +174,8 @@ async def enter_prior_wages(
             "organization_id": employee.organization_id,
             "sandbox": employee.sandbox,
             "lines": orjson.dumps(record["lines"]).decode(),
-            "warnings": orjson.dumps(record["warnings"]).decode(),
+            "warnings": orjson.dumps(texts(differences)).decode(),
+            "messages": orjson.dumps(record["messages"]).decode(),
             "codes": [line.code for line in new.lines],
             "subject_wages": [line.subject_wages for line in new.lines],
             "taxable_wages": [line.taxable_wages for line in new.lines],
@@ -182,10 +195,10 @@ async def enter_prior_wages(
             "as_of": new.as_of,
             "prior_wages": record["id"],
             "replaces": replaced,
-            "warnings": len(warnings),
+            "warnings": len(differences),
         },
     )
-    return _item(record)
+    return EnteredPriorWages(_item(record), differences)
 
 
 async def list_prior_wages(
@@ -233,7 +246,7 @@ async def read_prior_year(session: AsyncSession, employer_id: UUID, tax_year: in
 @dataclass(frozen=True, slots=True)
 class _Totals:
     amounts: dict[str, int]
-    differences: tuple[str, ...]
+    differences: tuple[Message, ...]
 
 
 def _totals(new: EnterPriorWages, review: Review) -> _Totals:
@@ -247,15 +260,13 @@ def _totals(new: EnterPriorWages, review: Review) -> _Totals:
     for name, (told, summed) in given.items():
         amounts[name] = summed if told is None else told
         if amounts[name] != summed:
-            differences.append(
-                f"{name}: {from_cents(amounts[name]):,} is not the sum of the lines, {from_cents(summed):,}."
-            )
+            amount, due = DollarAmount(amounts[name]), DollarAmount(summed)
+            differences.append(message("prior_total_not_sum", field=name, amount=amount, due=due))
     net = new.gross_pay - amounts["employee_taxes"]
     amounts["net_pay"] = max(0, net) if new.net_pay is None else new.net_pay
     if amounts["net_pay"] != net:
-        differences.append(
-            f"net_pay: {from_cents(amounts['net_pay']):,} is not gross pay less taxes, {from_cents(net):,}."
-        )
+        amount, due = DollarAmount(amounts["net_pay"]), DollarAmount(net)
+        differences.append(message("prior_net_pay_differs", amount=amount, due=due))
     return _Totals(amounts, tuple(differences))
 
 
@@ -274,7 +285,14 @@ def _item(record: dict[str, object]) -> PriorWagesItem:
         )
         for line in lines
     ]
-    return PriorWagesItem(**values)  # type: ignore[arg-type]
+    messages = values.pop("messages")
+    assert isinstance(messages, list)
+    differences = [of_json(each) for each in messages]
+    return PriorWagesItem(
+        **values,  # type: ignore[arg-type]
+        warnings=list(texts(differences)),
+        warning_codes=items_of(differences),
+    )
 
 
 async def read_prior_quarters(

@@ -27,8 +27,9 @@ from hearthpay.employers.threshold_basis import (
     save_threshold_bases,
 )
 from hearthpay.payroll.years.household_year import lock_all, measure_household
-from hearthpay.taxes.money import from_cents
+from hearthpay.taxes.messages import DollarAmount, Message, message, texts
 from hearthpay.unchanged import UNCHANGED
+from hearthpay.wire.messages import MessageItem, items_of
 
 _YEARS: Final = text("SELECT DISTINCT tax_year FROM year_balances WHERE employer_id = :employer ORDER BY 1")
 
@@ -52,6 +53,8 @@ class ChangedEmployer(EmployerDetail):
     """A household with its changed settings, and what they mean for taxes already charged."""
 
     warnings: list[str]
+    warning_codes: list[MessageItem]
+    """`warnings` for programs, in the same order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +66,12 @@ class OpenTaxes:
     lines: tuple[tuple[str, int], ...]
 
     @property
-    def sentence(self) -> str:
-        """The open taxes as a sentence."""
-        named = ", ".join(f"{code} {from_cents(cents):,}" for code, cents in self.lines)
-        if self.owed:
-            return f"Owed for wages of {self.year} and charged with the next paychecks: {named}."
-        return f"Charged too much for wages of {self.year} and given back with the next paychecks: {named}."
+    def message(self) -> Message:
+        """The open taxes as a message."""
+        lines = tuple(
+            message("part_line_amount", line=code, amount=DollarAmount(cents)) for code, cents in self.lines
+        )
+        return message("year_taxes_owed" if self.owed else "year_taxes_returned", year=self.year, lines=lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +86,9 @@ class BasisChoice:
     open_taxes: tuple[OpenTaxes, ...]
 
     @property
-    def told(self) -> tuple[str, ...]:
-        """The open taxes as sentences."""
-        return tuple(each.sentence for each in self.open_taxes)
+    def messages(self) -> tuple[Message, ...]:
+        """The open taxes as messages."""
+        return tuple(each.message for each in self.open_taxes)
 
 
 async def change_employer(
@@ -94,12 +97,17 @@ async def change_employer(
     """Change a household's settings for an actor who can access it; raises what `update_employer` raises."""
     allow(actor, CHANGE_HOUSEHOLD)
     employer = await update_employer(session, actor, clock, employer_id, changes)
-    told: tuple[str, ...] = ()
+    open_taxes: tuple[Message, ...] = ()
     if changes.threshold_basis is not UNCHANGED:
-        told = (await choose_own_basis(session, actor, clock, employer.id, changes.threshold_basis)).told
+        choice = await choose_own_basis(session, actor, clock, employer.id, changes.threshold_basis)
+        open_taxes = choice.messages
     employer = await session.get_one(Employer, employer.id, populate_existing=True)
     return ChangedEmployer(
-        **employer_json(employer), address=address_of(employer), phone=employer.phone, warnings=list(told)
+        **employer_json(employer),
+        address=address_of(employer),
+        phone=employer.phone,
+        warnings=list(texts(open_taxes)),
+        warning_codes=items_of(open_taxes),
     )
 
 

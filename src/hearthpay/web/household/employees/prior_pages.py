@@ -15,6 +15,7 @@ from hearthpay.payroll.years.prior_wages import enter_prior_wages, list_prior_wa
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.employees.detail_page import described, find_here
 from hearthpay.web.household.form_parsing import Entries, problems_in
+from hearthpay.web.household.payrolls.page_messages import message_text
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -66,7 +67,8 @@ async def enter(at: HouseholdContext) -> Response:
             made = await enter_prior_wages(session, at.actor, at.clock, record.id, new.to_command())
     except Refusal as error:
         return await _page(at, problems_in(error, at.form), ())
-    return await _page(at, {}, tuple(made.warnings), saved=True)
+    differences = [message_text(at.say, at.visitor.language, each) for each in made.differences]
+    return await _page(at, {}, tuple(differences), saved=True)
 
 
 def _line(entries: Entries, code: str) -> dict[str, object] | None:

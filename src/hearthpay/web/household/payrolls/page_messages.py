@@ -70,6 +70,28 @@ ON_PAGES: Final[Mapping[str, str]] = {
     ),
     "part_local_taxes": mark("the local taxes chosen ({codes})"),
     "part_state_certificate": mark("the state certificate"),
+    "prior_wages_above_gross_pay": mark(
+        "{tax}: the wages of ${amount} are more than the pay before taxes, ${pay}."
+    ),
+    "prior_wages_above_subject": mark("{tax}: taxable wages are more than the wages the tax applies to."),
+    "prior_wages_not_by_base": mark(
+        "{tax}: taxable wages are ${amount}. By the year's limit of ${base}, they should be ${due}."
+    ),
+    "prior_wages_not_by_floor": mark(
+        "{tax}: taxable wages are ${amount}. The tax starts at ${floor}, so they should be ${due}."
+    ),
+    "prior_tax_not_by_rate": mark("{tax}: ${amount} was charged. {percent}% of taxable wages is ${due}."),
+    "prior_line_missing": mark("{tax} is not entered, but is due on wages of ${amount}."),
+    "prior_share_missing": mark("{tax}: only one of the two shares is entered, yours or the employee's."),
+    "prior_shares_differ": mark("{tax}: your share and the employee's are on different wages."),
+    "prior_total_not_sum": mark("The total of taxes entered is ${amount}. The taxes add up to ${due}."),
+    "prior_net_pay_differs": mark(
+        "The net pay entered is ${amount}. Gross pay minus the employee's taxes is ${due}."
+    ),
+    "year_taxes_owed": mark("Still owed for wages of {year}, and charged with the next paychecks: {lines}."),
+    "year_taxes_returned": mark(
+        "Charged too much for wages of {year}, and refunded with the next paychecks: {lines}."
+    ),
     "overtime_rate_too_low": mark(
         "The overtime rate of ${overtime} an hour is too low: by {law}, it must be at least ${least}."
     ),
