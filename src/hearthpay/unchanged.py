@@ -22,5 +22,5 @@ UNCHANGED: Final = Unchanged.UNCHANGED
 
 def changes_of(command: Command) -> dict[str, Any]:
     """Return the fields that a command changes, with their new values, in the command's order."""
-    told = {each.name: getattr(command, each.name) for each in fields(command)}
-    return {name: value for name, value in told.items() if value is not UNCHANGED}
+    values = {each.name: getattr(command, each.name) for each in fields(command)}
+    return {name: value for name, value in values.items() if value is not UNCHANGED}

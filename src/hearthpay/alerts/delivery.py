@@ -74,17 +74,17 @@ async def send_alerts(
     values = {"day": now - _DAY, "pause": now - PAUSE, "at_once": AT_ONCE, "limit": limit}
     async with database.transaction(None) as session:
         waiting = list(await session.scalars(_WAITING, values))
-    told = failed = 0
+    sent = failed = 0
     for organization in waiting:
         try:
             async with database.transaction(None) as session:
-                told += await _send(session, ring, notifications, now, organization)
+                sent += await _send(session, ring, notifications, now, organization)
         except DatabaseUnavailable:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold the others back
             _log.error("alerts could not be told", organization_id=str(organization), exc_info=error)
             failed += 1
-    return AlertRound(told, failed, int(len(waiting) == limit))
+    return AlertRound(sent, failed, int(len(waiting) == limit))
 
 
 async def _send(
@@ -100,8 +100,8 @@ async def _send(
     if not ids:
         return False
     acts = await acts_of(session, ids)
-    told = await alert_recipients(session, now, acts)
-    for each in told:
+    recipients = await alert_recipients(session, now, acts)
+    for each in recipients:
         stop = StopActs(organization, tuple(act.id for act in each.acts[-_MOST_STOPPED:]))
         link = stop_link(ring, now, notifications.links_begin, stop)
         mail = alert_mail(each.reader, each.acts, link=link, operator=notifications.operator)
@@ -109,7 +109,7 @@ async def _send(
         await queue_notice(
             session, ring, notifications, now, _notice(key, organization, each.acts[0].employer_id, mail)
         )
-    if not told:
+    if not recipients:
         _log.warning("nobody has an address to be alerted at", organization_id=str(organization))
     return True
 

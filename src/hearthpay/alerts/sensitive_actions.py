@@ -167,9 +167,9 @@ async def alert_recipients(
 
     def tell(act: SensitiveAct, *readers: NoticeReader) -> None:
         for reader in readers:
-            _, told = found.setdefault(reader.address.lower(), (reader, []))
-            if act not in told:
-                told.append(act)
+            _, roles = found.setdefault(reader.address.lower(), (reader, []))
+            if act not in roles:
+                roles.append(act)
 
     organization = acts[0].organization_id
     values = {"organization": organization, "now": now}
@@ -200,4 +200,4 @@ async def alert_recipients(
                 tell(act, *(NoticeReader(row.address, row.language, row.person_id) for row in people))
             case _:
                 pass
-    return [AlertReader(reader, tuple(told)) for reader, told in found.values()]
+    return [AlertReader(reader, tuple(roles)) for reader, roles in found.values()]

@@ -517,14 +517,14 @@ def _queue_scheduled_notice(
 ) -> None:
     enrollment = case.enrollment
     send_at = cast(datetime.datetime, decision.send_at)
-    told = {
+    details = {
         **days,
         "payroll_id": decision.payroll_id,
         "pay_date": decision.pay_date,
         "send_at": send_at,
         "held": list(decision.held),
     }
-    chunk.events.append((enrollment.id, "generate", told))
+    chunk.events.append((enrollment.id, "generate", details))
     if decision.held:
         chunk.tasks.append(OutboxTask(enrollment.id, "held", decision.payroll_id, {}, now))
     remind_at = max(now, send_at - TELL_BEFORE)

@@ -136,14 +136,14 @@ def _suitable(programs: Programs, requested: int) -> Programs:
 
 def _examine(directory: Path) -> Programs:
     try:
-        said = subprocess.run(  # noqa: S603
+        finished = subprocess.run(  # noqa: S603
             [directory / "pg_dump", "--version"], capture_output=True, text=True, check=True
         ).stdout
     except (OSError, subprocess.CalledProcessError) as error:
         raise RefusedError(f"{directory / 'pg_dump'} does not run: {error}") from None
-    match = _VERSION.search(said)
+    match = _VERSION.search(finished)
     if match is None:
-        raise RefusedError(f"{directory / 'pg_dump'} does not say its version: {said.strip()}")
+        raise RefusedError(f"{directory / 'pg_dump'} does not say its version: {finished.strip()}")
     return Programs(directory, int(match[1]), match[0].removeprefix("(PostgreSQL) "))
 
 
@@ -159,5 +159,5 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _failure(name: str, status: int, report: IO[bytes]) -> BackupError:
     report.seek(0)
-    said = report.read().decode(errors="replace").strip()[-_LONGEST_REPORT:]
-    return BackupError(f"{name} failed ({status}): {said or 'it said nothing'}")
+    report_end = report.read().decode(errors="replace").strip()[-_LONGEST_REPORT:]
+    return BackupError(f"{name} failed ({status}): {report_end or 'it said nothing'}")

@@ -156,8 +156,8 @@ def confirm(
     typer.echo("Confirmed.")
 
 
-def _manage(name: str, action: "AutopilotAction", told: str) -> None:
-    @autopilot.command(name, help=told)
+def _manage(name: str, action: "AutopilotAction", confirmation: str) -> None:
+    @autopilot.command(name, help=confirmation)
     def command(employee: _EmployeeId, data_dir: DataDir = None) -> None:
         _ask(data_dir, employee, action, None)
 
@@ -204,25 +204,25 @@ def show(
             direct_deposit_enabled=_offered(),
         )
 
-    told = autopilot_of_employee(_for_employee(data_dir, employee, work, reads=True))
+    fields = autopilot_of_employee(_for_employee(data_dir, employee, work, reads=True))
     if as_json:
-        typer.echo(json.dumps(json.loads(render(told)), indent=2))
+        typer.echo(json.dumps(json.loads(render(fields)), indent=2))
         return
-    if told.enrollment is None:
+    if fields.enrollment is None:
         typer.echo("Not enrolled.")
     else:
-        each = told.enrollment
+        each = fields.enrollment
         next_pay = f"next pay date {each.next_pay_date}" if each.next_pay_date else "nothing to be paid"
         pays = f"{each.standard_hours.normalize():f} hours" if each.standard_hours else "the salary"
         typer.echo(
             f"{each.status}: {pays}, about {each.expected_net_pay:,} net, "
             f"{next_pay}, {each.failure_count} failures"
         )
-    for reason in told.eligibility.reasons:
+    for reason in fields.eligibility.reasons:
         typer.echo(f"not eligible: {reason}")
-    if told.enrollment is None and told.schedule_preview:
+    if fields.enrollment is None and fields.schedule_preview:
         typer.echo("Enrolled now, the first periods would be:")
-    for period in told.schedule_preview:
+    for period in fields.schedule_preview:
         typer.echo(
             f"{period.period_start} to {period.period_end}  paid {period.pay_date}  "
             f"sent {period.send_at:%Y-%m-%d %H:%M} UTC"

@@ -57,9 +57,9 @@ def connect(
     employee_id = None if employee is None else _id(employee, "an employee")
     if account_type not in ("checking", "savings"):
         refuse("--type must be checking or savings")
-    entered = _from_stdin(account_type, bank_name) if stdin else _requested_account(account_type, bank_name)
+    details = _from_stdin(account_type, bank_name) if stdin else _requested_account(account_type, bank_name)
     account = run_with_keys(
-        data_dir, lambda opened, ring: _connect(opened, ring, household_id, employee_id, entered)
+        data_dir, lambda opened, ring: _connect(opened, ring, household_id, employee_id, details)
     )
     typer.echo(f"Connected {account.id}: {account.account_type} …{account.last_four}, {account.status}.")
 
@@ -290,7 +290,7 @@ def _details(routing: str, account: str, account_type: str, bank_name: str | Non
 
 
 async def _connect(
-    opened: Any, ring: Any, household: "UUID", employee: "UUID | None", entered: "AccountDetails"
+    opened: Any, ring: Any, household: "UUID", employee: "UUID | None", details: "AccountDetails"
 ) -> "BankAccount":
     from hearthpay.banking.accounts import (
         connect_employee_account,
@@ -308,12 +308,12 @@ async def _connect(
         now = (await clock_for_changing(session, household)).now()
         actor = _operator(employer.organization_id, sandbox=employer.sandbox)
         if employee is None:
-            return await connect_household_account(session, ring, actor, employer, entered, now)
+            return await connect_household_account(session, ring, actor, employer, details, now)
         person = await session.get(Employee, employee)
         if person is None or person.employer_id != employer.id:
             refuse("the household has no such employee")
         earlier = (await current_employee_accounts(session, [person.id])).get(person.id)
-        connected = await connect_employee_account(session, ring, actor, person, entered, now)
+        connected = await connect_employee_account(session, ring, actor, person, details, now)
         await notify_of_account(
             _people_context(operator, ring),
             session,

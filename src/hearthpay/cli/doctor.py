@@ -135,10 +135,10 @@ def print_open_matters(cases: "list[OpenCase]") -> None:
 def _print_open(open_years: "list[OpenTax]") -> None:
     for each in open_years:
         too_much = each.amount.startswith("-")
-        said = "was charged too much" if too_much else "is owed"
+        outcome = "was charged too much" if too_much else "is owed"
         typer.echo(
-            f"OPEN    employee {each.employee_id}: {each.amount.lstrip('-')} of {each.code} in {each.tax_year} {said}; "
-            f"{each.next_step}"
+            f"OPEN    employee {each.employee_id}: {each.amount.lstrip('-')} of {each.code} in {each.tax_year} "
+            f"{outcome}; {each.next_step}"
         )
 
 

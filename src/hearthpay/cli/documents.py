@@ -55,8 +55,8 @@ def paystub(
     data_dir: DataDir = None,
 ) -> None:
     """Write the pay stub of a completed payroll."""
-    told = {"payroll_id": payroll, "employee_id": employee, "language": language, "copy": copy}
-    _write("PaystubRequest", employer, told, output, data_dir, yes=yes)
+    request = {"payroll_id": payroll, "employee_id": employee, "language": language, "copy": copy}
+    _write("PaystubRequest", employer, request, output, data_dir, yes=yes)
 
 
 @documents.command("w2")
@@ -75,8 +75,8 @@ def w2(
     data_dir: DataDir = None,
 ) -> None:
     """Write a Form W-2."""
-    told = {"employee_id": employee, "tax_year": year, "copy": copy, "state": state}
-    _write("W2Request", employer, told, output, data_dir, yes=yes)
+    request = {"employee_id": employee, "tax_year": year, "copy": copy, "state": state}
+    _write("W2Request", employer, request, output, data_dir, yes=yes)
 
 
 @documents.command("w3")
@@ -106,8 +106,8 @@ def efw2(
     data_dir: DataDir = None,
 ) -> None:
     """Write the wage file of a year for the SSA."""
-    told = {"tax_year": year, "submitter": _submitter(user_id, phone)}
-    _write("Efw2Request", employer, told, output, data_dir, yes=yes)
+    request = {"tax_year": year, "submitter": _submitter(user_id, phone)}
+    _write("Efw2Request", employer, request, output, data_dir, yes=yes)
 
 
 @documents.command("year")
@@ -122,8 +122,8 @@ def year_package(
 ) -> None:
     """Write everything of a year in one ZIP; with the SSA's user id and a phone number the wage file too."""
     submitter = _submitter(user_id, phone) if user_id or phone else None
-    told = {"tax_year": year, "submitter": submitter}
-    _write("YearPackageRequest", employer, told, output, data_dir, yes=yes)
+    request = {"tax_year": year, "submitter": submitter}
+    _write("YearPackageRequest", employer, request, output, data_dir, yes=yes)
 
 
 def _submitter(user_id: str | None, phone: str | None) -> dict[str, str | None]:

@@ -42,9 +42,9 @@ def create(
     from hearthpay.employers.service import create_employer
     from hearthpay.wire.problems import problems_of
 
-    told = {"first_name": first_name, "last_name": last_name, "state": state, "email": email}
+    values = {"first_name": first_name, "last_name": last_name, "state": state, "email": email}
     try:
-        new = NewEmployer.model_validate({name: value for name, value in told.items() if value is not None})
+        new = NewEmployer.model_validate({name: value for name, value in values.items() if value is not None})
     except ValidationError as error:
         findings = error.errors(include_url=False, include_input=False)
         refuse("; ".join(f"{each.field}: {each.message}" for each in problems_of(findings)))
@@ -156,8 +156,8 @@ def threshold_basis(
 
     choice = as_operator(data_dir, run)
     typer.echo(f"Thresholds of {employer_id}: {choice.before} → {choice.after}")
-    for told in texts(choice.messages):
-        typer.echo(told)
+    for line in texts(choice.messages):
+        typer.echo(line)
 
 
 @households.command("open-matters")

@@ -135,7 +135,7 @@ def _read_limits(typed: list[str]) -> tuple[dict[str, int | None], list[str]]:
 
 
 def _lifted(limits: dict[str, int | None]) -> str:
-    said = ", ".join(
+    changes = ", ".join(
         f"{name}={'none' if number is None else number}" for name, number in sorted(limits.items())
     )
-    return f"  lifted: {said}" if said else ""
+    return f"  lifted: {changes}" if changes else ""

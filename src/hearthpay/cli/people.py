@@ -22,10 +22,10 @@ def list_everybody(data_dir: DataDir = None) -> None:
     if not found:
         typer.echo("Nobody can sign in yet. `hearthpay people first-owner` prints a link.")
     for person in found:
-        seen = "never" if person.last_seen_at is None else f"{person.last_seen_at:%Y-%m-%d %H:%M} UTC"
+        last_seen = "never" if person.last_seen_at is None else f"{person.last_seen_at:%Y-%m-%d %H:%M} UTC"
         operates = "  operator" if person.operates else ""
         typer.echo(
-            f"{person.email}  {person.name}  organizations {person.organizations}  last seen {seen}{operates}"
+            f"{person.email}  {person.name}  organizations {person.organizations}  last seen {last_seen}{operates}"
         )
 
 

@@ -43,7 +43,7 @@ def policy(
         refuse("give --carrier and --starts-on, or --remove")
     from hearthpay.insurance.service import PolicyDetails
 
-    told = PolicyDetails(
+    details = PolicyDetails(
         state=state.upper(),
         kind=kind,  # type: ignore[arg-type]
         carrier=carrier,
@@ -51,8 +51,8 @@ def policy(
         starts_on=None if starts_on is None else starts_on.date(),
         ends_on=None if ends_on is None else ends_on.date(),
     )
-    run_with_keys(data_dir, lambda opened, _ring: _keep(opened, household, told))
-    typer.echo(f"{told.state} {told.kind}: {'removed' if remove else 'kept'}.")
+    run_with_keys(data_dir, lambda opened, _ring: _keep(opened, household, details))
+    typer.echo(f"{details.state} {details.kind}: {'removed' if remove else 'kept'}.")
 
 
 async def _show(opened: Any, household: UUID) -> list[str]:
@@ -70,12 +70,12 @@ async def _show(opened: Any, household: UUID) -> list[str]:
     return lines
 
 
-async def _keep(opened: Any, household: UUID, told: "PolicyDetails") -> None:
+async def _keep(opened: Any, household: UUID, details: "PolicyDetails") -> None:
     from hearthpay.insurance.service import keep_policy
 
     async with opened.as_operator() as operator, operator.transaction(None) as session:
         employer, actor = await _employer(session, household)
-        await keep_policy(session, actor, await clock_for_changing(session, employer.id), employer, told)
+        await keep_policy(session, actor, await clock_for_changing(session, employer.id), employer, details)
 
 
 async def _employer(session: Any, household: UUID) -> "tuple[Employer, Actor]":

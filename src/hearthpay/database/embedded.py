@@ -337,7 +337,7 @@ class EmbeddedServer:
         """Start the server; return an empty string, or its report if it didn't start."""
         if self._log.exists() and self._log.stat().st_size > _LARGEST_LOG:
             self._log.replace(self._log.with_suffix(".log.1"))
-        seen = self._log.stat().st_size if self._log.exists() else 0
+        log_size = self._log.stat().st_size if self._log.exists() else 0
         settings = _SETTINGS | {
             "unix_socket_directories": str(self._socket_dir),
             "unix_socket_permissions": "0770" if account.borrowed else "0700",
@@ -358,7 +358,7 @@ class EmbeddedServer:
             if not self._log.exists():
                 return str(error)
             with self._log.open("rb") as log:
-                log.seek(seen)
+                log.seek(log_size)
                 return log.read()[-2000:].decode(errors="replace").strip() or str(error)
         return ""
 

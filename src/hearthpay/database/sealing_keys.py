@@ -103,8 +103,8 @@ async def key_for_writing(session: AsyncSession, ring: KeyRing) -> EncryptionKey
     A changed key file is read again first. The first writer of an installation chooses its newest key. Raises
     OutdatedKeyRingError if the ring lacks the current key: then nothing may be written.
     """
-    offered = ring.newest
-    found = await fetch_one(session, _FOR_WRITING, {"id": offered.id, "proof": offered.proof})
+    newest = ring.newest
+    found = await fetch_one(session, _FOR_WRITING, {"id": newest.id, "proof": newest.proof})
     return ring.find_proven(found.id, found.proof)
 
 

@@ -244,8 +244,8 @@ async def autopilot_pay_days(session: AsyncSession, _ring: KeyRing | None) -> li
         expected = (day, send_at(day))
         if (row.pay_date, row.send_at) != expected:
             recorded = f"{row.pay_date}, sent {row.send_at}"
-            told = f"the period from {row.period_start}"
+            what = f"the period from {row.period_start}"
             found.append(
-                Difference("autopilot", row.id, told, recorded, f"{expected[0]}, sent {expected[1]}")
+                Difference("autopilot", row.id, what, recorded, f"{expected[0]}, sent {expected[1]}")
             )
     return found

@@ -142,8 +142,8 @@ async def autopilot_ahead(session: AsyncSession, _ring: KeyRing | None) -> list[
     for row in await fetch_all(session, _ENROLLMENTS):
         expected = _next_period(stages[row.id], row.next_start)
         if expected is None:
-            told = ("next period", f"from {row.next_start}", "a period of its schedule")
-            found.append(Difference("autopilot", row.id, *told))
+            difference = ("next period", f"from {row.next_start}", "a period of its schedule")
+            found.append(Difference("autopilot", row.id, *difference))
             continue
         pairs: list[tuple[str, Any, Any]] = [
             ("next period ends", row.next_end, expected.end),

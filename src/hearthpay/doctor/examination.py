@@ -131,8 +131,8 @@ async def examine(
 
 async def _query(session: AsyncSession, now: datetime.datetime, check: Check) -> tuple[int, list[Difference]]:
     rows = (await session.execute(_statement(check), {"now": now, "most": MOST_TOLD})).all()
-    told = [Difference(row.subject, row.id, row.what, row.recorded, row.expected) for row in rows]
-    return (rows[0].found if rows else 0), told
+    differences = [Difference(row.subject, row.id, row.what, row.recorded, row.expected) for row in rows]
+    return (rows[0].found if rows else 0), differences
 
 
 async def open_taxes(session: AsyncSession, now: datetime.datetime) -> list[OpenTax]:

@@ -233,17 +233,17 @@ async def _compare_file(
     same("file_changed", file.sha256.hex(), hashlib.sha256(content).hexdigest())
     same("debit_total", file.debit_total, sum(batch.total_debit_cents for batch in nacha.batches))
     same("credit_total", file.credit_total, sum(batch.total_credit_cents for batch in nacha.batches))
-    said = {
+    recorded = {
         entry.trace: (entry.amount_cents, entry.code.is_debit, batch.effective_date)
         for batch in nacha.batches
         for entry in batch.entries
     }
     numbers = {entry.trace: entry.account for batch in nacha.batches for entry in batch.entries}
-    same("entry_count", file.entries, len(said))
+    same("entry_count", file.entries, len(recorded))
     for row in await fetch_all(session, _ENTRIES, {"id": file.id}):
         debit = row.kind in ("debit", "reversal") or (row.kind == "prenote" and row.holder is None)
         requested = (row.amount, debit, row.effective_date)
-        same("entry_differs", _spell(requested), _spell(said.pop(row.trace_number, None)), row.id)
+        same("entry_differs", _spell(requested), _spell(recorded.pop(row.trace_number, None)), row.id)
         since = corrected.get(row.bank_account_id)
         if (
             (since is None or since < file.id)
@@ -251,7 +251,7 @@ async def _compare_file(
             and not _is_its_account(ring, row, numbers[row.trace_number])
         ):
             same("account_differs", f"the account …{row.last_four}", "another account", row.id)
-    for trace, entry in said.items():
+    for trace, entry in recorded.items():
         same("entry_unknown", "nothing", f"{trace}: {_spell(entry)}")
     return findings
 

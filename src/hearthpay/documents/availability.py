@@ -33,16 +33,16 @@ def missing_details(
 
     `names` are the household's; `people` lists what is missing for each employee.
     """
-    told: list[dict[str, object]] = [
+    missing: list[dict[str, object]] = [
         {"field": name, "how": _HOW[name].format(employer=employer_id)} for name in dict.fromkeys(names)
     ]
     for employee_id, of_employee in people.items():
         for name in of_employee:
             how = _HOW[name].format(employer=employer_id, employee=employee_id)
-            told.append({"field": name, "employee_id": employee_id, "how": how})
-    listed = ", ".join(dict.fromkeys(str(each["field"]) for each in told))
+            missing.append({"field": name, "employee_id": employee_id, "how": how})
+    listed = ", ".join(dict.fromkeys(str(each["field"]) for each in missing))
     return not_available(
-        "details_missing", f"This paper needs what is not known yet: {listed}.", missing=told
+        "details_missing", f"This paper needs what is not known yet: {listed}.", missing=missing
     )
 
 

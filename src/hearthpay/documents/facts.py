@@ -12,13 +12,13 @@ import orjson
 from hearthpay.documents.figures.figure import Figure
 
 
-def facts_of(told: object, *, parts: bool = False) -> bytes:
+def facts_of(content: object, *, parts: bool = False) -> bytes:
     """Return the text of dataclasses, tuples, mappings and plain values; raises TypeError for anything else.
 
     With ``parts``, the ledger rows behind a figure count too, for documents that show them. Equal values have equal
     texts, even across processes and versions of Python: nothing depends on hashes or order.
     """
-    return orjson.dumps(_plain(told, parts), option=orjson.OPT_SORT_KEYS)
+    return orjson.dumps(_plain(content, parts), option=orjson.OPT_SORT_KEYS)
 
 
 def read_facts(text: bytes) -> Any:

@@ -112,12 +112,12 @@ class PaperMarks:
 
 def missing_for_w2(household: HouseholdIdentity, employee: EmployeeIdentity) -> tuple[str, ...]:
     """Return the names of what a Form W-2 needs and is missing; a Social Security number may be applied for."""
-    told = {
+    details = {
         "household.address": household.address,
         "household.ein": household.ein,
         "employee.address": employee.address,
     }
-    return tuple(name for name, value in told.items() if value is None)
+    return tuple(name for name, value in details.items() if value is None)
 
 
 def missing_for_schedule_h(household: HouseholdIdentity) -> tuple[str, ...]:

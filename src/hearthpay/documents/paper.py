@@ -72,8 +72,8 @@ def media_type_of(file_name: str) -> str:
 
 def file_name_of(*parts: str | int | datetime.date, end: str = "pdf", test: bool = False) -> str:
     """Return a name such as `w2-2026-rosa-diaz.pdf`: plain letters and digits, safe on every system."""
-    told = [_plain(str(part)) for part in parts]
-    return "-".join((["test"] if test else []) + [part for part in told if part]) + f".{end}"
+    plain_parts = [_plain(str(part)) for part in parts]
+    return "-".join((["test"] if test else []) + [part for part in plain_parts if part]) + f".{end}"
 
 
 def _plain(text: str) -> str:

@@ -96,9 +96,9 @@ def phone_of(digits: str | None) -> str | None:
     return None if digits is None else f"{digits[:3]}-{digits[3:6]}-{digits[6:]}"
 
 
-def address_of(told: dict[str, str | None] | None) -> PostalAddress | None:
+def address_of(stored: dict[str, str | None] | None) -> PostalAddress | None:
     """Return an address from its row."""
-    return None if told is None else PostalAddress(**told)  # type: ignore[arg-type]
+    return None if stored is None else PostalAddress(**stored)  # type: ignore[arg-type]
 
 
 def _identity(employee: Employee, number: str | None) -> EmployeeIdentity:

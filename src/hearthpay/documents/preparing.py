@@ -297,7 +297,7 @@ def _draw_cover(
 ) -> bytes:
     from hearthpay.documents.papers import PackageItem, year_cover
 
-    items = [PackageItem(**told) for told in _uses(papers, tax_year)]
+    items = [PackageItem(**use) for use in _uses(papers, tax_year)]
     return year_cover(tax_year, items, household=setting.household, marks=marks, remarks=remarks)
 
 
@@ -307,9 +307,9 @@ def _uses(papers: Sequence[Paper], tax_year: int) -> list[dict[str, Any]]:
     Forms W-2 go to the Social Security Administration whether or not the package has a file for them.
     """
     wages = office_day_on_or_after(datetime.date(tax_year + 1, 1, 31), "dc")
-    told = [_use_of(paper, tax_year, wages) for paper in papers]
+    uses = [_use_of(paper, tax_year, wages) for paper in papers]
     if any(paper.kind == "w2" for paper in papers) and all(paper.kind != "efw2" for paper in papers):
-        told.append(
+        uses.append(
             {
                 "file_name": "",
                 "title": "Forms W-2 and W-3, entered online",
@@ -318,23 +318,23 @@ def _uses(papers: Sequence[Paper], tax_year: int) -> list[dict[str, Any]]:
                 "due": wages,
             }
         )
-    return told
+    return uses
 
 
 def _use_of(paper: Paper, tax_year: int, wages: datetime.date) -> dict[str, Any]:
     """Return what to do with a document; ``wages`` is when Forms W-2 are due. No copy here is scanned by an agency."""
-    told: dict[str, Any] = {"file_name": paper.file_name, "title": paper.title, "use": "records"}
+    use: dict[str, Any] = {"file_name": paper.file_name, "title": paper.title, "use": "records"}
     if paper.kind == "w2" and paper.variant == "employee":
-        told |= {
+        use |= {
             "use": "hand_out",
             "to": paper.title.removeprefix("Form W-2 of ").split(",")[0],
             "due": wages,
         }
     elif paper.kind == "w2" and paper.variant.startswith("state-"):
-        told |= {"use": "file", "to": paper.variant.removeprefix("state-")}
+        use |= {"use": "file", "to": paper.variant.removeprefix("state-")}
     elif paper.kind == "schedule_h":
         due = office_day_on_or_after(datetime.date(tax_year + 1, 4, 15), "dc")
-        told |= {"use": "file", "to": "IRS, with Form 1040", "due": due}
+        use |= {"use": "file", "to": "IRS, with Form 1040", "due": due}
     elif paper.kind == "efw2":
-        told |= {"use": "upload", "to": _SSA, "due": wages}
-    return told
+        use |= {"use": "upload", "to": _SSA, "due": wages}
+    return use

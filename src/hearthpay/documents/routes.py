@@ -114,10 +114,10 @@ async def _issue(request: Request, actor: Actor, requested: IssueCommand) -> Res
 def _ordered(request: Request, package: DocumentPackage, *, replayed: bool) -> Response:
     """Tell of a package that the worker makes, and where to ask for it."""
     item = year_package_of(package)
-    told = answer(request, item, status=202)
-    told.headers["Location"] = item.path
-    told.headers.update(REPLAYED if replayed else {})
-    return told
+    response = answer(request, item, status=202)
+    response.headers["Location"] = item.path
+    response.headers.update(REPLAYED if replayed else {})
+    return response
 
 
 def _file(request: Request, actor: Actor, kept: ArchivedFile, *, replayed: bool = False) -> Response:

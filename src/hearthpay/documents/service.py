@@ -301,8 +301,8 @@ class _DocumentBuilder:
         )
         work_out = partial(stub_of, year.books, paycheck_id, parties)
         shown = await self._numbers("document.paystub").employee_on_stubs(employee)
-        told = cast(PaperLanguage, employee.language) if requested.copy == "employee" else "en"
-        chosen = replace(requested, language=requested.language or told)
+        language = cast(PaperLanguage, employee.language) if requested.copy == "employee" else "en"
+        chosen = replace(requested, language=requested.language or language)
         return paystub_paper(self._setting(household), work_out, shown, employee.id, chosen)
 
     async def w2(self, requested: IssueW2) -> Paper:
@@ -468,8 +468,8 @@ class _DocumentBuilder:
 
     async def _schedule(self, year: YearOnRecord) -> ScheduleH:
         before = await self._year(year.books.tax_year - 1)
-        told = ScheduleHQuestion(quarters_before=futa_quarters(before.books))
-        schedule = schedule_h_of(year.books, told)
+        question = ScheduleHQuestion(quarters_before=futa_quarters(before.books))
+        schedule = schedule_h_of(year.books, question)
         return replace(schedule, remarks=(*schedule.remarks, *self._remarks(year)))
 
     async def _known_schedule(self, year: YearOnRecord) -> ScheduleH | None:
@@ -519,10 +519,10 @@ class _DocumentBuilder:
 
 def _named_apart(papers: Sequence[Paper]) -> list[Paper]:
     """Return the documents with a number added to names that would repeat in one file."""
-    seen: dict[str, int] = {}
+    used: dict[str, int] = {}
     named = []
     for paper in papers:
-        number = seen[paper.file_name] = seen.get(paper.file_name, 0) + 1
+        number = used[paper.file_name] = used.get(paper.file_name, 0) + 1
         start, end = paper.file_name.rsplit(".", 1)
         named.append(paper if number == 1 else replace(paper, file_name=f"{start}-{number}.{end}"))
     return named

@@ -63,9 +63,9 @@ def engagements_of(record: Employee, w4_on: datetime.date | None = None) -> Iter
 
 
 def _standing(policy: HouseholdPolicy) -> PolicyStatus:
-    entered = policy.entered
-    if entered is None:
+    details = policy.entered
+    if details is None:
         return PolicyStatus(policy.needed, policy.state, policy.kind)
     return PolicyStatus(
-        policy.needed, policy.state, policy.kind, entered.starts_on, entered.ends_on, entered.carrier
+        policy.needed, policy.state, policy.kind, details.starts_on, details.ends_on, details.carrier
     )

@@ -79,7 +79,7 @@ def household_of(
     employer: Employer,
     records: Sequence[Employee],
     ledger: LedgerOfYears,
-    said: DutyFacts,
+    facts: DutyFacts,
     *,
     today: datetime.date,
     years: range,
@@ -99,17 +99,17 @@ def household_of(
         liabilities=liabilities_of(employees, wages, years[0], years[-1]),
         amounts=amounts,
         wages=_state_wages(ledger.wages),
-        filings=said.filings,
-        closed=said.closed,
+        filings=facts.filings,
+        closed=facts.closed,
         paydays=tuple(PaydayAmount(*line) for line in ledger.paydays if line.pay_date.year in years),
         open_lines=frozenset(
             line for number in ledger.numbers for line in lines_of_number(*number, today.year)
         ),
         as_of=today,
         expects_to_owe=_expects_to_owe(employer, amounts, today),
-        done=said.done,
-        payments=said.payments,
-        filed=said.filed,
+        done=facts.done,
+        payments=facts.payments,
+        filed=facts.filed,
     )
 
 
@@ -288,13 +288,13 @@ def quarterly_wages(
     by_id = {record.id: record for record in records}
     for prior in ledger.before:
         record = by_id[prior.employee_id]
-        told = dict(zip(prior.codes, prior.subject_wages, strict=True))
+        subject_wages = dict(zip(prior.codes, prior.subject_wages, strict=True))
         wages = wages_by_line(
             law_year(prior.tax_year, record.work_state),
             record.work_state,
             record.relationship,
             prior.gross_pay,
-            told,
+            subject_wages,
         )
         years.setdefault(prior.tax_year, QuarterlyWages()).add(persons[record.id], prior.as_of, wages)
     return years

@@ -90,7 +90,7 @@ async def remind(
 async def _notices_of_household(
     session: AsyncSession,
     household: UUID,
-    seen: datetime.date | None,
+    last_seen: datetime.date | None,
     today: datetime.date,
     readers: Sequence[NoticeReader],
 ) -> tuple[list[Notice], datetime.date]:
@@ -98,8 +98,8 @@ async def _notices_of_household(
     employer = await session.get_one(Employer, household)
     until = today + max(DAYS_AHEAD) * _DAY + LOOK_AGAIN
     items = [item for item in await items_of(session, employer, today, today, until) if item.done_on is None]
-    told = due_reminders(items, seen or today - _DAY, today)
-    if not told:
+    due = due_reminders(items, last_seen or today - _DAY, today)
+    if not due:
         return [], next_check(items, today)
     notice = Notice(
         f"duties_due:{employer.id}:{today}",
@@ -110,18 +110,18 @@ async def _notices_of_household(
         employer.id,
         employer.sandbox,
     )
-    write = partial(_write, employer.first_name, told)
+    write = partial(_write, employer.first_name, due)
     return addressed(notice, readers, write, "duties"), next_check(items, today)
 
 
 def due_reminders(
-    items: Sequence[CalendarItem], seen: datetime.date, today: datetime.date
+    items: Sequence[CalendarItem], last_seen: datetime.date, today: datetime.date
 ) -> tuple[CalendarItem, ...]:
     """Return what to announce today: items that have come within one of DAYS_AHEAD of their due date since `seen`."""
     return tuple(
         item
         for item in items
-        if any(seen < item.due - days * _DAY <= today <= item.due for days in DAYS_AHEAD)
+        if any(last_seen < item.due - days * _DAY <= today <= item.due for days in DAYS_AHEAD)
     )
 
 

@@ -197,7 +197,7 @@ async def account_filings(
     today = clock.today()
     household = await _household(session, employer, today, range(today.year - _YEARS_BEFORE, today.year + 1))
     closed = {(each.jurisdiction, each.account): each.on for each in household.closed}
-    said = {(each.jurisdiction, each.account) for each in household.filings} | closed.keys()
+    recorded = {(each.jurisdiction, each.account) for each in household.filings} | closed.keys()
     found = []
     for jurisdiction in jurisdictions:
         duties = duties_of(jurisdiction)
@@ -213,7 +213,7 @@ async def account_filings(
                     account,
                     amounts.reason_of(account.name, today),
                     closed.get(key),
-                    key in said or any(is_among(line, lines) for line in borne),
+                    key in recorded or any(is_among(line, lines) for line in borne),
                 )
             )
     return tuple(found)
@@ -416,12 +416,12 @@ async def _say(
     clock: Clock,
     employer: Employer,
     table: type[DutyMark] | type[FilingChoice] | type[AccountClosing],
-    said: dict[str, Any],
+    facts: dict[str, Any],
     named: tuple[str, ...],
 ) -> UUID:
     """Store an entry in place of an earlier one for the same key; return the row's id. Of two at once one remains."""
     now = clock.now()
-    row = said | {
+    row = facts | {
         "id": uuid7(),
         "organization_id": employer.organization_id,
         "employer_id": employer.id,
@@ -429,7 +429,7 @@ async def _say(
         "created_at": now,
         "updated_at": now,
     }
-    changed = {name: value for name, value in said.items() if name not in named}
+    changed = {name: value for name, value in facts.items() if name not in named}
     statement = (
         insert(table)
         .values(row)

@@ -95,14 +95,14 @@ async def read_threshold_progress(
     here |= {person for person, _, _ in paid.cents}
     states = {record.work_state for record in records if record.status == "active"} or {employer.state}
     states |= {code[:2] for _, _, code in paid.cents} & STATES.keys()
-    told = _Progress(year, {person: names[person] for person in here}, paid, last_year)
+    progress = _Progress(year, {person: names[person] for person in here}, paid, last_year)
     return HouseholdThresholds(
         year,
         basis_of(employer.threshold_bases, year) == ASSUME_CROSSED,
         tuple(
             standing
             for jurisdiction, guard, state in _guards(year, sorted(states))
-            for standing in told.standings(jurisdiction, guard, state)
+            for standing in progress.standings(jurisdiction, guard, state)
         ),
     )
 

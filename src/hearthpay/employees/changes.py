@@ -54,10 +54,12 @@ def settings_after(
     the new one; the second value says so. Raises `validation_error` for contradictory changes or conflicts with what
     stays. The caller checks whether the tax engine can pay by it.
     """
-    told = changes_of(changes)
-    requested = {name: told[name] for name in sorted(told.keys() & _STORED_AS_SENT)}
-    if "address" in told:
-        requested["address"] = None if told["address"] is None else asdict(told["address"])
+    requested_changes = changes_of(changes)
+    requested = {name: requested_changes[name] for name in sorted(requested_changes.keys() & _STORED_AS_SENT)}
+    if "address" in requested_changes:
+        requested["address"] = (
+            None if requested_changes["address"] is None else asdict(requested_changes["address"])
+        )
     refuse_future_birth(requested.get("birth_year"), clock)
     start_date = requested.get("start_date")
     if start_date is not None and employee.end_date is not None and start_date > employee.end_date:
@@ -67,25 +69,29 @@ def settings_after(
         left = datetime.date.fromisoformat(earlier[-1]["end_date"])
         if start_date <= left:
             raise invalid("start_date", message("starts_in_earlier_employment", day=left))
-    if "working_days" in told:
-        requested["working_days"] = None if told["working_days"] is None else list(told["working_days"])
-    requested |= _pay(employee, told)
+    if "working_days" in requested_changes:
+        requested["working_days"] = (
+            None if requested_changes["working_days"] is None else list(requested_changes["working_days"])
+        )
+    requested |= _pay(employee, requested_changes)
 
     warnings: list[Message] = []
     work_state = requested.get("work_state", employee.work_state)
     moved = work_state != employee.work_state
     certificate = employee.state_withholding
     if moved:
-        certificate, warnings = _move(employee, told, clock, work_state, requested)
-    if told.keys() & {"city", "locality"}:
-        requested["localities"] = localities_of(clock, work_state, told.get("city"), told.get("locality"))
-    if "federal_withholding" in told:
-        federal = told["federal_withholding"]
+        certificate, warnings = _move(employee, requested_changes, clock, work_state, requested)
+    if requested_changes.keys() & {"city", "locality"}:
+        requested["localities"] = localities_of(
+            clock, work_state, requested_changes.get("city"), requested_changes.get("locality")
+        )
+    if "federal_withholding" in requested_changes:
+        federal = requested_changes["federal_withholding"]
         requested["federal_withholding"] = (
             {} if federal is None else merged(employee.federal_withholding, federal)
         )
-    if moved or "state_withholding" in told:
-        entries = told.get("state_withholding", {})
+    if moved or "state_withholding" in requested_changes:
+        entries = requested_changes.get("state_withholding", {})
         requested["state_withholding"] = merged({} if entries is None else certificate, entries or {})
     return requested, warnings
 

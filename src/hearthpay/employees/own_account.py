@@ -115,9 +115,9 @@ async def make_own_account(
     async with people_context.database.transaction(None) as session:
         await use_token(session, now, "employee_account", proof)
         person_id = await make_person(session, people_context.clock, address, checked, visit)
-        entered = await complete_sign_in(people_context, session, now, person_id, "link", visit)
+        sign_in = await complete_sign_in(people_context, session, now, person_id, "link", visit)
         await _link(people_context, session, person_id, address, checked.language, presented, visit)
-        return entered
+        return sign_in
 
 
 async def link_signed_in(people_context: PeopleContext, who: SignedIn, presented: str, visit: Visit) -> UUID:

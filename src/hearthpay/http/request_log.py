@@ -97,5 +97,5 @@ def _failure_fields(failure: BaseException) -> str:
         "table": getattr(diagnosis, "table_name", None),
         "column": getattr(diagnosis, "column_name", None),
     }
-    told = ", ".join(f"{fact}={value}" for fact, value in facts.items() if value)
-    return f"{name} ({told})" if told else name
+    described = ", ".join(f"{fact}={value}" for fact, value in facts.items() if value)
+    return f"{name} ({described})" if described else name

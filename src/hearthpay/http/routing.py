@@ -215,13 +215,14 @@ def describe_file(
         "description": what,
         "content": dict.fromkeys(media_types, binary),
         "headers": {
-            name: {"description": said, "schema": {"type": "string"}} for name, said in _FILE_HEADERS.items()
+            name: {"description": description, "schema": {"type": "string"}}
+            for name, description in _FILE_HEADERS.items()
         },
     }
     if later is not None:
-        model, said = later
+        model, description = later
         where = {"Location": {"description": "Where to ask for it.", "schema": {"type": "string"}}}
-        described["responses"][202] = {"model": model, "description": said, "headers": where}
+        described["responses"][202] = {"model": model, "description": description, "headers": where}
     return described
 
 

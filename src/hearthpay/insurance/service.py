@@ -85,14 +85,14 @@ async def read_policies(
     rows = (
         await session.scalars(select(InsurancePolicy).where(InsurancePolicy.employer_id == employer_id))
     ).all()
-    entered = {(row.state, row.kind): _details(row) for row in rows if row.carrier is not None}
+    details = {(row.state, row.kind): _details(row) for row in rows if row.carrier is not None}
     needed = {
         (each.rule.state, each.rule.kind): each
         for each in needed_policies([_worker(each) for each in employees if _works(each, today)])
     }
-    places = sorted({*entered, *needed}, key=lambda place: (place[0], place[1] != POLICY_KINDS[0]))
+    places = sorted({*details, *needed}, key=lambda place: (place[0], place[1] != POLICY_KINDS[0]))
     return tuple(
-        HouseholdPolicy(state, kind, needed.get((state, kind)), entered.get((state, kind)))  # type: ignore[arg-type]
+        HouseholdPolicy(state, kind, needed.get((state, kind)), details.get((state, kind)))  # type: ignore[arg-type]
         for state, kind in places
     )
 
@@ -135,7 +135,7 @@ def _weekly_wages(employee: Employee) -> Decimal | None:
 
 
 async def keep_policy(
-    session: AsyncSession, actor: Actor, clock: Clock, employer: Employer, told: PolicyDetails
+    session: AsyncSession, actor: Actor, clock: Clock, employer: Employer, details: PolicyDetails
 ) -> None:
     """Store what a household enters about a policy, in place of an earlier entry, with an audit row.
 
@@ -143,16 +143,16 @@ async def keep_policy(
     or too long, and a last day before the first.
     """
     allow(actor, KEEP_REGISTRATIONS, employer.id)
-    _check_policy(told)
-    values = {name: getattr(told, name) if told.carrier is not None else None for name in _FIELDS}
+    _check_policy(details)
+    values = {name: getattr(details, name) if details.carrier is not None else None for name in _FIELDS}
     now = clock.now()
     row = values | {
         "id": uuid7(),
         "organization_id": employer.organization_id,
         "employer_id": employer.id,
         "sandbox": employer.sandbox,
-        "state": told.state,
-        "kind": told.kind,
+        "state": details.state,
+        "kind": details.kind,
         "created_at": now,
         "updated_at": now,
     }
@@ -172,8 +172,8 @@ async def keep_policy(
         employer_id=employer.id,
         subject_id=subject,
         details={
-            "state": told.state,
-            "kind": told.kind,
+            "state": details.state,
+            "kind": details.kind,
             "carrier": values["carrier"],
             "starts_on": None if values["starts_on"] is None else values["starts_on"].isoformat(),
             "ends_on": None if values["ends_on"] is None else values["ends_on"].isoformat(),
@@ -181,14 +181,14 @@ async def keep_policy(
     )
 
 
-def _check_policy(told: PolicyDetails) -> None:
-    if told.state not in STATES or told.kind not in [rule.kind for rule in rules_of(told.state)]:
+def _check_policy(details: PolicyDetails) -> None:
+    if details.state not in STATES or details.kind not in [rule.kind for rule in rules_of(details.state)]:
         raise invalid("kind", "is no policy of this state")
     for field in ("carrier", "policy_number"):
-        text = getattr(told, field)
+        text = getattr(details, field)
         if text is not None and not (0 < len(text) <= _LONGEST and text.isprintable()):
             raise invalid(field, message("not_printable", longest=_LONGEST))
-    if told.carrier is not None and told.starts_on is None:
+    if details.carrier is not None and details.starts_on is None:
         raise invalid("starts_on", message("required"))
-    if told.starts_on is not None and told.ends_on is not None and told.ends_on < told.starts_on:
+    if details.starts_on is not None and details.ends_on is not None and details.ends_on < details.starts_on:
         raise invalid("ends_on", message("policy_ends_before_start"))

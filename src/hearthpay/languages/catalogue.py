@@ -61,7 +61,7 @@ def mark(sentence: str) -> str:
 @cache
 def sentences(language: str) -> dict[str, str]:
     """Return the catalog of a language: its sentences by their English words. English has none."""
-    return {english: said for part in parts(language).values() for english, said in part.items()}
+    return {english: translated for part in parts(language).values() for english, translated in part.items()}
 
 
 def parts(language: str) -> dict[str, dict[str, str]]:

@@ -177,9 +177,9 @@ class _Subject(UniqueUnstructuredHeader):
 
     def fold(self, *, policy: "Policy[EmailMessage]") -> str:
         """Return the header's lines; if a letter is not ASCII, all of it is encoded (RFC 2047)."""
-        told = str(self)
-        charset = "us-ascii" if told.isascii() else "utf-8"
-        written = Header(told, charset, header_name=_SUBJECT).encode(linesep=policy.linesep)
+        folded = str(self)
+        charset = "us-ascii" if folded.isascii() else "utf-8"
+        written = Header(folded, charset, header_name=_SUBJECT).encode(linesep=policy.linesep)
         return f"{_SUBJECT}: {written}{policy.linesep}"
 
 

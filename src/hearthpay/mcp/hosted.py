@@ -159,13 +159,13 @@ def _once(body: bytes, receive: Receive) -> Receive:
 def _introduced(message: object, send: Send) -> Send:
     """Return a sender that adds the client's name to the response to an introduction; its status is a plain number."""
     name = _name_told(message)
-    told = b"" if name is None else base64.urlsafe_b64encode(name.encode("utf-8")).rstrip(b"=")
+    header = b"" if name is None else base64.urlsafe_b64encode(name.encode("utf-8")).rstrip(b"=")
 
     async def sent(answer: Message) -> None:
         if answer["type"] == "http.response.start":
             answer["status"] = int(answer["status"])
-            if told and answer["status"] == _MADE:
-                named = (_SESSION_HEADER, _SESSION_PREFIX.encode("ascii") + told)
+            if header and answer["status"] == _MADE:
+                named = (_SESSION_HEADER, _SESSION_PREFIX.encode("ascii") + header)
                 answer["headers"] = [*answer.get("headers", ()), named]
         await send(answer)
 

@@ -149,6 +149,8 @@ class HttpCaller:
         return ApiAnswer(response.status_code, media_type, response.content)
 
     def _unreachable(self, call: ApiCall, error: Exception) -> ApiAnswer:
-        told = "did not answer in time" if isinstance(error, httpx2.TimeoutException) else "cannot be reached"
+        reason = (
+            "did not answer in time" if isinstance(error, httpx2.TimeoutException) else "cannot be reached"
+        )
         details = {} if call.idempotency_key is None else {"idempotency_key": call.idempotency_key}
-        return refusal("unreachable", f"The service at {self._connection.address} {told}.", details)
+        return refusal("unreachable", f"The service at {self._connection.address} {reason}.", details)

@@ -33,8 +33,8 @@ async def answer_reading(caller: ApiCaller, address: str) -> Reading:
     if found is None:
         return await _counted(caller, Reading(None, NOT_FOUND, "There is nothing at this address."))
     if not caller.terms.give(found.item.tool):
-        told = f"The person who let you in did not give you {found.item.tool}."
-        return await _counted(caller, Reading(found.item, "scope_required", told))
+        refusal = f"The person who let you in did not give you {found.item.tool}."
+        return await _counted(caller, Reading(found.item, "scope_required", refusal))
     answered = await caller.call(found.call)
     if answered.media_type == JSON:
         error = answered.envelope().get("error")

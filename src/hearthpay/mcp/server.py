@@ -148,10 +148,10 @@ def agents_server(
 
 def client_of(context: Context) -> str | None:
     """Return the name and version that the agent's program gives, None if it gives none."""
-    told = context.session.client_params
-    if told is None:
+    params = context.session.client_params
+    if params is None:
         return None
-    return f"{told.client_info.name} {told.client_info.version}"[:_CLIENTS_NAME]
+    return f"{params.client_info.name} {params.client_info.version}"[:_CLIENTS_NAME]
 
 
 @functools.cache

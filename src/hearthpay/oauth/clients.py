@@ -78,8 +78,8 @@ def read_metadata(metadata: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
         if why is not None:
             raise OAuthError("invalid_redirect_uri", f"An address in redirect_uris {why}.")
     for field, needed in (("grant_types", "authorization_code"), ("response_types", "code")):
-        told = metadata.get(field, [needed])
-        if not isinstance(told, list) or needed not in told:
+        values = metadata.get(field, [needed])
+        if not isinstance(values, list) or needed not in values:
             raise OAuthError("invalid_client_metadata", f"{field} must have '{needed}'.")
     name = metadata.get("client_name")
     if name is not None and not isinstance(name, str):

@@ -167,10 +167,10 @@ def _outcome(outcome: Outcome | None) -> dict[str, Any] | None:
     if outcome is None:
         return None
     refund = outcome.refund
-    told = None
+    refunded = None
     if refund is not None:
-        told = {"amount": from_cents(refund.amount), "status": refund.status, "code": refund.code}
-    return {"code": outcome.code, "reason": outcome.reason, "refund": told}
+        refunded = {"amount": from_cents(refund.amount), "status": refund.status, "code": refund.code}
+    return {"code": outcome.code, "reason": outcome.reason, "refund": refunded}
 
 
 def summary_data(payroll: Payroll, employee_count: int) -> dict[str, Any]:

@@ -112,7 +112,7 @@ def calculate_payroll(
             if thresholds is None or not thresholds.as_paid:
                 assumed = _assumed_thresholds(record, payee.work_state, dates.pay_date)
             if assumed is not None and not any(
-                told.code == "thresholds_assumed" for each in paychecks for told in each.warnings
+                warning.code == "thresholds_assumed" for each in paychecks for warning in each.warnings
             ):
                 record = replace(record, warnings=(*record.warnings, assumed))
             paychecks.append(record)
@@ -357,7 +357,7 @@ def _warnings(
     wish = entry.set_aside_wish
     if wish is not None and not entry.set_aside_skip and wish > set_aside.amount:
         warnings.append(message("set_aside_limited"))
-    warnings += [told.said for told in labor_warnings(_hours_worked(employee, order, entry))]
+    warnings += [warning.said for warning in labor_warnings(_hours_worked(employee, order, entry))]
     return warnings
 
 
@@ -419,14 +419,14 @@ def _corrected(paycheck: Paycheck) -> list[Message]:
     charged = [(each.code, each.amount_cents) for each in corrections if each.amount_cents > 0]
     returned = [(each.code, -each.amount_cents) for each in corrections if each.amount_cents < 0]
     carried = [(each.code, each.carried_cents) for each in corrections if each.carried_cents]
-    told = []
+    messages = []
     if charged:
-        told.append(message("earlier_wages_charged", lines=_line_amounts(charged)))
+        messages.append(message("earlier_wages_charged", lines=_line_amounts(charged)))
     if returned:
-        told.append(message("earlier_wages_returned", lines=_line_amounts(returned)))
+        messages.append(message("earlier_wages_returned", lines=_line_amounts(returned)))
     if carried:
-        told.append(message("earlier_wages_carried", lines=_line_amounts(carried)))
-    return told
+        messages.append(message("earlier_wages_carried", lines=_line_amounts(carried)))
+    return messages
 
 
 def _line_amounts(amounts: Sequence[tuple[str, int]]) -> tuple[Message, ...]:

@@ -232,7 +232,7 @@ async def run_draft(
 
 def confirmations_of(record: PayrollRecord, confirmations: tuple[str, ...]) -> tuple[str, ...]:
     """Return what a person must confirm of a draft: what a run needs, and that it is paid beside another payroll."""
-    beside = any(told.code in _BESIDE for paycheck in record.paychecks for told in paycheck.warnings)
+    beside = any(warning.code in _BESIDE for paycheck in record.paychecks for warning in paycheck.warnings)
     return (*confirmations, *((CONFIRM_BESIDE,) if beside else ()))
 
 

@@ -162,18 +162,18 @@ def recorded_explanations_of(
 
 def explanations_of(record: PayrollRecord, line_code: str | None) -> Explanations:
     """Return how the lines were calculated, or one of them. Raises `validation_error` if there is no such line."""
-    told = []
+    explained = []
     for paycheck in record.paychecks:
         known = {each.code: each for each in paycheck.explanations}
-        told += [
+        explained += [
             ExplainedLine(**_parts_of(paycheck.employee_id, line, known.get(line.code)))
             for line in paycheck.lines
             if line_code in (None, line.code)
         ]
-    if line_code is not None and not told:
+    if line_code is not None and not explained:
         codes = dict.fromkeys(line.code for paycheck in record.paychecks for line in paycheck.lines)
         raise invalid("line_code", f"is not a line of this payroll; its lines are {', '.join(codes)}")
-    return Explanations(record.employer_id, told)
+    return Explanations(record.employer_id, explained)
 
 
 def _parts_of(employee_id: UUID, line: LineRow, known: LineExplanation | None) -> dict[str, Any]:

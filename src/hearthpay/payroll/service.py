@@ -254,7 +254,7 @@ async def record_payroll(
             "status": status,
             "pay_date": settled.dates.pay_date,
             "employees": len(record.paychecks),
-            "confirmed": [flag for flag, said in asdict(confirmed).items() if said],
+            "confirmed": [flag for flag, confirmed_now in asdict(confirmed).items() if confirmed_now],
         }
         | ({"as_previewed": True} if as_previewed else {}),
     )
@@ -354,11 +354,11 @@ async def prepare_payroll(
             raise unavailable(blockers)
         await require_accounts(session, order)
     ids = sorted({employee.id for employee in employees})
-    told: dict[UUID, list[Message]] = {}
+    warnings_by_employee: dict[UUID, list[Message]] = {}
     if not order.fica_refund:
         of_the_period = [entry.employee_id for entry in order.entries if entry.pays_the_period]
         await refuse_what_autopilot_pays(session, of_the_period, dates.period_start, dates.period_end)
-        order, told = _field_problems(order, await find_overlaps(session, ids, dates))
+        order, warnings_by_employee = _field_problems(order, await find_overlaps(session, ids, dates))
     terms = await tax_terms(session, employer.id, year)
     histories = await read_histories(session, employees, year)
     thresholds: HouseholdYear | None = None
@@ -379,13 +379,13 @@ async def prepare_payroll(
     refuse_unknown_law(record)
     if by_deposit is not None and by_deposit.next_valid_pay_date is not None:
         for employee_id in ids:
-            told.setdefault(employee_id, []).append(
+            warnings_by_employee.setdefault(employee_id, []).append(
                 _deposit_moved_warning(dates, by_deposit.next_valid_pay_date)
             )
     for pay in asked.employees:
         if pay.rounded:
-            told.setdefault(pay.employee_id, []).extend(map(_rounding_warning, pay.rounded))
-    record = _with_warnings(record, told)
+            warnings_by_employee.setdefault(pay.employee_id, []).extend(map(_rounding_warning, pay.rounded))
+    record = _with_warnings(record, warnings_by_employee)
     confirmations: tuple[str, ...] = ()
     if order.direct_deposit:
         refuse_beyond_the_bank(record)
@@ -413,7 +413,7 @@ def _field_problems(
     A bonus or other earnings without hours may be paid in addition to another payroll. They are then supplemental
     wages, paid apart from the regular ones (IRS Publication 15, section 7); the order says so.
     """
-    told: dict[UUID, list[Message]] = {}
+    warnings_by_employee: dict[UUID, list[Message]] = {}
     entries = {entry.employee_id: entry for entry in order.entries}
     for overlap in overlaps:
         entry = entries[overlap.employee_id]
@@ -427,12 +427,12 @@ def _field_problems(
                     "pay_period": {"start": overlap.start, "end": overlap.end},
                 },
             )
-        told.setdefault(overlap.employee_id, []).append(_overlap_warning(overlap, entry))
+        warnings_by_employee.setdefault(overlap.employee_id, []).append(_overlap_warning(overlap, entry))
     entries_now = tuple(
-        entry._replace(supplemental=entry.employee_id in told and not entry.pays_the_period)
+        entry._replace(supplemental=entry.employee_id in warnings_by_employee and not entry.pays_the_period)
         for entry in order.entries
     )
-    return order._replace(entries=entries_now), told
+    return order._replace(entries=entries_now), warnings_by_employee
 
 
 def _overlap_message(overlap: Overlap, entry: PayrollEntry) -> str:
@@ -481,11 +481,13 @@ def _rounding_warning(hours: RoundedHours) -> Message:
     return message("hours_rounded", field=hours.field, asked=hours.asked, paid=hours.paid)
 
 
-def _with_warnings(record: PayrollRecord, told: Mapping[UUID, Sequence[Message]]) -> PayrollRecord:
-    if not told:
+def _with_warnings(
+    record: PayrollRecord, warnings_by_employee: Mapping[UUID, Sequence[Message]]
+) -> PayrollRecord:
+    if not warnings_by_employee:
         return record
     paychecks = tuple(
-        replace(paycheck, warnings=(*paycheck.warnings, *told.get(paycheck.employee_id, ())))
+        replace(paycheck, warnings=(*paycheck.warnings, *warnings_by_employee.get(paycheck.employee_id, ())))
         for paycheck in record.paychecks
     )
     return replace(record, paychecks=paychecks)

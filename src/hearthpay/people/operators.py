@@ -93,7 +93,7 @@ async def list_people(session: AsyncSession) -> Sequence[PersonSummary]:
         .where(Membership.person_id == PersonRecord.id, Membership.ended_at.is_(None))
         .scalar_subquery()
     )
-    seen = (
+    last_seen = (
         select(func.max(PersonSession.last_seen_at))
         .where(PersonSession.person_id == PersonRecord.id)
         .scalar_subquery()
@@ -104,7 +104,7 @@ async def list_people(session: AsyncSession) -> Sequence[PersonSummary]:
             PersonRecord.email,
             PersonRecord.name,
             belongs,
-            seen,
+            last_seen,
             PersonRecord.operator_since.is_not(None),
         ).order_by(PersonRecord.email)
     )

@@ -172,11 +172,11 @@ async def sign_in_with_passkey(
     people_context.throttle.admit(visit.address)
     async with people_context.database.transaction(None) as session:
         person_id = await _verified(session, people_context, site, cookie, answer)
-        entered = await complete_sign_in(
+        sign_in = await complete_sign_in(
             people_context, session, people_context.clock.now(), person_id, "passkey", visit
         )
     people_context.throttle.succeeded(visit.address)
-    return entered
+    return sign_in
 
 
 async def prove_again_with_passkey(

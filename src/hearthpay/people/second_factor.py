@@ -148,7 +148,7 @@ async def codes_left(session: AsyncSession, person_id: UUID) -> int:
 
 
 async def verify_code(
-    session: AsyncSession, ring: KeyRing, now: datetime.datetime, person_id: UUID, entered: str
+    session: AsyncSession, ring: KeyRing, now: datetime.datetime, person_id: UUID, code: str
 ) -> str | None:
     """Accept a password of the app, or a recovery code, once; return which it was, None for neither."""
     factor = await session.scalar(
@@ -156,7 +156,7 @@ async def verify_code(
     )
     if factor is None:
         return None
-    step = _step_of(_secret(ring, factor), entered, now, factor.last_step)
+    step = _step_of(_secret(ring, factor), code, now, factor.last_step)
     if step is not None:
         factor.last_step = step
         factor.last_used_at = now
@@ -168,7 +168,7 @@ async def verify_code(
             PersonCredential.person_id == person_id,
             PersonCredential.kind == "recovery_code",
             PersonCredential.ended_at.is_(None),
-            PersonCredential.code_hash == _hash(entered),
+            PersonCredential.code_hash == _hash(code),
         )
         .values(ended_at=now, last_used_at=now)
         .returning(PersonCredential.id)
@@ -204,11 +204,11 @@ def _secret(ring: KeyRing, factor: PersonCredential) -> str:
     return open_content(ring, second_factor_place(factor.person_id, factor.id), sealed).decode("ascii")
 
 
-def _step_of(secret: str, entered: str, now: datetime.datetime, last: int | None) -> int | None:
+def _step_of(secret: str, code: str, now: datetime.datetime, last: int | None) -> int | None:
     """Return the time step that produced the password, at most one step off either way; None if there is none after
     `last`.
     """
-    digits = re.sub(r"\s", "", entered)
+    digits = re.sub(r"\s", "", code)
     if re.fullmatch(r"[0-9]{6}", digits) is None:
         return None
     current = int(now.timestamp()) // _STEP

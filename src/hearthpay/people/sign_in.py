@@ -87,7 +87,7 @@ async def _sign_in(
         if await _password_hash(session, account.person_id) != account.password_hash:
             raise Refusal("authentication_required", WRONG)  # it was changed in this moment
         needs_second_factor = await second_factor_of(session, account.person_id) is not None
-        entered = await complete_sign_in(
+        sign_in = await complete_sign_in(
             people_context,
             session,
             now,
@@ -97,7 +97,7 @@ async def _sign_in(
             needs_second_factor=needs_second_factor,
         )
     _succeeded(people_context, visit, None if needs_second_factor else address, known)
-    return entered
+    return sign_in
 
 
 def _client(visit: Visit, known: Device | None) -> str:
@@ -179,7 +179,7 @@ async def sign_in_with_code(
             )
             if taken == "recovery_code":
                 await note_event(session, person.id, visit, "recovery_code.use")
-            entered = await complete_sign_in(people_context, session, now, person.id, "password", visit)
+            sign_in = await complete_sign_in(people_context, session, now, person.id, "password", visit)
         else:
             await note_event(session, person.id, visit, "second_factor.failed")
         address = person.email
@@ -187,7 +187,7 @@ async def sign_in_with_code(
         raise Refusal("authentication_required", WRONG_CODE)
     people_context.throttle.succeeded(visit.address, counted)
     people_context.throttle.succeeded(None, address)
-    return entered
+    return sign_in
 
 
 async def prove_again(

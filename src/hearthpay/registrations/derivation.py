@@ -222,7 +222,12 @@ def _row(account: StateAccount, household: HouseholdFacts, on: datetime.date) ->
         (number.last_four for number in household.numbers if (number.state, number.number_id) == entry), None
     )
     applied_on = next(
-        (said.applied_on for said in household.applications if (said.state, said.number_id) == entry), None
+        (
+            application.applied_on
+            for application in household.applications
+            if (application.state, application.number_id) == entry
+        ),
+        None,
     )
     required = _is_required(account, household.employees, on)
     status: RegistrationStatus

@@ -131,16 +131,16 @@ def item_of(row: Registration) -> StateRegistrationItem:
 def policy_item_of(policy: HouseholdPolicy) -> StateRegistrationItem:
     """Return an insurance policy as the API tells it: who sells it is for the household to choose."""
     required = policy.missing
-    entered = policy.entered
-    number = None if entered is None else entered.policy_number
+    details = policy.entered
+    number = None if details is None else details.policy_number
     return StateRegistrationItem(
         state_code=policy.state,
         account_type=policy.kind,
         label=_POLICY_LABELS[policy.kind],
-        agency="" if entered is None else entered.carrier or "",
+        agency="" if details is None else details.carrier or "",
         registration_url=_rules_url(policy) if required else None,
         account_number_last_four=number[-4:] if number else None,
-        status="registered" if entered is not None else "required" if required else "not_required",
+        status="registered" if details is not None else "required" if required else "not_required",
         required=required,
         required_from=None,
     )
@@ -149,9 +149,9 @@ def policy_item_of(policy: HouseholdPolicy) -> StateRegistrationItem:
 def revealed_policy_item_of(policy: HouseholdPolicy) -> RevealedRegistrationItem:
     """Return the same with the policy's number, which the household entered itself and is no secret."""
     item = policy_item_of(policy)
-    told = {each.name: getattr(item, each.name) for each in fields(item)}
+    fields_shown = {each.name: getattr(item, each.name) for each in fields(item)}
     return RevealedRegistrationItem(
-        **told, account_number=None if policy.entered is None else policy.entered.policy_number
+        **fields_shown, account_number=None if policy.entered is None else policy.entered.policy_number
     )
 
 
@@ -165,5 +165,5 @@ def _rules_url(policy: HouseholdPolicy) -> str | None:
 def revealed_item_of(row: Registration, numbers: Mapping[tuple[str, str], str]) -> RevealedRegistrationItem:
     """Return a row with its number in full; ``numbers`` holds those on file, by state and number id."""
     item = item_of(row)
-    told = {each.name: getattr(item, each.name) for each in fields(item)}
-    return RevealedRegistrationItem(**told, account_number=numbers.get((row.state, row.number_id)))
+    fields_shown = {each.name: getattr(item, each.name) for each in fields(item)}
+    return RevealedRegistrationItem(**fields_shown, account_number=numbers.get((row.state, row.number_id)))

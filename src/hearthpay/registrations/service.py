@@ -61,8 +61,8 @@ _SAID: Final = query(
 
 async def read_numbers_on_file(session: AsyncSession, employer_id: UUID) -> list[tuple[str, str]]:
     """Return the state accounts with a number on file, by state and the number's name there."""
-    said = await fetch_all(session, _SAID, {"employer": employer_id})
-    return [(row.state, row.number_id) for row in said if row.last_four is not None]
+    recorded = await fetch_all(session, _SAID, {"employer": employer_id})
+    return [(row.state, row.number_id) for row in recorded if row.last_four is not None]
 
 
 async def list_registrations(
@@ -101,13 +101,13 @@ async def registrations_of_household(
     for paid in paid_here + await read_prior_quarters(session, employer.id, **years):
         quarter = WagesOfQuarter(paid.work_state, paid.year, paid.quarter, paid.cents)
         wages[paid.employee_id] = (*wages.get(paid.employee_id, ()), quarter)
-    said = await fetch_all(session, _SAID, {"employer": employer.id})
+    recorded = await fetch_all(session, _SAID, {"employer": employer.id})
     numbers = tuple(
-        NumberOnFile(row.state, row.number_id, row.last_four) for row in said if row.last_four is not None
+        NumberOnFile(row.state, row.number_id, row.last_four) for row in recorded if row.last_four is not None
     )
     applications = tuple(
         RegistrationApplication(row.state, row.number_id, row.applied_on)
-        for row in said
+        for row in recorded
         if row.applied_on is not None
     )
     facts = household_facts(employer, employees, wages, numbers, applications)

@@ -169,14 +169,14 @@ def state_wages(
         (each for each in found if each.gross or each.lines),
         key=lambda each: (each.person.last_name, each.person.first_name, each.person.id),
     )
-    told = {each.person.id for each in shown}
+    listed = {each.person.id for each in shown}
     return StateWageDetail(
         state,
         year,
         quarter,
         unemployment_line(state, year),
         tuple(shown),
-        sum(cents for record, cents in prior_gross.items() if people[record].id in told),
+        sum(cents for record, cents in prior_gross.items() if people[record].id in listed),
     )
 
 

@@ -255,7 +255,7 @@ def write_paycheck(paycheck: Paycheck, assumptions: tuple[Assumption, ...] = ())
 
     Assumptions are listed among its limitations.
     """
-    told = (*paycheck.messages, *(each.said for each in assumptions))
+    messages = (*paycheck.messages, *(each.said for each in assumptions))
     data: dict[str, object] = {
         "gross_pay": paycheck.gross_pay,
         "lines": [
@@ -276,8 +276,8 @@ def write_paycheck(paycheck: Paycheck, assumptions: tuple[Assumption, ...] = ())
         "net_pay": paycheck.net_pay,
         "total_cost": paycheck.total_cost,
         "rulebook": {"version": paycheck.rulebook.version, "tax_year": paycheck.rulebook.tax_year},
-        "limitations": list(texts(told)),
-        "limitation_codes": list(map(coded, told)),
+        "limitations": list(texts(messages)),
+        "limitation_codes": list(map(coded, messages)),
     }
     if paycheck.provisional:
         data["provisional"] = list(paycheck.provisional)

@@ -133,14 +133,14 @@ def wages_by_line(
     work_state: str,
     relationship: str,
     gross: int,
-    told: Mapping[str, int] | None = None,
+    entered_wages: Mapping[str, int] | None = None,
 ) -> dict[str, int]:
     """Return which of a payment's wages count for the lines that wait for a threshold, in cents by line.
 
     Relatives whom the law exempts from a line don't count for it. ``told`` are wages by line from another report; a
     line missing from it counts all wages, unless the report covers other states.
     """
-    wages = dict(told or {})
+    wages = dict(entered_wages or {})
     rulebook = rulebook_of(tax_year)
     guarded = guarded_codes(tax_year, (work_state,))
     states = {code[:2] for code in wages} & STATES.keys()

@@ -66,16 +66,16 @@ def review_prior_wages(
 
 def _by_code(lines: Sequence[PriorLine], known: frozenset[str], year: int) -> dict[str, PriorLine]:
     """Return the lines by code; refuse one that isn't a line of the year, or occurs twice."""
-    told: dict[str, PriorLine] = {}
+    by_code: dict[str, PriorLine] = {}
     for position, line in enumerate(lines):
         if line.code not in known:
             raise TaxInputError(
                 f"lines[{position}].code", f"is not a line of {year}; `hearthpay coverage` lists them all"
             )
-        if line.code in told:
+        if line.code in by_code:
             raise TaxInputError(f"lines[{position}].code", "is there twice")
-        told[line.code] = line
-    return told
+        by_code[line.code] = line
+    return by_code
 
 
 def _of_the_household(laws: Mapping[str, Contribution], rules: Sequence[StateRules]) -> set[str]:
@@ -99,22 +99,22 @@ def _missing_above_a_floor(
     return found
 
 
-def counted_year(told: YearSoFar, tax_year: int) -> YearSoFar:
+def counted_year(entered_year: YearSoFar, tax_year: int) -> YearSoFar:
     """Return prior wages as our own year counts them: for each capped line, what the law taxes of its subject wages.
 
     What the other payroll taxed too much or too little isn't ours to correct: it stays as it was charged.
     """
-    taxable = dict(told.taxable_wages)
+    taxable = dict(entered_year.taxable_wages)
     on = datetime.date(tax_year, 12, 31)
-    for code, line in capped_lines(rulebook_for(on), told.subject_wages, on).items():
-        due = line.due(told.subject_wages.get(line.ytd_code, 0))
+    for code, line in capped_lines(rulebook_for(on), entered_year.subject_wages, on).items():
+        due = line.due(entered_year.subject_wages.get(line.ytd_code, 0))
         if (
             line.follows is not None
         ):  # wages of other states may have used up the base: nobody told their order
             due = min(due, taxable.get(code, 0))
         if due or code in taxable:
             taxable[code] = due
-    return YearSoFar(told.subject_wages, taxable, told.taxes)
+    return YearSoFar(entered_year.subject_wages, taxable, entered_year.taxes)
 
 
 def _differences(

@@ -144,11 +144,11 @@ class ReportedYear:
     def standing(self, line: Contribution) -> Standing:
         """See `Year`. Raises `TaxInputError` naming an impossible amount."""
         tax = self.tax(line.code) if self._tax else None
-        told = self._subject.get(line.ytd_code) if self._subject and line.follows is None else None
-        if told is None:
+        subject_wages = self._subject.get(line.ytd_code) if self._subject and line.follows is None else None
+        if subject_wages is None:
             return self.taxable(line.ytd_code), None, tax, None
         return (
-            to_cents(told, "ytd_subject", line.ytd_code),
+            to_cents(subject_wages, "ytd_subject", line.ytd_code),
             _signed_cents(self._wages.get(line.code), "ytd", line.code),
             tax,
             None,

@@ -153,8 +153,8 @@ def _plain(words: str, otherwise: str) -> Sentence:
 
 def above_the_form(problem: Problem) -> str:
     """Return what is wrong with a field that a form does not have; of a path only its last name is said."""
-    said = problem_on_page(problem)
+    sentence = problem_on_page(problem)
     name = problem.field.rpartition("].")[2]
-    if not isinstance(said, Sentence) or problem.said is not None or "[" in name:
-        return said
-    return Sentence(f"{name}: {said.words}", otherwise=said.otherwise)
+    if not isinstance(sentence, Sentence) or problem.said is not None or "[" in name:
+        return sentence
+    return Sentence(f"{name}: {sentence.words}", otherwise=sentence.otherwise)

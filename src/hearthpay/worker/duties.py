@@ -107,9 +107,9 @@ def worker_duties(
         done = Progress()
         for kind, find in NEWS:
             if not stopping():
-                told = await send_notices(database, ring, clock, notifications, kind, find)
+                sent = await send_notices(database, ring, clock, notifications, kind, find)
                 done = Progress(
-                    done.done + told.told, done.failed + told.failed, done.remaining + told.remaining
+                    done.done + sent.told, done.failed + sent.failed, done.remaining + sent.remaining
                 )
         if stopping():
             return done

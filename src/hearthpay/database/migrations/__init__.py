@@ -223,13 +223,13 @@ def _plainly(error: DBAPIError, target: URL) -> Exception:
     outage = outage_of(error)
     if outage is None:
         return error
-    told = str(error.orig).strip().partition("\n")[0] if sqlstate_of(error) is None else str(outage)
-    return type(outage)(told, outage.sqlstate)
+    first_line = str(error.orig).strip().partition("\n")[0] if sqlstate_of(error) is None else str(outage)
+    return type(outage)(first_line, outage.sqlstate)
 
 
 def _without_privilege(target: URL, error: object) -> str:
-    told = str(error).strip().partition("\n")[0]
+    first_line = str(error).strip().partition("\n")[0]
     return (
-        f"the login {target.username} may not make what is missing ({told}): it must own the database, or be given "
-        "CREATE on it and on its schema public, and be allowed to create roles"
+        f"the login {target.username} may not make what is missing ({first_line}): it must own the database, or be "
+        "given CREATE on it and on its schema public, and be allowed to create roles"
     )

@@ -42,7 +42,7 @@ def rendering_cursor(roles: Roles, server_version: int) -> type[psycopg.Cursor[A
     """Return a cursor that adapts every statement to a server of this version and a database with these roles."""
     words = [("hearthpay_service", roles.service), ("hearthpay_worker", roles.worker)]
     rules = _OLDER_WORDS + _WHOLE_TYPES
-    words += [(written, said) for since, written, said in rules if server_version < since]
+    words += [(written, replacement) for since, written, replacement in rules if server_version < since]
     whole_types = server_version < _WHOLE_TYPES[0][0]
 
     class RenderingCursor(psycopg.Cursor[Any]):
@@ -51,8 +51,8 @@ def rendering_cursor(roles: Roles, server_version: int) -> type[psycopg.Cursor[A
         def execute(self, query: Any, *arguments: Any, **options: Any) -> Self:
             """As psycopg's own."""
             if isinstance(query, str):
-                for written, said in words:
-                    query = query.replace(written, said)
+                for written, replacement in words:
+                    query = query.replace(written, replacement)
                 if whole_types:
                     query = _ADDED_VALUE.sub("", query)
             return super().execute(query, *arguments, **options)

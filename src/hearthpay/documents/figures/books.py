@@ -248,10 +248,10 @@ class PersonBooks:
             for booked, line in self.lines()
             if line.code == FUTA and line.subject_wages
         ]
-        told = [
+        entered_wages = [
             (entry.as_of, self.state_of(entry), self._subject_of(entry).get(FUTA, 0)) for entry in self.prior
         ]
-        return sorted(ours + told, key=lambda paid: paid[0])
+        return sorted(ours + entered_wages, key=lambda paid: paid[0])
 
     def state_of(self, entry: PriorEntry) -> str:
         """Return the state where prior wages were earned: the one their lines name, otherwise that of the paycheck
@@ -266,9 +266,9 @@ class PersonBooks:
         return self.person.work_state if nearest is None else nearest.paycheck.work_state
 
     def _subject_of(self, entry: PriorEntry) -> dict[str, int]:
-        told = {line.code: line.subject_wages for line in entry.lines}
+        subject_wages = {line.code: line.subject_wages for line in entry.lines}
         return wages_by_line(
-            self.tax_year, self.state_of(entry), self.person.relationship, entry.gross_pay, told
+            self.tax_year, self.state_of(entry), self.person.relationship, entry.gross_pay, subject_wages
         )
 
 

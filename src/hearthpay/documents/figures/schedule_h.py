@@ -119,19 +119,19 @@ class _PartOne(NamedTuple):
     line_8: Figure
 
 
-def schedule_h_of(books: HouseholdBooks, told: ScheduleHQuestion | None = None) -> ScheduleH:
+def schedule_h_of(books: HouseholdBooks, question: ScheduleHQuestion | None = None) -> ScheduleH:
     """Return the household's Schedule H of the year.
 
     Raises `FormNotKnownError` for a year whose form hasn't been published.
     """
-    told = told or ScheduleHQuestion()
+    question = question or ScheduleHQuestion()
     form = schedule_h_form(books.tax_year)
     everyone = list(books.everyone())
     owing = [person for person in everyone if person.owes_fica]
     withheld = total(
         part for person in everyone for part in person.amounts(_federal_income_tax(books.tax_year))
     )
-    owes_futa = _reaches_futa(books, told)
+    owes_futa = _reaches_futa(books, question)
     answer_a = bool(owing)
     answer_b = None if answer_a else withheld.cents > 0
     answer_c = None if answer_a or answer_b else owes_futa
@@ -141,14 +141,14 @@ def schedule_h_of(books: HouseholdBooks, told: ScheduleHQuestion | None = None) 
     if not begun.required:
         return begun
     first = None if answer_c else _part_one(books.tax_year, owing, withheld)
-    second = unemployment_part(books.tax_year, everyone, form, told.contributions) if owes_futa else None
-    return _closed(begun, form, told, first, second, _remarks(everyone, form, told, second))
+    second = unemployment_part(books.tax_year, everyone, form, question.contributions) if owes_futa else None
+    return _closed(begun, form, question, first, second, _remarks(everyone, form, question, second))
 
 
 def _closed(
     begun: ScheduleH,
     form: ScheduleHForm,
-    told: ScheduleHQuestion,
+    question: ScheduleHQuestion,
     first: _PartOne | None,
     second: UnemploymentPart | None,
     remarks: tuple[Remark, ...],
@@ -166,9 +166,9 @@ def _closed(
         lines |= {
             "line_25": line_8 if first is None else derived(line_8.cents, "line 8"),
             "line_26": owed,
-            "line_27": told.files_return,
+            "line_27": question.files_return,
         }
-    lines |= {"goes_to": form.goes_to if told.files_return else None, "total": owed, "remarks": remarks}
+    lines |= {"goes_to": form.goes_to if question.files_return else None, "total": owed, "remarks": remarks}
     filled = {name: lines.get(name, getattr(begun, name)) for name in ScheduleH.__slots__}
     return ScheduleH(**filled)  # type: ignore[arg-type]
 
@@ -178,13 +178,13 @@ def _federal_income_tax(tax_year: int) -> frozenset[str]:
     return frozenset({tax.code, tax.supplemental_code})
 
 
-def _reaches_futa(books: HouseholdBooks, told: ScheduleHQuestion) -> bool:
+def _reaches_futa(books: HouseholdBooks, question: ScheduleHQuestion) -> bool:
     """Return whether cash wages of any quarter of this year or the last reach the FUTA threshold."""
     states = sorted({person.work_state for person in books.people})
     if not states:
         return False
     threshold = liability_thresholds(states[0], books.tax_year)[1].cents
-    quarters = [*futa_quarters(books).values(), *told.quarters_before.values()]
+    quarters = [*futa_quarters(books).values(), *question.quarters_before.values()]
     return max(quarters) >= threshold
 
 
@@ -211,14 +211,17 @@ def _wages_and_tax(
 
 
 def _remarks(
-    everyone: list[PersonBooks], form: ScheduleHForm, told: ScheduleHQuestion, second: UnemploymentPart | None
+    everyone: list[PersonBooks],
+    form: ScheduleHForm,
+    question: ScheduleHQuestion,
+    second: UnemploymentPart | None,
 ) -> tuple[Remark, ...]:
     remarks = []
     if form.status == "draft":
         remarks.append(
             Remark("draft", f"Schedule H of {form.tax_year} is a draft of the IRS: its lines may change.")
         )
-    if second is not None and told.contributions is None:
+    if second is not None and question.contributions is None:
         remarks.append(
             Remark(
                 "contributions_assumed",

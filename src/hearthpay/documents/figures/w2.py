@@ -97,7 +97,7 @@ class W2:
     remarks: tuple[Remark, ...]
 
 
-def w2_of(books: PersonBooks, told: Sequence[CodedAmount] = ()) -> W2:
+def w2_of(books: PersonBooks, coded_amounts: Sequence[CodedAmount] = ()) -> W2:
     """Return a person's Form W-2 of the year.
 
     ``told`` are entries of box 12 that no payroll knows, supplied by the household (II, DD, FF). Raises
@@ -109,7 +109,7 @@ def w2_of(books: PersonBooks, told: Sequence[CodedAmount] = ()) -> W2:
     owes_fica = books.owes_fica
     remarks = [*_about_fica(books), *_about_prior(books)]
     overtime = qualified_overtime(books) if form.overtime_code is not None else None
-    coded = list(told)
+    coded = list(coded_amounts)
     if form.overtime_code is not None and overtime is not None:
         coded.append(CodedAmount(form.overtime_code, overtime))
         remarks.append(
@@ -271,10 +271,10 @@ def _state_wages(books: PersonBooks, state: str, code: str) -> list[Part]:
                 booked.part(booked.paid_for_cents, "Social Security and Medicare paid by the household")
             )
     for entry in books.prior:
-        told = {line.code: line.subject_wages for line in entry.lines}
-        elsewhere = any(other.endswith("-SIT") for other in told)
-        if code in told:
-            parts.append(entry.part(told[code], f"{code} subject_wages"))
+        subject_wages = {line.code: line.subject_wages for line in entry.lines}
+        elsewhere = any(other.endswith("-SIT") for other in subject_wages)
+        if code in subject_wages:
+            parts.append(entry.part(subject_wages[code], f"{code} subject_wages"))
         elif books.state_of(entry) == state and not elsewhere:
             parts.append(entry.part(entry.gross_pay, "gross_pay"))
     return parts

@@ -163,8 +163,10 @@ def _pay(words: Mapping[str, Any], terms: EmploymentTerms) -> list[tuple[str, st
 
 
 def _hours(words: Mapping[str, Any], terms: EmploymentTerms) -> list[tuple[str, str | None]]:
-    told = terms.weekly_hours
-    hours = None if told is None else words["hour_count"].format(hours=f"{told.normalize():f}")
+    weekly_hours = terms.weekly_hours
+    hours = (
+        None if weekly_hours is None else words["hour_count"].format(hours=f"{weekly_hours.normalize():f}")
+    )
     days = ", ".join(words["weekdays"].get(day, day) for day in terms.working_days) or None
     return [(words["weekly"], hours), (words["days"], days)]
 
@@ -175,7 +177,7 @@ def _table(title: str, rows: Sequence[tuple[str, str | None]], blank: str) -> Sh
         heads=("", ""),
         widths=(_TERM_WIDTH, REST),
         numeric=_NO_NUMBERS,
-        rows=[SheetRow([name, blank if told is None else told]) for name, told in rows],
+        rows=[SheetRow([name, blank if value is None else value]) for name, value in rows],
     )
 
 

@@ -87,7 +87,7 @@ def new_hire_sheet(
         ("Social Security number", employee.ssn_in_full if employee.ssn else None),
         ("First day of work for pay", american(hire.hired_on)),
         ("State of hire", hire.state),
-        *((name, told) for name, told, key in extra if key in asked),
+        *((name, value) for name, value, key in extra if key in asked),
     ]
     page = LinePage(
         kicker="Household employment",
@@ -105,7 +105,7 @@ def new_hire_sheet(
                 heads=("", ""),
                 widths=(170, REST),
                 numeric=_NO_NUMBERS,
-                rows=[SheetRow([name, told or _BLANK]) for name, told in rows],
+                rows=[SheetRow([name, value or _BLANK]) for name, value in rows],
             )
         ],
     )
@@ -154,8 +154,8 @@ def _address(whose: str, told: PostalAddress | None) -> dict[str, str]:
     }
 
 
-def _yes(told: bool | None) -> str | None:
-    return None if told is None else "Yes" if told else "No"
+def _yes(answer: bool | None) -> str | None:
+    return None if answer is None else "Yes" if answer else "No"
 
 
 @functools.cache

@@ -216,8 +216,8 @@ def _worksheets(
                 rows.append(SheetRow([number, text.format(**filled), money(value)]))
                 continue
             for state, wages, rate, cents in value:
-                told = text.format(state=STATES[state], wages=money(wages), rate=percent_of(rate))
-                rows.append(SheetRow([number, told, money(cents)]))
+                line = text.format(state=STATES[state], wages=money(wages), rate=percent_of(rate))
+                rows.append(SheetRow([number, line, money(cents)]))
         yield SheetTable("Worksheet 2. Credit reduction states", heads, _LINE_WIDTHS, 2, rows)
 
 

@@ -208,12 +208,12 @@ def _sick_leave(leave: SickLeave | None, words: Mapping[str, Any]) -> list[list[
 def _cost(stub: PayStub, words: Mapping[str, Any]) -> Mapping[str, object]:
     law = stub.law
     state = STATES[law.state]
-    told = (
+    rows = (
         words["law_missing"].format(missing="; ".join(stub.missing))
         if stub.missing
         else words["law_complete"]
     )
-    facts = [f"{law.statute}: {words[f'law_{law.category}']}.", told]
+    facts = [f"{law.statute}: {words[f'law_{law.category}']}.", rows]
     if law.household != "yes":
         facts.append(words["law_not_bound"])
     if law.confidence == "low":

@@ -15,9 +15,9 @@ def _households(arguments: Arguments) -> ApiCall:
 
 
 def _explain(arguments: Arguments) -> ApiCall:
-    said = dict(arguments)
-    code = said.pop("line_code")
-    return ApiCall(method="POST", path="/payroll/explain", body={**as_preview(said), "line_code": code})
+    body = dict(arguments)
+    code = body.pop("line_code")
+    return ApiCall(method="POST", path="/payroll/explain", body={**as_preview(body), "line_code": code})
 
 
 HOUSEHOLDS: Final = AgentTool(

@@ -125,9 +125,9 @@ def _preview(arguments: Arguments) -> ApiCall:
 
 
 def _run(arguments: Arguments) -> ApiCall:
-    said = {"payment_method": _BY_CHECK, **arguments}
-    key = said.pop("idempotency_key", None)
-    return ApiCall(method="POST", path="/payroll/run", body=as_request(said), idempotency_key=key)
+    body = {"payment_method": _BY_CHECK, **arguments}
+    key = body.pop("idempotency_key", None)
+    return ApiCall(method="POST", path="/payroll/run", body=as_request(body), idempotency_key=key)
 
 
 def _get(arguments: Arguments) -> ApiCall:

@@ -141,12 +141,12 @@ def hold_reason(hold: HoldCode) -> str:
 
 def hold_of(hold: HoldCode, *, of_household: bool) -> tuple[str, str]:
     """Return the code that the API has for a hold, and its reason in words for the household."""
-    told = _HOLDS[hold]
+    hold_code = _HOLDS[hold]
     if hold == "not_authorized":
-        return "not_authorized", told
+        return "not_authorized", hold_code
     if hold in HOLD_OF_ACCOUNT:
-        return ("bank_account_not_ready" if of_household else "employee_account_not_ready"), told
-    return "payment_held", told
+        return ("bank_account_not_ready" if of_household else "employee_account_not_ready"), hold_code
+    return "payment_held", hold_code
 
 
 def what_to_do(case: Circumstances, language: str = "en") -> str:

@@ -45,13 +45,13 @@ class ReturnNoticeFacts:
     amount: Decimal | None
 
 
-def household_notice(to: NoticeReader, told: NoticeFacts, issue: PaymentIssue) -> Mail:
+def household_notice(to: NoticeReader, facts: NoticeFacts, issue: PaymentIssue) -> Mail:
     """Return the household's notice of an issue; in English in the words of `GET /payroll/{id}` at the same moment."""
     say = to.say
-    names = [name for name in (name_in_mail(each) for each in told.employees) if name]
+    names = [name for name in (name_in_mail(each) for each in facts.employees) if name]
     about = f" {say(mark('It concerns {names}.'), names=', '.join(names))}" if names else ""
     reason = reason_text(to.say, to.language, issue)
-    pay_date = day_in(to.language, told.pay_date)
+    pay_date = day_in(to.language, facts.pay_date)
     lines = [
         say(mark("About your payroll with the pay date {day}:"), day=pay_date),
         f"{_reason_line(to, issue, reason)}{about}",
@@ -60,33 +60,33 @@ def household_notice(to: NoticeReader, told: NoticeFacts, issue: PaymentIssue) -
     if issue.until is not None and issue.next_try is not None:
         until = hour_in(to.language, issue.until)
         lines.append(say(mark("It is tried until {moment}."), moment=until))
-    lines.append(say(mark("Payroll {number}."), number=told.payroll_id))
+    lines.append(say(mark("Payroll {number}."), number=facts.payroll_id))
     subject = say(mark("Your payroll of {day}: {reason}"), day=pay_date, reason=reason)
-    return letter(to.address, to.language, subject, told.household[0], tuple(lines))
+    return letter(to.address, to.language, subject, facts.household[0], tuple(lines))
 
 
 def _reason_line(to: NoticeReader, issue: PaymentIssue, reason: str) -> str:
     # The tax engine may repeat text from a certificate: no mail contains an address that somebody typed
     # there.
-    said = happened_text(to.say, to.language, issue)
-    return f"{reason}." if holds_address(said) else said
+    happened = happened_text(to.say, to.language, issue)
+    return f"{reason}." if holds_address(happened) else happened
 
 
 def employee_notice(
-    to: NoticeReader, told: NoticeFacts, issue: PaymentIssue, paid: PaycheckPaymentStatus | None
+    to: NoticeReader, facts: NoticeFacts, issue: PaymentIssue, paid: PaycheckPaymentStatus | None
 ) -> Mail:
     """Return the notice that pay by direct deposit is late, or won't arrive; without the household's own affairs."""
     say = to.say
-    household = name_in_mail(*told.household) or say(_SOMEBODY)
+    household = name_in_mail(*facts.household) or say(_SOMEBODY)
     account = (
         say(mark("your account ending in {digits}"), digits=paid.last_four)
         if paid is not None and paid.last_four
         else say(mark("your account"))
     )
     reason = reason_text(to.say, to.language, issue).lower()
-    day = day_in(to.language, told.pay_date)
+    day = day_in(to.language, facts.pay_date)
     happened, action = _headline(issue)
-    name = told.employees[0] if told.employees else ""
+    name = facts.employees[0] if facts.employees else ""
     return letter(
         to.address,
         to.language,
@@ -136,17 +136,17 @@ def _headline(issue: PaymentIssue) -> tuple[str, str]:
             )
 
 
-def return_notice_to_household(to: NoticeReader, told: ReturnNoticeFacts) -> Mail:
+def return_notice_to_household(to: NoticeReader, facts: ReturnNoticeFacts) -> Mail:
     """Return the notice that an account can't be used, or that a payout of an employee's set-aside didn't arrive."""
     say = to.say
-    if told.employee is None:
+    if facts.employee is None:
         subject = mark("Your bank account cannot be used")
         happened = mark("Your bank rejected the account ending in {digits}: {reason}.")
         action = mark(
             "No debit was made. Direct deposit payrolls wait until you connect an account and "
             "authorize its debit. You can pay by check at any time."
         )
-    elif told.amount is None:
+    elif facts.amount is None:
         subject = mark("An employee's bank account cannot be used")
         happened = mark(
             "{employee}'s bank refused the zero-dollar test of the account ending in {digits}: {reason}."
@@ -165,16 +165,16 @@ def return_notice_to_household(to: NoticeReader, told: ReturnNoticeFacts) -> Mai
             "The money is in the employee's balance again. It can be paid out when another account is entered: send a "
             "link to the portal for it."
         )
-    employee = name_in_mail(*(told.employee or ())) or say(_AN_EMPLOYEE)
-    happened = say(happened, employee=employee, **_facts(told, say, to.language))
-    return letter(to.address, to.language, say(subject), told.household[0], (happened, say(action)))
+    employee = name_in_mail(*(facts.employee or ())) or say(_AN_EMPLOYEE)
+    happened = say(happened, employee=employee, **_facts(facts, say, to.language))
+    return letter(to.address, to.language, say(subject), facts.household[0], (happened, say(action)))
 
 
-def return_notice_to_employee(to: NoticeReader, told: ReturnNoticeFacts) -> Mail:
+def return_notice_to_employee(to: NoticeReader, facts: ReturnNoticeFacts) -> Mail:
     """Return the notice that the employee's account can't be used, or that a payout didn't arrive."""
     say = to.say
-    employer = name_in_mail(*told.household) or say(_SOMEBODY)
-    if told.amount is None:
+    employer = name_in_mail(*facts.household) or say(_SOMEBODY)
+    if facts.amount is None:
         subject = mark("Your bank account cannot be used")
         happened = mark(
             "Your bank refused the zero-dollar test of your account ending in {digits} ({reason}), "
@@ -186,14 +186,14 @@ def return_notice_to_employee(to: NoticeReader, told: ReturnNoticeFacts) -> Mail
             "Your bank returned {amount} of your set-aside savings that {employer} sent to your "
             "account ending in {digits} ({reason}). The money is in your balance again."
         )
-    happened = say(happened, employer=employer, **_facts(told, say, to.language))
-    name = told.employee[0] if told.employee else ""
+    happened = say(happened, employer=employer, **_facts(facts, say, to.language))
+    name = facts.employee[0] if facts.employee else ""
     return letter(to.address, to.language, say(subject), name, (happened, say(_ANOTHER_ACCOUNT)))
 
 
-def _facts(told: ReturnNoticeFacts, say: Say, language: str) -> dict[str, str]:
-    amount = "" if told.amount is None else money_in(language, told.amount)
-    return {"digits": told.last_four, "reason": f"{say(told.title)} ({told.code})", "amount": amount}
+def _facts(facts: ReturnNoticeFacts, say: Say, language: str) -> dict[str, str]:
+    amount = "" if facts.amount is None else money_in(language, facts.amount)
+    return {"digits": facts.last_four, "reason": f"{say(facts.title)} ({facts.code})", "amount": amount}
 
 
 def operator_notice(to: str, about: str, lines: Sequence[str]) -> Mail:

@@ -133,16 +133,16 @@ async def notify_of_payrolls(
 
     `database` acts as the worker's role. One that fails doesn't delay any other.
     """
-    told = 0
+    notified = 0
     for payroll_id in payrolls:
         try:
             async with database.transaction(None) as session:
-                told += await _notify_of(session, ring, notifications, payroll_id, clock.now())
+                notified += await _notify_of(session, ring, notifications, payroll_id, clock.now())
         except DatabaseUnavailable:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold the others back
             _log.error("telling of a payroll failed", payroll_id=str(payroll_id), exc_info=error)
-    return told
+    return notified
 
 
 async def notify_of_problems(
@@ -184,10 +184,10 @@ async def _notify_of(
     household = await fetch_one(session, HOUSEHOLD, {"id": payroll.employer_id})
     people = await fetch_all(session, _PEOPLE, {"id": payroll_id})
     readers = await readers_of(session, payroll.employer_id, [each.id for each in people])
-    told = [(payment_status.stored, str(payroll.print))] if untold else []
+    noted = [(payment_status.stored, str(payroll.print))] if untold else []
     if payroll.held_untold and payment_status.held is not None:
-        told.append((payment_status.held, str(payment_status.held.case.hold)))
-    for issue, episode in told:
+        noted.append((payment_status.held, str(payment_status.held.case.hold)))
+    for issue, episode in noted:
         if issue is not None:
             case = _Case(payroll, household, people, readers, payment_status, issue, episode)
             for notice in _notices(case, notifications):
@@ -226,10 +226,10 @@ def _notices(case: _Case, notifications: NotificationSettings) -> list[Notice]:
     )
     again = "again" if issue.next_try is not None else "for good"
     for each in _employees_to_notify(issue, case.people):
-        told = NoticeFacts(name, (each.first_name,), payroll.pay_date, str(payroll.id))
+        facts = NoticeFacts(name, (each.first_name,), payroll.pay_date, str(payroll.id))
         paid = case.payment_status.paychecks.get(each.id)
         reader = case.readers.employees.get(each.id)
-        mail = None if reader is None else employee_notice(reader, told, issue, paid)
+        mail = None if reader is None else employee_notice(reader, facts, issue, paid)
         notices.append(replace(notice(f"{again}:employee:{each.id}", "employee", each.id), mail=mail))
     if _for_operator(issue):
         lines = [

@@ -241,8 +241,8 @@ def _paycheck(status: str, paycheck: _PaychecksRow, entries: Sequence[_EntriesRo
     def stands(
         now: PaymentStatus, code: str | None = None, reason: str = "", hold: HoldCode | None = None
     ) -> PaycheckPaymentStatus:
-        told = reason or (reason_of(code) if code else NOT_PAID)
-        outcome = Outcome(code, told, refund, hold) if code or reason or refund else None
+        known_reason = reason or (reason_of(code) if code else NOT_PAID)
+        outcome = Outcome(code, known_reason, refund, hold) if code or reason or refund else None
         return PaycheckPaymentStatus(paycheck.employee_id, now, outcome, last_four)
 
     if credit is not None and credit.status == "returned":
@@ -386,9 +386,9 @@ def _of(
     employees: tuple[UUID, ...] = (),
     reason: str = "",
 ) -> PaymentIssue:
-    told = reason or reason_of(case.code)
+    known_reason = reason or reason_of(case.code)
     return PaymentIssue(
-        case.kind, case.code, told, message, what_to_do(case), next_try, until, employees, case
+        case.kind, case.code, known_reason, message, what_to_do(case), next_try, until, employees, case
     )
 
 

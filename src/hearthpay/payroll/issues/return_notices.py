@@ -74,16 +74,16 @@ async def notify_of_returns(
 
     `database` acts as the worker's role. One that fails doesn't delay any other.
     """
-    told = 0
+    notified = 0
     for entry_id in entries:
         try:
             async with database.transaction(None) as session:
-                told += await _notify_of(session, ring, notifications, entry_id, clock.now())
+                notified += await _notify_of(session, ring, notifications, entry_id, clock.now())
         except DatabaseUnavailable:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold the others back
             _log.error("telling of a returned payment failed", entry_id=str(entry_id), exc_info=error)
-    return told
+    return notified
 
 
 async def _notify_of(
@@ -125,7 +125,7 @@ def _notices(entry: UnreportedReturn, people: _People) -> list[Notice]:
 
     reason = return_codes().reason(entry.code)
     household, employee = people.household, people.employee
-    told = ReturnNoticeFacts(
+    facts = ReturnNoticeFacts(
         (household.first_name, household.last_name),
         None if employee is None else (employee.first_name, employee.last_name),
         entry.last_four,
@@ -136,11 +136,11 @@ def _notices(entry: UnreportedReturn, people: _People) -> list[Notice]:
     notices = addressed(
         notice("household"),
         people.readers.household,
-        lambda reader: return_notice_to_household(reader, told),
+        lambda reader: return_notice_to_household(reader, facts),
     )
     if employee is not None:
         found = people.readers.employees.values()
         notices += addressed(
-            notice("employee"), found, lambda reader: return_notice_to_employee(reader, told)
+            notice("employee"), found, lambda reader: return_notice_to_employee(reader, facts)
         )
     return notices

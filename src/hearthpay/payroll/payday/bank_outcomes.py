@@ -358,9 +358,9 @@ async def refund_up_to(
 def _failure(entry: ReturnedEntry, employees: tuple[UUID, ...]) -> StoredFailure:
     debit = entry.kind == "debit"
     reason = return_codes().reason(entry.code)
-    told = reason.explain(debit=debit)
+    explanation = reason.explain(debit=debit)
     kind: FailureKind = "debit_returned" if debit else "deposit_returned"
-    return StoredFailure(entry.code, told.happened, told.action, employees, kind, reason.title)
+    return StoredFailure(entry.code, explanation.happened, explanation.action, employees, kind, reason.title)
 
 
 def _presented_again(entry: ReturnedEntry, day: datetime.date, tax_year: int) -> StoredFailure:

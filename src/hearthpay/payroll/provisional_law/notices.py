@@ -129,10 +129,10 @@ def headline(say: Say, awaited: ProvisionalRules) -> str:
 
 def standing(say: Say, awaited: ProvisionalRules) -> list[str]:
     """Return how many are paid by substitute figures, and how many aren't paid until rules are installed."""
-    said = []
+    parts = []
     if awaited.provisional:
         pieces = pieces_in(say, awaited.provisional)
-        said.append(
+        parts.append(
             say(
                 mark("Paid on time with substitute figures until the year's own are published: {pieces}."),
                 pieces=pieces,
@@ -140,8 +140,8 @@ def standing(say: Say, awaited: ProvisionalRules) -> list[str]:
         )
     if awaited.held:
         pieces = pieces_in(say, awaited.held)
-        said.append(say(mark("Not paid until the missing rules are installed: {pieces}."), pieces=pieces))
-    return said
+        parts.append(say(mark("Not paid until the missing rules are installed: {pieces}."), pieces=pieces))
+    return parts
 
 
 def what_to_do(say: Say) -> str:

@@ -267,8 +267,8 @@ async def read_household_year(
         year.last_year.add(persons[line.employee_id], line.pay_date, {line.code: line.subject_wages})
     ties = {each.id: (each.work_state, each.relationship) for each in employees}
     for row in await fetch_all(session, _PRIOR, {"employees": ids, "years": [tax_year, tax_year - 1]}):
-        told = dict(zip(row.codes, row.subject_wages, strict=True))
-        wages = wages_by_line(tax_year, *ties[row.employee_id], row.gross_pay, told)
+        subject_wages = dict(zip(row.codes, row.subject_wages, strict=True))
+        wages = wages_by_line(tax_year, *ties[row.employee_id], row.gross_pay, subject_wages)
         counted = year.prior if row.tax_year == tax_year else year.last_year
         counted.add(persons[row.employee_id], row.as_of, wages)
     return year

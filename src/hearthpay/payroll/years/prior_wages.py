@@ -257,8 +257,8 @@ def _totals(new: EnterPriorWages, review: Review) -> _Totals:
     }
     amounts = {"gross_pay": new.gross_pay}
     differences = []
-    for name, (told, summed) in given.items():
-        amounts[name] = summed if told is None else told
+    for name, (given_total, summed) in given.items():
+        amounts[name] = summed if given_total is None else given_total
         if amounts[name] != summed:
             amount, due = DollarAmount(amounts[name]), DollarAmount(summed)
             differences.append(message("prior_total_not_sum", field=name, amount=amount, due=due))

@@ -176,7 +176,7 @@ def _regular_beyond_room(paid: HoursWorked) -> Iterator[LaborWarning]:
     counted = f"{rule.daily_hours} a day" if daily else f"{rule.weekly_hours} in a workweek"
     span = "1 day" if days == 1 else f"{days} days"
     beyond = paid.regular_hours - room
-    said = {
+    params = {
         "hours": paid.regular_hours,
         "law": _law_of(rule.law),
         "limit": rule.daily_hours if daily else rule.weekly_hours,
@@ -197,7 +197,7 @@ def _regular_beyond_room(paid: HoursWorked) -> Iterator[LaborWarning]:
             {"regular_hours": paid.regular_hours, "hours_without_overtime": Decimal(room)},
             (*rule.sources, *salary_law().sources),
             rule.confidence,
-            message("salary_hours_beyond_overtime", text=text, **said),
+            message("salary_hours_beyond_overtime", text=text, **params),
         )
         return
     text = (
@@ -215,7 +215,7 @@ def _regular_beyond_room(paid: HoursWorked) -> Iterator[LaborWarning]:
         {"regular_hours": paid.regular_hours, "hours_without_overtime": Decimal(room)},
         rule.sources,
         rule.confidence,
-        message("overtime_paid_as_regular", text=text, **said),
+        message("overtime_paid_as_regular", text=text, **params),
     )
 
 

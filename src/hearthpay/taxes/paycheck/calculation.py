@@ -103,8 +103,8 @@ def _check_codes(request: PaycheckInput, rules: StateRules) -> None:
         and request.ytd_subject.keys() <= known
     ):
         return
-    told = (("ytd", request.ytd), ("ytd_tax", request.ytd_tax), ("ytd_subject", request.ytd_subject))
-    for field_name, amounts in told:
+    given = (("ytd", request.ytd), ("ytd_tax", request.ytd_tax), ("ytd_subject", request.ytd_subject))
+    for field_name, amounts in given:
         for code in amounts:
             if code not in known and (code[:2] in ("US", rules.state) or code[:2] not in STATES):
                 raise TaxInputError(

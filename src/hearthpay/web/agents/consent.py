@@ -234,12 +234,12 @@ def _later(visitor: Visitor, error: Refusal) -> Response:
     return response
 
 
-def _wrong(visitor: Visitor, redirect_uri: str, told: Mapping[str, str | None]) -> Response:
+def _wrong(visitor: Visitor, redirect_uri: str, parameters: Mapping[str, str | None]) -> Response:
     facts = {
-        "wrong": told["error_description"],
+        "wrong": parameters["error_description"],
         "place": _place(visitor, redirect_uri),
         "back": authorization_requests.with_answer(
-            redirect_uri, {**told, "iss": address_of(visitor.request)}
+            redirect_uri, {**parameters, "iss": address_of(visitor.request)}
         ),
     }
     return show(visitor, "wrong_question.html", facts, status=400)

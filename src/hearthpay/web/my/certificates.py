@@ -113,11 +113,11 @@ async def _wanted(record: OwnRecord) -> CertificateSheet:
 def _form(
     record: OwnRecord, sheet: CertificateSheet, problems: dict[str, str], typed: Mapping[str, str]
 ) -> Response:
-    entered = {each.field: typed.get(each.field, "") if typed else each.entered for each in sheet.questions}
+    values = {each.field: typed.get(each.field, "") if typed else each.entered for each in sheet.questions}
     facts = {
         "sheet": sheet,
         "problems": problems,
-        "form_values": entered | {name: typed.get(name, "") for name in ("signed_name", "signed_on")},
+        "form_values": values | {name: typed.get(name, "") for name in ("signed_name", "signed_on")},
         "today": today_of(record.visitor).isoformat(),
     }
     return record.show("my_sign.html", facts, status=400 if problems else 200)

@@ -31,14 +31,14 @@ _DOCTOR_EVERY: Final = datetime.timedelta(days=7)
 async def health(visitor: Visitor) -> Response:
     """Show worker, mail, bank files, exposed money, tax rules, and the last doctor report; 404 for everyone else."""
     found = await vitals(visitor.people_context, visitor.signed_in)
-    told = {name: found.get(name, _NOTHING) for name in _NAMES}
+    states = {name: found.get(name, _NOTHING) for name in _NAMES}
     doctor = found.get("doctor_differing")
     async with visitor.people_context.database.transaction(None) as session:
         await become_person(session, visitor.signed_in.person_id)
         awaited = await read_provisional_rules_for_operator(session, visitor.people_context.clock.today())
     say = say_in(visitor.language)
     facts = {
-        "vitals": told,
+        "vitals": states,
         "doctor": doctor,
         "awaited": [
             (

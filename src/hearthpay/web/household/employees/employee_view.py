@@ -22,8 +22,8 @@ _DIGITS: Final = 32
 
 def digest_of(*content: object) -> str:
     """Return the digest of what a form shows: any JSON value."""
-    told = json.dumps(content, sort_keys=True, default=str)
-    return hashlib.sha256(told.encode()).hexdigest()[:_DIGITS]
+    serialized = json.dumps(content, sort_keys=True, default=str)
+    return hashlib.sha256(serialized.encode()).hexdigest()[:_DIGITS]
 
 
 def is_stale(form: Mapping[str, str], now: str) -> bool:

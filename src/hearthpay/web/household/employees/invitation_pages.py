@@ -77,11 +77,11 @@ async def send_invitation(at: HouseholdContext) -> Response:
     postman = None
     if runtime.mailer is not None:
         postman = Postman(runtime.database, runtime.ring, runtime.mailer, runtime.clock)
-    told = await with_email_of(runtime.database, at.clock, postman, at.actor.tenant, asdict(made))
+    invitation = await with_email_of(runtime.database, at.clock, postman, at.actor.tenant, asdict(made))
     reason = None
-    if not told["email_sent"]:
-        reason = EMAIL_REASONS.get(str(told["email_reason"]), OTHER_REASON)
-    return await _page(at, {}, SentLink(made.portal_url, bool(told["email_sent"]), reason))
+    if not invitation["email_sent"]:
+        reason = EMAIL_REASONS.get(str(invitation["email_reason"]), OTHER_REASON)
+    return await _page(at, {}, SentLink(made.portal_url, bool(invitation["email_sent"]), reason))
 
 
 @household_page(

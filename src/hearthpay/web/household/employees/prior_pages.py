@@ -77,10 +77,10 @@ def _line(entries: Entries, code: str) -> dict[str, object] | None:
     parts: dict[str, Decimal | None] = {
         part: entries.amount(f"{name}_{part}") for part in ("subject_wages", "taxable_wages", "amount")
     }
-    told = [amount for amount in parts.values() if amount is not None]
-    if not told:
+    filled = [amount for amount in parts.values() if amount is not None]
+    if not filled:
         return None
-    if len(told) < len(parts):
+    if len(filled) < len(parts):
         for part, amount in parts.items():
             if amount is None:
                 entries.problems.setdefault(f"{name}_{part}", _LINE)

@@ -100,11 +100,11 @@ class Withheld:
     def w4(self) -> dict[str, Any]:
         """Form W-4 as the page shows it."""
         federal = self.employee.federal_withholding
-        told = {
+        certificate = {
             name: getattr(federal, name)
             for name in ("elected", "extra_withholding", "exempt", "nonresident_alien", *_OF_NEW_FORMS)
         }
-        return told if federal.pre_2020 is None else told | _OF_NEW_FORMS
+        return certificate if federal.pre_2020 is None else certificate | _OF_NEW_FORMS
 
     @property
     def place(self) -> str:
@@ -148,7 +148,7 @@ class Withheld:
         """Return the form's questions of the state's certificate, in the reader's words."""
         questions = []
         for entry in self.asked():
-            told = self.state_entries.get(entry.name, entry.default)
+            value = self.state_entries.get(entry.name, entry.default)
             known = ENTRY_NAMES.get(entry.name)
             plainly = entry.name.replace("_", " ")
             label = at.say(known) if known else plainly.capitalize()
@@ -164,7 +164,7 @@ class Withheld:
                     tuple(
                         (each.value, _choice_name(each.value, each.also_known_as)) for each in entry.values
                     ),
-                    {True: "yes", False: "no", None: ""}[told] if agreed else _typed(told),  # type: ignore[index]
+                    {True: "yes", False: "no", None: ""}[value] if agreed else _typed(value),  # type: ignore[index]
                 )
             )
         return questions
@@ -226,8 +226,8 @@ class Withheld:
                     typed = entries.amount(name)
                 case _:
                     typed = entries.text(name)
-            told = self.state_entries.get(entry.name)
-            if _meant(entry, typed) != _meant(entry, told):
+            value = self.state_entries.get(entry.name)
+            if _meant(entry, typed) != _meant(entry, value):
                 changed[entry.name] = typed
         return changed
 
@@ -265,9 +265,9 @@ def _choice_name(value: str, others: list[str]) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _typed(told: object) -> str:
-    if told is None or told is False:
+def _typed(value: object) -> str:
+    if value is None or value is False:
         return ""
-    if told is True:
+    if value is True:
         return "on"
-    return f"{told:f}" if isinstance(told, Decimal) else str(told)
+    return f"{value:f}" if isinstance(value, Decimal) else str(value)

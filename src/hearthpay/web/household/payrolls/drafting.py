@@ -305,7 +305,7 @@ def _review_page(at: HouseholdContext, review: DraftReview, *, status: int = 200
             "debit": debit_of(record),
             "agreement": authorization_text() if "confirm_ach_debit" in preview.confirmations else "",
             "warnings": [
-                [message_text(at.say, at.visitor.language, told) for told in each.warnings]
+                [message_text(at.say, at.visitor.language, warning) for warning in each.warnings]
                 for each in record.paychecks
             ],
             "why": [why_of(at.say, at.visitor.language, each) for each in record.paychecks],

@@ -102,7 +102,7 @@ def _shown(
         pay,
         payment,
         "" if payment.outcome is None else outcome_text(at.say, payment.outcome),
-        tuple(message_text(at.say, at.visitor.language, told) for told in pay.warnings),
+        tuple(message_text(at.say, at.visitor.language, warning) for warning in pay.warnings),
         resolvable=deposit is not None and bool(deposit.remedies),
     )
 

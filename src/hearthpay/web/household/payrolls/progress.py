@@ -59,12 +59,12 @@ def timeline_of(
     steps: list[tuple[str, str, str, StepState]] = []
     history = [each for each in payroll.history if each.status not in _PASSED_BY]
     for place, each in enumerate(history):
-        title, told = _step(say, language, payroll, each.status, debit, by_bank=by_bank)
+        title, explanation = _step(say, language, payroll, each.status, debit, by_bank=by_bank)
         if each.reason:
-            told = _cause(say, each.reason)
+            explanation = _cause(say, each.reason)
         last = place == len(history) - 1
         going_on = last and payroll.status in ("scheduled", "firing", "pending_funding", "processing")
-        steps.append((title, told, moment_in(language, each.at), "now" if going_on else "done"))
+        steps.append((title, explanation, moment_in(language, each.at), "now" if going_on else "done"))
     arrives = say(_ARRIVES, day=day_text(language, "weekday", payroll.dates.pay_date))
     if payroll.status in ("scheduled", "firing"):
         leaves = say(_LEAVES, day=day_text(language, "weekday", _leaves(payroll)))

@@ -35,9 +35,9 @@ async def save_policy(at: HouseholdContext) -> Response:
     """Store the policy, or remove it."""
     rule = _rule(at)
     try:
-        told = PolicyDetails(state=rule.state, kind=rule.kind, carrier=None)
+        details = PolicyDetails(state=rule.state, kind=rule.kind, carrier=None)
         if at.form.get("none") != "on":
-            told = PolicyDetails(
+            details = PolicyDetails(
                 state=rule.state,
                 kind=rule.kind,
                 carrier=at.form.get("carrier", "").strip(),
@@ -47,7 +47,7 @@ async def save_policy(at: HouseholdContext) -> Response:
             )
         async with at.transaction() as session:
             employer = await find_employer(session, at.actor, at.id)
-            await keep_policy(session, at.actor, at.clock, employer, told)
+            await keep_policy(session, at.actor, at.clock, employer, details)
     except Refusal as error:
         return await _form(at, field_errors(problems_of(error)))
     return at.go("/state-accounts")
@@ -72,14 +72,14 @@ async def _form(at: HouseholdContext, problems: dict[str, str] | None = None) ->
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
         policies = await policies_of_household(session, at.actor, at.clock, employer)
-    entered = next(
+    details = next(
         (each.entered for each in policies if (each.state, each.kind) == (rule.state, rule.kind)), None
     )
     facts = {
         "rule": rule,
         "state_name": STATES[rule.state],
         "policy_words": POLICY_WORDS,
-        "policy": entered,
+        "policy": details,
         "problems": problems or {},
         "form_values": dict(at.form) if problems else {},
     }

@@ -287,8 +287,8 @@ async def _w2_page(at: HouseholdContext, year: int, problems: dict[str, str] | N
 
 def _submitter(form: Mapping[str, str]) -> Efw2Submitter:
     """Return the submitter of the file. Raises ValidationError."""
-    told = {name: form.get(name, "").strip() for name in Efw2Submitter.model_fields}
-    return Efw2Submitter.model_validate({name: text for name, text in told.items() if text})
+    values = {name: form.get(name, "").strip() for name in Efw2Submitter.model_fields}
+    return Efw2Submitter.model_validate({name: text for name, text in values.items() if text})
 
 
 def _of_form(error: ValidationError) -> dict[str, str]:
