@@ -1,5 +1,7 @@
 """Four keys of two organizations talk at random: none ever learns of another's world or changes it."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
@@ -7,13 +9,15 @@ import psycopg
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
+from hearthpay.app import AppSettings, create_app
+from hearthpay.clock import FixedClock
+from hearthpay.database.session import Database
 from tests.boundary.sequences import Conversation, conversations
-from tests.boundary.worlds import World, build_worlds, fingerprint, refuse_changes, refuse_leaks
+from tests.boundary.worlds import KeptWorlds, World, fingerprint, refuse_changes, refuse_leaks
 from tests.endpoints import ACTIONS, ENDPOINTS, ONCE_EACH
 from tests.endpoints.endpoint import Step
-from tests.http.api import NewAccount, data, refusal
+from tests.http.api import BASE_URL, NewAccount, data, refusal
 from tests.openapi.document import Document
-from tests.worlds.tables import TABLES
 
 AT_RANDOM: dict[str, Any] = {
     "deadline": None,
@@ -24,33 +28,45 @@ AT_RANDOM: dict[str, Any] = {
 }
 
 
-async def fresh_worlds(new_account: NewAccount, owner: psycopg.Connection) -> list[World]:
-    """The four worlds anew, in an empty database: each example begins with them."""
-    owner.execute("; ".join(f"DELETE FROM {table}" for table in TABLES))
-    return await build_worlds(new_account, owner)
+@asynccontextmanager
+async def fresh_worlds(
+    database: Database,
+    clock: FixedClock,
+    kept_worlds: KeptWorlds,
+    new_account: NewAccount,
+    owner: psycopg.Connection,
+) -> AsyncIterator[list[World]]:
+    """The four worlds anew, as each example begins with them, before an application that remembers nothing of them."""
+    app = create_app(database, clock, AppSettings(ring=kept_worlds.ring))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=BASE_URL) as client:
+        yield await kept_worlds.open(client, new_account, owner)
 
 
 async def _isolated(
     steps: list[Step],
-    client: httpx.AsyncClient,
+    database: Database,
+    clock: FixedClock,
+    kept_worlds: KeptWorlds,
     new_account: NewAccount,
     owner: psycopg.Connection,
     document: Document,
 ) -> None:
-    worlds = await fresh_worlds(new_account, owner)
-    await Conversation(client, worlds, owner, document).play(steps)
+    async with fresh_worlds(database, clock, kept_worlds, new_account, owner) as worlds:
+        await Conversation(worlds[0].caller.client, worlds, owner, document).play(steps)
 
 
 @settings(max_examples=15, **AT_RANDOM)
 @given(steps=conversations(12))
 async def test_no_key_reaches_another_world(
     steps: list[Step],
-    client: httpx.AsyncClient,
+    database: Database,
+    clock: FixedClock,
+    kept_worlds: KeptWorlds,
     new_account: NewAccount,
     owner_connection: psycopg.Connection,
     document: Document,
 ) -> None:
-    await _isolated(steps, client, new_account, owner_connection, document)
+    await _isolated(steps, database, clock, kept_worlds, new_account, owner_connection, document)
 
 
 @pytest.mark.long
@@ -59,12 +75,14 @@ async def test_no_key_reaches_another_world(
 @given(steps=conversations(40))
 async def test_no_key_reaches_another_world_for_long(
     steps: list[Step],
-    client: httpx.AsyncClient,
+    database: Database,
+    clock: FixedClock,
+    kept_worlds: KeptWorlds,
     new_account: NewAccount,
     owner_connection: psycopg.Connection,
     document: Document,
 ) -> None:
-    await _isolated(steps, client, new_account, owner_connection, document)
+    await _isolated(steps, database, clock, kept_worlds, new_account, owner_connection, document)
 
 
 async def test_every_action_can_succeed(

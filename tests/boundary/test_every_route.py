@@ -5,7 +5,7 @@ for each stands in its row of `tests/endpoints`, and is sent in the end, so that
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import quote
@@ -26,6 +26,7 @@ from hearthpay.security import api_keys
 from tests.boundary.operations import Names, Operation, operations
 from tests.boundary.worlds import (
     Fingerprint,
+    KeptWorlds,
     World,
     fingerprint,
     ids_in,
@@ -34,8 +35,9 @@ from tests.boundary.worlds import (
     refuse_leaks,
 )
 from tests.endpoints import ENDPOINTS
-from tests.http.api import Caller, NewKey, data, fields, refusal
+from tests.http.api import Caller, NewAccount, NewKey, data, fields, refusal
 from tests.openapi.document import Document
+from tests.worlds.snapshots import Snapshot
 
 UNCHANGED: Final[Mapping[str, str]] = MappingProxyType({})
 LEFT_OUT: Final[Mapping[str, str]] = MappingProxyType({"employer_id": ""})
@@ -115,6 +117,16 @@ class Neighbours:
             raise
         return error
 
+    def seen_by(self, client: httpx.AsyncClient) -> "Neighbours":
+        """The same, for a test with a client of its own."""
+        return replace(
+            self,
+            worlds=[world.seen_by(client) for world in self.worlds],
+            client=client,
+            under_sandbox=replace(self.under_sandbox, client=client),
+            test_under_real=replace(self.test_under_real, client=client),
+        )
+
     def remember(self) -> None:
         """Take the database as it is now for what refusals must leave."""
         learn_ids(self.worlds, self.owner)
@@ -128,26 +140,39 @@ class Neighbours:
         yield self.test_under_real, self.worlds[3]
 
 
+@pytest.fixture(scope="module")
+def kept() -> list[tuple[Neighbours, Snapshot]]:
+    """What the first test is given, before it does anything: all others are given the same."""
+    return []
+
+
 @pytest.fixture
 async def neighbours(
     app: FastAPI,
     client: httpx.AsyncClient,
-    worlds: list[World],
+    kept_worlds: KeptWorlds,
+    new_account: NewAccount,
     new_key: NewKey,
     owner_connection: psycopg.Connection,
+    kept: list[tuple[Neighbours, Snapshot]],
 ) -> Neighbours:
-    found = operations(app)
-    made = Neighbours(
-        worlds,
-        owner_connection,
-        client,
-        under_sandbox=await new_key("Quillmoor", employer_id=UUID(worlds[1].employer_id)),
-        test_under_real=await new_key("Harrowgate", mode="test", employer_id=UUID(worlds[2].employer_id)),
-        operations={name: operation for name, operation in found.items() if name in ENDPOINTS},
-        before={},
-    )
-    made.remember()
-    return made
+    if not kept:
+        worlds = await kept_worlds.open(client, new_account, owner_connection)
+        made = Neighbours(
+            worlds,
+            owner_connection,
+            client,
+            under_sandbox=await new_key("Quillmoor", employer_id=UUID(worlds[1].employer_id)),
+            test_under_real=await new_key("Harrowgate", mode="test", employer_id=UUID(worlds[2].employer_id)),
+            operations={name: operation for name, operation in operations(app).items() if name in ENDPOINTS},
+            before={},
+        )
+        made.remember()
+        kept.append((made.seen_by(client), kept_worlds.snapshots.take()))
+        return made
+    made, snapshot = kept[0]
+    snapshot.restore()
+    return made.seen_by(client)
 
 
 def test_every_address_of_the_api_is_an_endpoint(app: FastAPI) -> None:

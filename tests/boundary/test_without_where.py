@@ -14,11 +14,10 @@ from hypothesis import given, settings
 from hearthpay.app import AppSettings, create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
-from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from tests.boundary.sequences import Conversation, conversations
 from tests.boundary.test_cross_tenant import AT_RANDOM, fresh_worlds
 from tests.boundary.where_less import ALL_IDS, TENANT_COLUMNS, Forgetting, forgetting_where
-from tests.boundary.worlds import Leak, World, fingerprint, refuse_changes, refuse_leaks
+from tests.boundary.worlds import KeptWorlds, Leak, World, fingerprint, refuse_changes, refuse_leaks
 from tests.endpoints import ACTIONS, ENDPOINTS, ONCE_EACH
 from tests.endpoints.endpoint import Step
 from tests.http.api import BASE_URL, NewAccount, data
@@ -27,11 +26,11 @@ WORSE = pytest.mark.parametrize("columns", [TENANT_COLUMNS, ALL_IDS], ids=["tena
 
 
 @pytest.fixture
-async def unguarded(owner_database: Database, clock: FixedClock) -> AsyncIterator[httpx.AsyncClient]:
+async def unguarded(
+    owner_database: Database, clock: FixedClock, kept_worlds: KeptWorlds
+) -> AsyncIterator[httpx.AsyncClient]:
     """A client of the same application over the owner's connections, whom no policy binds."""
-    transport = httpx.ASGITransport(
-        create_app(owner_database, clock, AppSettings(ring=KeyRing((EncryptionKey.generate(),))))
-    )
+    transport = httpx.ASGITransport(create_app(owner_database, clock, AppSettings(ring=kept_worlds.ring)))
     async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as client:
         yield client
 
@@ -39,14 +38,15 @@ async def unguarded(owner_database: Database, clock: FixedClock) -> AsyncIterato
 async def _play_as_forgetful(
     steps: list[Step],
     columns: tuple[str, ...],
-    client: httpx.AsyncClient,
     database: Database,
+    clock: FixedClock,
+    kept_worlds: KeptWorlds,
     new_account: NewAccount,
     owner: psycopg.Connection,
 ) -> None:
-    worlds = await fresh_worlds(new_account, owner)
-    with forgetting_where(database, columns) as forgetting:
-        await Conversation(client, worlds, owner, whole=False).play(steps)
+    async with fresh_worlds(database, clock, kept_worlds, new_account, owner) as worlds:
+        with forgetting_where(database, columns) as forgetting:
+            await Conversation(worlds[0].caller.client, worlds, owner, whole=False).play(steps)
     assert forgetting.left == []
     assert forgetting.broken == []
 
@@ -57,12 +57,13 @@ async def _play_as_forgetful(
 async def test_the_database_alone_keeps_worlds_apart(
     steps: list[Step],
     columns: tuple[str, ...],
-    client: httpx.AsyncClient,
     database: Database,
+    clock: FixedClock,
+    kept_worlds: KeptWorlds,
     new_account: NewAccount,
     owner_connection: psycopg.Connection,
 ) -> None:
-    await _play_as_forgetful(steps, columns, client, database, new_account, owner_connection)
+    await _play_as_forgetful(steps, columns, database, clock, kept_worlds, new_account, owner_connection)
 
 
 @pytest.mark.long
@@ -73,12 +74,13 @@ async def test_the_database_alone_keeps_worlds_apart(
 async def test_the_database_alone_keeps_worlds_apart_for_long(
     steps: list[Step],
     columns: tuple[str, ...],
-    client: httpx.AsyncClient,
     database: Database,
+    clock: FixedClock,
+    kept_worlds: KeptWorlds,
     new_account: NewAccount,
     owner_connection: psycopg.Connection,
 ) -> None:
-    await _play_as_forgetful(steps, columns, client, database, new_account, owner_connection)
+    await _play_as_forgetful(steps, columns, database, clock, kept_worlds, new_account, owner_connection)
 
 
 @WORSE

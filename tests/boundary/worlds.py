@@ -8,8 +8,9 @@ import base64
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import cache
 from typing import Any, Final
 from uuid import UUID
 from weakref import WeakKeyDictionary
@@ -25,24 +26,16 @@ from hearthpay.documents.paper import Paper
 from hearthpay.employers.ein import keep_ein
 from hearthpay.employers.models import Employer
 from hearthpay.payroll.ledger.rows import Owner
+from hearthpay.security.key_ring import EncryptionKey, KeyRing
+from tests.boundary.row_queries import row_queries
 from tests.database.damage import without_triggers
 from tests.http.api import Account, Caller, data
+from tests.worlds.snapshots import Snapshot, Snapshots
+from tests.worlds.tables import EMPTYING
 
 #: Amounts below this are shared by chance: hours, limits of the law, small taxes.
 _TELLING_AMOUNT: Final = Decimal(1_000)
 _UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-
-_TABLES: Final = (
-    "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' "
-    # The installation's keys: the first number makes one current. The audit log's seals: of both modes together. The
-    # register of mails repeats what the outbox says, without the organization.
-    "AND relname NOT IN ('vault_keys', 'audit_seals', 'audit_unsealed', 'mail_register') ORDER BY relname"
-)
-#: A row's world: an organization and a mode; rows of the organization itself have no mode.
-_ORGANIZATION: Final = "coalesce(r->>'organization_id', r->>'id', '')"
-_MODE: Final = (
-    "coalesce(r->>'sandbox', CASE r->>'mode' WHEN 'test' THEN 'true' WHEN 'live' THEN 'false' END, '')"
-)
 
 #: Who uploads a wage file.
 SUBMITTER: Final = {"user_id": "AB12CD34", "phone": "415-555-0134"}
@@ -127,6 +120,11 @@ class World:
         """All ids that only this world's answers may show."""
         return {identity for ids in self.ids.values() for identity in ids}
 
+    def seen_by(self, client: httpx.AsyncClient) -> "World":
+        """The same world, with a memory of its own of ids, and a key that speaks through `client`."""
+        ids = {table: [*ids] for table, ids in self.ids.items()}
+        return replace(self, caller=replace(self.caller, client=client), ids=ids)
+
     def household(self) -> dict[str, Any]:
         """A household to create."""
         return {
@@ -179,6 +177,31 @@ async def build_worlds(new_account: NewAccount, owner: psycopg.Connection) -> li
         world.amounts = (amounts | {world.pay_rate, world.sui_rate}) - others
     learn_ids(worlds, owner)
     return worlds
+
+
+@dataclass
+class KeptWorlds:
+    """The four worlds, built by whoever asks first; all who ask later get the same rows, and the same ids."""
+
+    snapshots: Snapshots
+    #: What their numbers are sealed by: applications must have it.
+    ring: KeyRing = field(default_factory=lambda: KeyRing((EncryptionKey.generate(),)))
+    _built: tuple[list[World], Snapshot] | None = None
+
+    async def open(
+        self, client: httpx.AsyncClient, new_account: NewAccount, owner: psycopg.Connection
+    ) -> list[World]:
+        """Leave nothing in the database but the four worlds, as they were built; their keys speak through `client`.
+
+        What its application remembers must be of no earlier opening: the ids are the same.
+        """
+        if self._built is None:
+            owner.execute(EMPTYING)
+            worlds = await build_worlds(new_account, owner)
+            self._built = worlds, self.snapshots.take()
+        else:
+            self._built[1].restore()
+        return [world.seen_by(client) for world in self._built[0]]
 
 
 async def _furnish(world: World, owner: psycopg.Connection) -> frozenset[Decimal]:
@@ -364,6 +387,7 @@ def refuse_leaks(
             raise Leak(f"the organization of {world.word}: {what}")
 
 
+@cache
 def _cursor_of(identity: str) -> str:
     return base64.urlsafe_b64encode(UUID(identity).bytes).decode().rstrip("=")
 
@@ -395,17 +419,8 @@ def _last_written(owner: psycopg.Connection) -> str | None:
 
 
 def _fingerprint(owner: psycopg.Connection) -> Fingerprint:
-    parts = [
-        f"SELECT '{table}' AS name, {_ORGANIZATION} AS organization, {_MODE} AS mode, r::text AS content "
-        f"FROM (SELECT to_jsonb(t) - 'last_used_at' AS r FROM {table} t) AS rows"
-        for (table,) in owner.execute(_TABLES).fetchall()
-    ]
-    rows = owner.execute(
-        "SELECT organization, mode, name, count(*), md5(string_agg(content, '\n' ORDER BY content)) "
-        f"FROM ({' UNION ALL '.join(parts)}) AS everything GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
-    ).fetchall()
     found: dict[Bucket, list[tuple[str, int, str]]] = {}
-    for organization, mode, table, count, checksum in rows:
+    for organization, mode, table, count, checksum in owner.execute(row_queries(owner).fingerprint):
         found.setdefault((organization, mode), []).append((table, count, checksum))
     return {bucket: tuple(tables) for bucket, tables in found.items()}
 
@@ -424,17 +439,8 @@ def refuse_changes(before: Fingerprint, after: Fingerprint, *, except_of: World 
 
 def learn_ids(worlds: Iterable[World], owner: psycopg.Connection) -> None:
     """Let each world know the ids of its rows; those of rows that are gone stay known."""
-    tables = owner.execute(
-        "SELECT table_name FROM information_schema.columns WHERE table_schema = 'public' AND column_name = 'id' "
-        "AND data_type = 'uuid' AND table_name <> 'organizations' ORDER BY table_name"
-    ).fetchall()
-    parts = [
-        f"SELECT '{table}' AS name, {_ORGANIZATION} AS organization, {_MODE} AS mode, r->>'id' AS id "
-        f"FROM (SELECT to_jsonb(t) - 'last_used_at' AS r FROM {table} t) AS rows"
-        for (table,) in tables
-    ]
     by_bucket = {world.bucket: world for world in worlds}
-    for name, organization, mode, identity in owner.execute(f"{' UNION ALL '.join(parts)} ORDER BY 1, 4"):
+    for name, organization, mode, identity in owner.execute(row_queries(owner).ids):
         world = by_bucket.get((organization, mode))
         if world is not None and identity not in world.ids.setdefault(name, []):
             world.ids[name].append(identity)

@@ -8,14 +8,14 @@ import uvicorn
 from fastapi import FastAPI
 
 from tests.http.api import account, app, client, household, new_account, new_key
-from tests.openapi.document import Document
+from tests.openapi.document import Document, document_of
 
 __all__ = ["account", "app", "client", "household", "new_account", "new_key"]
 
 
 @pytest.fixture
 def document(app: FastAPI) -> Document:
-    return Document(app.openapi())
+    return document_of(app)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 import jsonschema
+from fastapi import FastAPI
 
 
 class Document:
@@ -67,3 +68,15 @@ class Document:
         if not body["success"] and f"`{body['error']['code']}`" not in documented["description"]:
             found.append(f"{response.status_code} is not documented with the code {body['error']['code']}")
         return found
+
+
+_DOCUMENTS: dict[int, Document] = {}
+
+
+def document_of(app: FastAPI) -> Document:
+    """The document of an application; those that share theirs get the same, which nobody may change."""
+    openapi = app.openapi()
+    found = _DOCUMENTS.get(id(openapi))
+    if found is None:
+        found = _DOCUMENTS[id(openapi)] = Document(openapi)
+    return found
