@@ -3,7 +3,7 @@
 SlipCover puts probes into the code and takes each out once it has been passed, so that it costs some seconds where
 a tracer would take several times as long as the tests. No tracer also means that greenlets, through which SQLAlchemy
 runs the database's work, and threads need no care. Measured are the processes that run tests and the commands forked by
-`tests.worlds.forge`; a process that a test starts otherwise (`hearthpay serve`, a worker) is not.
+`tests.worlds.fork_server`; a process that a test starts otherwise (`hearthpay serve`, a worker) is not.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`hearthpay` as somebody types it: each command a process of its own, whose imports another one made (`forge`).
+"""`hearthpay` as somebody types it: each command a process of its own, whose imports another one made (`fork_server`).
 
 `hearthpay` and `hearthpay_says` run a command to its end; `start` leaves it running, be it `hearthpay serve` or a
 module of the tests.
@@ -185,19 +185,19 @@ def _ask(
         "files": files,
     }
     connection = socket.socket(socket.AF_UNIX)
-    connection.connect(str(_forge()))
+    connection.connect(str(_fork_server()))
     sent = socket.send_fds(connection, [line := json.dumps(request).encode() + b"\n"], streams)
     connection.sendall(line[sent:])
     return StartedProcess(command, connection, reading)
 
 
 @cache
-def _forge() -> Path:
+def _fork_server() -> Path:
     """The socket of the process that the commands come from; it lives as long as this one."""
-    home = Path(tempfile.mkdtemp(prefix="forge-", dir="/tmp"))
+    home = Path(tempfile.mkdtemp(prefix="fork-server-", dir="/tmp"))
     place = home / "socket"
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.worlds.forge", str(place)], stdin=subprocess.PIPE
+        [sys.executable, "-m", "tests.worlds.fork_server", str(place)], stdin=subprocess.PIPE
     )
 
     def end() -> None:
