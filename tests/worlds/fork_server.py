@@ -1,8 +1,8 @@
 """A process that has imported the whole product once and runs each command in a fork of itself.
 
-`python -m tests.worlds.fork_server SOCKET` answers each connection with a process of its own that is `hearthpay`, or another
-module, from its first line on: its own number, streams, environment and end. Only the imports, a second or two of
-computing in each process, are there already. Standard input is the lifeline: when whoever started this ends, so does
+`python -m tests.worlds.fork_server SOCKET` answers each connection with a process of its own that is `hearthpay`, or
+another module, from its first line on: its own number, streams, environment and end. Only the imports, a second or two
+of computing in each process, are there already. Standard input is the lifeline: when whoever started this ends, so does
 this.
 """
 
