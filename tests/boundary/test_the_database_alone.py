@@ -39,6 +39,8 @@ _SEE_MORE: Final = {
     "chain_person_event",
     "operates",
     "claim_person_mail",
+    "count_failed_attempts",
+    "forgive_failed_attempts",
     "current_person",
     "note_person_mail",
     "end_agent_grant",
