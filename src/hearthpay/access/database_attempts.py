@@ -1,6 +1,6 @@
 """Failed attempts of all processes, counted in the database where no Valkey or Redis counts them.
 
-Each count is a transaction of its own, outside of the request's. The table isn't logged: after a crash of the
+Each count is a separate transaction, outside of the request's. The table isn't logged: after a crash of the
 database server it is empty, like the memory of a process that starts.
 """
 
@@ -20,7 +20,7 @@ from hearthpay.database.session import Database
 from hearthpay.database.typed_rows import fetch_all, query
 
 ANSWER_WITHIN: Final = 2.0
-"""Seconds that a request waits for the count, a free connection included."""
+"""The longest that a count may take, in seconds, with the time until a connection is free."""
 PAUSE_AFTER_FAILURE: Final = 5.0
 """Seconds before a database that failed is asked again."""
 
@@ -68,7 +68,7 @@ class DatabaseAttempts:
         return Counted(all(row.admitted for row in rows), {bytes(row.counted): row.until for row in rows})
 
     async def forgive(self, once: Sequence[Tally], entirely: Sequence[Tally]) -> bool:
-        """Take back one attempt, or all; return whether the database could be reached."""
+        """Remove one attempt, or all; return whether the database could be reached."""
         values = {
             "once": [each.name for each in once],
             "each": [each.limit.forgiven_after for each in once],

@@ -3,7 +3,7 @@
 A tally is one moment: when all its failures will be forgiven. Each failure adds the time that forgives one.
 
 The counts are kept in stores that every process reaches: Valkey or Redis first, if there is one, otherwise the
-database. Each process also remembers what it was told. While the first store can't be reached, an attempt must pass
+database. Each process also remembers the last answer. While the first store can't be reached, an attempt must pass
 both what this process remembers and the next store. Without any store, the process counts alone. So no outage locks
 everyone out, and none lets attempts pass uncounted.
 """
@@ -19,7 +19,7 @@ from typing import Final, Protocol
 from hearthpay.clock import Clock
 
 REFUSED_FOR: Final = datetime.timedelta(seconds=5)
-"""How long a process refuses by itself what a store has refused, so that a flood doesn't reach the store."""
+"""How long a process refuses, without asking again, what a store has refused: a flood doesn't reach the store."""
 
 _NO_TIME: Final = datetime.timedelta(0)
 
@@ -66,7 +66,7 @@ class AttemptStore(Protocol):
         ...
 
     async def forgive(self, once: Sequence[Tally], entirely: Sequence[Tally]) -> bool:
-        """Take back one attempt, or all; return whether it could be reached."""
+        """Remove one attempt, or all; return whether it could be reached."""
         ...
 
 
@@ -110,7 +110,7 @@ class Throttle:
         return waiting
 
     async def forgive(self, once: Sequence[Tally] = (), entirely: Sequence[Tally] = ()) -> None:
-        """Take back one attempt of `once`, and all of `entirely`."""
+        """Remove one attempt of `once`, and all of `entirely`."""
         for each in once:
             known = self._known.get(each.name)
             if known is not None:

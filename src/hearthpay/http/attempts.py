@@ -1,10 +1,10 @@
 """Failed attempts to authenticate, counted by the client's address and by the beginning of the key.
 
 After a burst the lookups of a network go one at a time in each process, so that its guesses hold at most one
-connection to the database; a malformed key is told to wait without a lookup. The throttle slows the lookup but never
-changes the result: a valid key is accepted, seen before or not, so a stranger with the same address locks nobody out.
-The beginning of a key (its kind and four characters) groups the attempts of many addresses. Since the key's owner
-shares it with guessers, it never blocks a lookup: only a failed attempt is told to wait.
+connection to the database; a malformed key gets its waiting time without a lookup. The throttle slows the lookup but
+never changes the result: a valid key is accepted, seen before or not, so a stranger with the same address locks
+nobody out. The beginning of a key (its kind and four characters) groups the attempts of many addresses. Since the
+key's owner shares it with guessers, it never blocks a lookup: only a failed attempt has to wait.
 
 Failures are counted for all processes together, and only failures are: a valid key asks no other server.
 """

@@ -67,7 +67,7 @@ class ValkeyAttempts:
         return Counted(int(told[0]) == 1, dict(zip(names, untils, strict=True)))
 
     async def forgive(self, once: Sequence[Tally], entirely: Sequence[Tally]) -> bool:
-        """Take back one attempt, or all; return whether the server could be reached."""
+        """Remove one attempt, or all; return whether the server could be reached."""
         names = [_name(each) for each in (*once, *entirely)]
         values = [_microseconds(each.limit.forgiven_after) for each in once]
         return await self._shared.run(_FORGIVE, names, values) is not None

@@ -5,7 +5,7 @@ on the person's address locks them out of neither. All processes count together 
 address has an account isn't checked, so a request to wait reveals nothing about it. A passkey can't be guessed and
 isn't delayed by failures of its account.
 
-Never ask within a transaction: the count may be another server's, or need a connection of its own.
+Never ask within a transaction: the count may be another server's, or need a second connection.
 """
 
 import datetime
@@ -103,6 +103,8 @@ def _network(address: str | None) -> str:
         found = ipaddress.ip_address((address or "").partition("%")[0])
     except ValueError:
         return (address or "")[:64]
+    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is not None:
+        found = found.ipv4_mapped  # as a server that listens on both kinds of addresses sees IPv4 clients
     if found.version == 6:
         return str(ipaddress.ip_network((int(found) >> 64 << 64, 64)))
     return str(found)
