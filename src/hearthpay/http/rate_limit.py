@@ -5,6 +5,8 @@ One process counts in its own memory. Several processes, or machines, share one 
 
 While that server can't be reached the API continues: the processes count separately until it is back, and log it.
 Households must be able to pay wages; a few extra requests do no harm.
+
+The same server counts failed attempts (`http/shared_attempts.py`).
 """
 
 import asyncio
