@@ -15,6 +15,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from hearthpay.access.database_attempts import DatabaseAttempts
+from hearthpay.access.throttle import AttemptStore
 from hearthpay.autopilot.routes import router as autopilot
 from hearthpay.banking.routes import router as banking
 from hearthpay.calculator.routes import router as calculator
@@ -42,6 +44,7 @@ from hearthpay.http.openapi import Application
 from hearthpay.http.rate_limit import RateLimits
 from hearthpay.http.reference import reference_files
 from hearthpay.http.runtime import Runtime, runtime_of
+from hearthpay.http.shared_attempts import ValkeyAttempts
 from hearthpay.jurisdictions.routes import router as jurisdictions
 from hearthpay.mail.limits import USUAL_LIMITS, MailLimits
 from hearthpay.mail.mailer import Mailer
@@ -193,12 +196,15 @@ def create_app(database: Database, clock: Clock, settings: AppSettings = DEFAULT
     )
     keys = KeyLookup(database, clock)
     counting = settings.rate_limits or RateLimits(clock)
+    stores: list[AttemptStore] = [DatabaseAttempts(database)]
+    if counting.shared is not None:
+        stores.insert(0, ValkeyAttempts(counting.shared))
     parts = Runtime(
         database=database,
         clock=HouseholdClock(clock),
         keys=keys,
         rate_limits=counting,
-        attempts=FailedAttempts(clock),
+        attempts=FailedAttempts(clock, stores),
         fair_share=FairShare(settings.requests_at_once),
         public_url=settings.public_url,
         ring=settings.ring,
@@ -236,7 +242,7 @@ def create_app(database: Database, clock: Clock, settings: AppSettings = DEFAULT
         database,
         HouseholdClock(clock),
         settings.ring,
-        SignInThrottle(clock),
+        SignInThrottle(clock, stores),
         sends_mail=postman is not None,
         sign_up_open=settings.sign_up_open,
         postman=postman,

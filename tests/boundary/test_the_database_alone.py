@@ -39,6 +39,8 @@ _SEE_MORE: Final = {
     "chain_person_event",
     "operates",
     "claim_person_mail",
+    "count_failed_attempts",
+    "forgive_failed_attempts",
     "current_person",
     "note_person_mail",
     "end_agent_grant",
@@ -282,6 +284,13 @@ def test_functions_that_see_more_tell_nothing_without_the_secret(
             if own is None or organization != own.organization_id:
                 ended = service.execute("SELECT * FROM end_agents_of_member(%s, %s)", (person, _OUTAGE))
                 assert ended.rowcount == 0
+        # Of failed attempts only those of the names that are given are counted and told.
+        counted = service.execute(
+            "SELECT counted, admitted FROM count_failed_attempts(ARRAY[%s::bytea], '{1 s}', '{1 s}', %s)",
+            (b"\x07" * 32, _OUTAGE),
+        )
+        assert counted.fetchall() == [(b"\x07" * 32, True)]
+        service.execute("SELECT forgive_failed_attempts('{}', '{}', ARRAY[%s::bytea])", (b"\x07" * 32,))
         # Nobody is linked without being signed as somebody, whatever invitation he holds.
         for other in households:
             with pytest.raises(errors.InsufficientPrivilege, match="nobody is linked"):

@@ -284,6 +284,8 @@ def test_switching_row_security_off_refuses_instead_of_revealing(
         "UPDATE agent_grants SET demands_preview = false",
         "INSERT INTO agent_clients SELECT * FROM agent_clients",
         "UPDATE agent_clients SET redirect_uris = '{https://evil.example.com/}'",
+        "SELECT * FROM failed_attempts",
+        "DELETE FROM failed_attempts",
         "SELECT * FROM agent_requests",
         "UPDATE agent_requests SET session_id = NULL",
         "SELECT * FROM agent_tokens",

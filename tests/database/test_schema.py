@@ -212,6 +212,7 @@ def test_a_uuid_and_its_address_are_the_same_bits(
         "UPDATE agent_grants SET expires_at = created_at",
         "UPDATE agent_requests SET code_hash = NULL",
         "UPDATE agent_requests SET answered_at = NULL",
+        "INSERT INTO failed_attempts VALUES ('short', now())",
         "UPDATE agent_tokens SET used_at = created_at",
         "UPDATE agent_tokens SET expires_at = created_at + interval '11 minutes' WHERE kind = 'access'",
     ],

@@ -16,6 +16,7 @@ _SOURCE = Path(hearthpay.__file__).parent
 
 OWNERS = {
     "alerts": ("security_alerts",),
+    "access": ("failed_attempts",),
     "accounts": ("api_keys", "organizations"),
     "autopilot": (
         "autopilot_enrollments",

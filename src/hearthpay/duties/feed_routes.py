@@ -64,7 +64,7 @@ async def _link_of(request: Request) -> OpenLink | None:
             runtime.attempts.succeeded(token_hash)
             return link
     if not due:
-        due = runtime.attempts.failed(address, "calendar", token_hash)
+        due = await runtime.attempts.failed(address, "calendar", token_hash)
     if due:
         raise Refusal(
             "rate_limited",

@@ -61,7 +61,7 @@ async def request_account(
         raise Refusal("invalid_state", NO_ACCOUNT_UNDER_IT)
     on_record = account_address(opened.employee)
     address = read_address(email if on_record is None else on_record)
-    people_context.throttle.account_asked_for(visit.address, address)
+    await people_context.throttle.account_asked_for(visit.address, address)
     now = people_context.clock.now()
     here = f"{links_begin}/portal/{presented}/account"
     async with people_context.in_constant_time(), people_context.database.transaction(None) as session:

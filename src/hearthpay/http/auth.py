@@ -112,7 +112,7 @@ async def _credential_of(request: Request, presented: str) -> Credential:
             runtime.attempts.succeeded(key_hash)
             return credential
     if not due:
-        due = runtime.attempts.failed(address, presented, key_hash)
+        due = await runtime.attempts.failed(address, presented, key_hash)
     metrics_of(request.app).count_failed_authentication(throttled=due > 0)
     if due:
         raise Refusal(

@@ -5,13 +5,16 @@ One process counts in its own memory. Several processes, or machines, share one 
 
 While that server can't be reached the API continues: the processes count separately until it is back, and log it.
 Households must be able to pay wages; a few extra requests do no harm.
+
+The same server counts failed attempts (`http/shared_attempts.py`).
 """
 
 import asyncio
 import datetime
 from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -21,6 +24,8 @@ from hearthpay.clock import Clock
 
 if TYPE_CHECKING:
     from limits.aio.storage import RedisStorage
+    from limits.aio.storage.redis.valkey import ValkeyBridge
+    from valkey.asyncio import Valkey
 
 SCHEMES: Final = ("redis", "rediss", "redis+unix", "valkey", "valkeys", "valkey+unix")
 """What `RATE_LIMIT_URL` may begin with; the `s` is TLS, `+unix` a socket."""
@@ -35,6 +40,7 @@ PAUSE_AFTER_FAILURE: Final = 5.0
 """Seconds before a server that failed is tried again, so that an outage doesn't slow every request down."""
 
 _KEPT_SECONDS: Final = 2 * DAY_SECONDS  # a count's name holds its day, so keeping it longer does no harm
+_Answer = TypeVar("_Answer")
 _log = structlog.get_logger("hearthpay.rate_limit")
 
 
@@ -74,12 +80,21 @@ class SharedCounts:
 
     async def increment(self, name: str) -> int | None:
         """Add one for `name`; return the new count, or None while the server can't be reached (logged)."""
+        return await self._ask(lambda: self._storage.incr(name, _KEPT_SECONDS))
+
+    async def run(self, script: str, names: Sequence[str], values: Sequence[str]) -> list[bytes] | None:
+        """Run a Lua script with these keys and arguments, at once and alone; None as `increment`."""
+        client = cast("Valkey", cast("ValkeyBridge", self._storage.bridge).get_connection())
+        keys = [self._storage.bridge.prefixed_key(name) for name in names]
+        return await self._ask(lambda: client.register_script(script)(keys, values))
+
+    async def _ask(self, question: Callable[[], Awaitable[_Answer]]) -> _Answer | None:
         loop = asyncio.get_running_loop()
         if loop.time() < self._silent_until:
             return None
         try:
             async with asyncio.timeout(ANSWER_WITHIN):
-                return await self._storage.incr(name, _KEPT_SECONDS)
+                return await question()
         except self._failures as error:
             if loop.time() >= self._silent_until:  # of many requests that waited, one tells
                 self._silent_until = loop.time() + PAUSE_AFTER_FAILURE
@@ -96,7 +111,7 @@ class RateLimits:
 
     def __init__(self, clock: Clock, shared: SharedCounts | None = None) -> None:
         self._clock = clock
-        self._shared = shared
+        self.shared: Final = shared
         self._day: datetime.date | None = None
         # The memory storage of the library `limits` walks through all its keys on every hit: with 20,000
         # keys, two milliseconds each. A calendar day needs only a counter that is emptied at midnight.
@@ -108,7 +123,7 @@ class RateLimits:
             return None
         now = self._clock.now()
         today = now.date()
-        shared = None if self._shared is None else await self._shared.increment(f"{today}/{key_id}")
+        shared = None if self.shared is None else await self.shared.increment(f"{today}/{key_id}")
         if today != self._day:
             self._day = today
             self._counts.clear()
@@ -131,9 +146,9 @@ def rate_limits(clock: Clock, url: str | None = None) -> RateLimits:
             f"RATE_LIMIT_URL must begin with one of {', '.join(f'{known}://' for known in SCHEMES)}"
         )
     try:
-        import valkey  # noqa: F401 - the client, which `limits` imports late
         from limits.aio.storage import RedisStorage
         from limits.errors import ConfigurationError, StorageError
+        from valkey.exceptions import ValkeyError
     except ImportError:
         raise ValueError("RATE_LIMIT_URL needs more packages: pip install 'hearthpay[redis]'") from None
     try:
@@ -148,4 +163,4 @@ def rate_limits(clock: Clock, url: str | None = None) -> RateLimits:
         raise ValueError(
             "RATE_LIMIT_URL needs a host with a port, or the path of a socket, such as redis://host:6379/0"
         ) from None
-    return RateLimits(clock, SharedCounts(storage, (StorageError,)))
+    return RateLimits(clock, SharedCounts(storage, (StorageError, ValkeyError)))

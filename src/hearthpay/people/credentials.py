@@ -57,7 +57,7 @@ async def ask_for_reset(people_context: PeopleContext, email: str, links_begin: 
     Raises `validation_error` for an invalid address, and `rate_limited`.
     """
     address = read_address(email)
-    people_context.throttle.mail_asked_for(visit.address)
+    await people_context.throttle.mail_asked_for(visit.address)
     async with people_context.in_constant_time():
         if not people_context.writes_mail:
             return
@@ -219,7 +219,7 @@ async def ask_for_new_email(
     address = read_address(email)
     if address == who.email:
         raise invalid("email", "This is already your email address.")
-    people_context.throttle.mail_asked_for(visit.address)
+    await people_context.throttle.mail_asked_for(visit.address)
     now = people_context.clock.now()
     async with people_context.in_constant_time(), people_context.database.transaction(None) as session:
         taken = await person_at(session, address) is not None

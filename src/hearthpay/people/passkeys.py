@@ -169,13 +169,13 @@ async def sign_in_with_passkey(
     people_context: PeopleContext, site: Site, cookie: str, answer: str, visit: Visit
 ) -> SignInResult:
     """Begin a session of the passkey's owner. Raises `authentication_required` and `rate_limited`."""
-    people_context.throttle.admit(visit.address)
+    await people_context.throttle.admit(visit.address)
     async with people_context.database.transaction(None) as session:
         person_id = await _verified(session, people_context, site, cookie, answer)
         sign_in = await complete_sign_in(
             people_context, session, people_context.clock.now(), person_id, "passkey", visit
         )
-    people_context.throttle.succeeded(visit.address)
+    await people_context.throttle.succeeded(visit.address)
     return sign_in
 
 

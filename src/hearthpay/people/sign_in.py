@@ -65,7 +65,7 @@ async def sign_in(people_context: PeopleContext, email: str, password: str, visi
     address = _address(email)
     device = read_device(people_context.ring, people_context.clock.now(), visit.device_cookie)
     known = device if device is not None and await _is_known(people_context, device, address) else None
-    _admit(people_context, visit, address, known)
+    await _admit(people_context, visit, address, known)
     async with people_context.in_constant_time():
         return await _sign_in(people_context, address, password, visit, known)
 
@@ -96,7 +96,7 @@ async def _sign_in(
             visit,
             needs_second_factor=needs_second_factor,
         )
-    _succeeded(people_context, visit, None if needs_second_factor else address, known)
+    await _succeeded(people_context, visit, None if needs_second_factor else address, known)
     return sign_in
 
 
@@ -105,20 +105,20 @@ def _client(visit: Visit, known: Device | None) -> str:
     return visit.address or "" if known is None else str(known.id)
 
 
-def _admit(people_context: PeopleContext, visit: Visit, account: str, known: Device | None) -> None:
+async def _admit(people_context: PeopleContext, visit: Visit, account: str, known: Device | None) -> None:
     if known is None:
-        people_context.throttle.admit(visit.address, account)
+        await people_context.throttle.admit(visit.address, account)
     else:
-        people_context.throttle.admit_known("device", known.id)
+        await people_context.throttle.admit_known("device", known.id)
 
 
-def _succeeded(
+async def _succeeded(
     people_context: PeopleContext, visit: Visit, account: str | None, known: Device | None
 ) -> None:
     if known is None:
-        people_context.throttle.succeeded(visit.address, account)
+        await people_context.throttle.succeeded(visit.address, account)
     elif account is not None:
-        people_context.throttle.known_succeeded("device", known.id)
+        await people_context.throttle.known_succeeded("device", known.id)
 
 
 async def complete_sign_in(
@@ -166,12 +166,11 @@ async def sign_in_with_code(
     now = people_context.clock.now()
     ring = people_context.keys()
     async with people_context.database.transaction(None) as session:
-        waiting = await pending_session(session, now, needs_second_factor)
-        if waiting is None:
-            raise Refusal("gone", "Sign in again.")
+        counted = f"second factor {(await _pending(session, now, needs_second_factor)).person_id}"
+    await people_context.throttle.admit(visit.address, counted)
+    async with people_context.database.transaction(None) as session:
+        waiting = await _pending(session, now, needs_second_factor)
         person = await session.get_one(PersonRecord, waiting.person_id)
-        counted = f"second factor {person.id}"
-        people_context.throttle.admit(visit.address, counted)
         taken = await verify_code(session, ring, now, person.id, code)
         if taken is not None:
             await session.execute(
@@ -185,9 +184,16 @@ async def sign_in_with_code(
         address = person.email
     if taken is None:
         raise Refusal("authentication_required", WRONG_CODE)
-    people_context.throttle.succeeded(visit.address, counted)
-    people_context.throttle.succeeded(None, address)
+    await people_context.throttle.succeeded(visit.address, counted, address)
     return sign_in
+
+
+async def _pending(session: AsyncSession, now: datetime.datetime, presented: str | None) -> PersonSession:
+    """Return the session that awaits its second factor. Raises `gone`."""
+    waiting = await pending_session(session, now, presented)
+    if waiting is None:
+        raise Refusal("gone", "Sign in again.")
+    return waiting
 
 
 async def prove_again(
@@ -198,7 +204,7 @@ async def prove_again(
     Without a password the code is enough. Failures are counted per session. Raises `validation_error` naming the
     field that is wrong, and `rate_limited`.
     """
-    people_context.throttle.admit_known("session", who.session_id)
+    await people_context.throttle.admit_known("session", who.session_id)
     async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         kept = await _password_hash(session, who.person_id)
@@ -220,7 +226,7 @@ async def prove_again(
             await make_fresh(session, people_context.clock.now(), who.session_id)
     if wrong:
         raise invalid(wrong[0], "That isn't correct.")
-    people_context.throttle.known_succeeded("session", who.session_id)
+    await people_context.throttle.known_succeeded("session", who.session_id)
 
 
 async def make_fresh(session: AsyncSession, now: datetime.datetime, session_id: UUID) -> None:

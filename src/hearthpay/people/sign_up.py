@@ -63,7 +63,7 @@ async def ask_to_sign_up(
     if not people_context.takes_sign_ups:
         raise Refusal("not_found", "Accounts are made by invitation here.")
     address = read_address(email)
-    people_context.throttle.account_asked_for(visit.address, address)
+    await people_context.throttle.account_asked_for(visit.address, address)
     now = people_context.clock.now()
     async with people_context.in_constant_time(), people_context.database.transaction(None) as session:
         if await person_at(session, address) is not None:

@@ -30,6 +30,7 @@ from hearthpay.http.runtime import address_in_mail
 from hearthpay.languages.catalogue import mark
 from hearthpay.mail.bounces import bounced
 from hearthpay.people import members
+from hearthpay.people.identity import read_address
 from hearthpay.people.mails import person_mail
 from hearthpay.web.framework import go, id_in_path, page_of, problems_of, show
 from hearthpay.web.visitor import Visitor
@@ -66,6 +67,9 @@ async def invite(visitor: Visitor) -> Response:
     people_context, who, actor = visitor.people_context, visitor.signed_in, visitor.actor(of_both_modes=True)
     assert who.here is not None
     try:
+        if people_context.sends_mail:
+            mailbox = read_address(visitor.form.get("email", ""))
+            await people_context.throttle.account_asked_for(visitor.visit.address, mailbox)
         async with people_context.database.transaction(actor.tenant) as session:
             sent = await members.invite_member(
                 session,
@@ -76,7 +80,6 @@ async def invite(visitor: Visitor) -> Response:
             )
             link = f"{address_in_mail(visitor.request)}/join/{sent.token.text}"
             if people_context.sends_mail:
-                people_context.throttle.account_asked_for(visitor.visit.address, sent.email)
                 mail = person_mail(
                     "invitation",
                     sent.email,

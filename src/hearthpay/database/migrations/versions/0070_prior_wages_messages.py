@@ -7,7 +7,7 @@ from typing import Final
 from alembic import op
 
 revision = "0070"
-down_revision = "0064"
+down_revision = "0069"
 branch_labels = None
 depends_on = None
 

@@ -1,0 +1,1 @@
+"""Several API processes of one installation: two applications over one database, with and without a Valkey."""
