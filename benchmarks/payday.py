@@ -34,7 +34,6 @@ GROWTH: Final = Aim(1.2, at_least=False)
 _WRITTEN: Final = {
     "payroll_transitions": "to_status <> 'scheduled' AND payroll_id = ANY(%(payrolls)s)",
     "paychecks": "payroll_id = ANY(%(payrolls)s)",
-    "paycheck_lines": "paycheck_id IN (SELECT id FROM paychecks WHERE payroll_id = ANY(%(payrolls)s))",
     "bank_entries": "payroll_id = ANY(%(payrolls)s)",
     "escrow_movements": "paycheck_id IN (SELECT id FROM paychecks WHERE payroll_id = ANY(%(payrolls)s))",
 }

@@ -66,7 +66,6 @@ _TABLES: Final = (
     "payroll_entries",
     "payroll_estimates",
     "paychecks",
-    "paycheck_lines",
     "year_balances",
 )
 #: Ids that a household and its copy share.

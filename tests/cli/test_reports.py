@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from hearthpay.cli.main import app
 from hearthpay.database.embedded import EmbeddedServer
-from tests.database.household import Household, add_household, add_organization
+from tests.database.household import Household, add_household, add_line_set, add_organization
 
 QUARTER = ("--state", "ca", "--year", "2026", "--quarter", "4")
 SPAN = ("--from", "2026-11-01", "--to", "2026-12-31")
@@ -21,12 +21,16 @@ SPAN = ("--from", "2026-11-01", "--to", "2026-12-31")
 def house(owner_connection: psycopg.Connection, empty_tables: None) -> Household:
     """A household with one paycheck of one line: Social Security, to which one of California is added."""
     house = add_household(owner_connection, add_organization(owner_connection, "Lopez family"))
+    both = add_line_set(
+        owner_connection,
+        ("US-SS-EE", "Social Security", "employee", "IRS", "social_security"),
+        ("CA-SUI-ER", "Unemployment", "employer", "California EDD", "state_unemployment"),
+    )
     owner_connection.execute(
-        "INSERT INTO paycheck_lines (organization_id, employer_id, sandbox, paycheck_id, employee_id, tax_year, "
-        "position, code, name, payer, agency, category, subject_wages, taxable_wages, rate, amount, ytd_amount) "
-        "SELECT organization_id, employer_id, sandbox, paycheck_id, employee_id, tax_year, 7, 'CA-SUI-ER', "
-        "'Unemployment', 'employer', 'California EDD', 'state_unemployment', 900000, 700000, 0.034, 23800, 23800 "
-        "FROM paycheck_lines"
+        "UPDATE paychecks SET line_set_id = %s, line_subject_wages = line_subject_wages || 900000::bigint, "
+        "line_taxable_wages = line_taxable_wages || 700000::bigint, line_rates = line_rates || 0.034, "
+        "line_amounts = line_amounts || 23800::bigint, line_ytd_amounts = line_ytd_amounts || 23800::bigint",
+        (both,),
     )
     return house
 

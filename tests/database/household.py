@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -36,7 +37,7 @@ class Household:
 
 _WITHOUT_ID = (
     "assigned_rates",
-    "paycheck_lines",
+    "unpacked_lines",
     "idempotency_keys",
     "payroll_entries",
     "payroll_estimates",
@@ -202,7 +203,7 @@ def add_household(
     paycheck_id = add_paycheck(connection, household, payroll_id, employee_id)
     insert(
         connection,
-        "paycheck_lines",
+        "unpacked_lines",
         **household,
         paycheck_id=paycheck_id,
         employee_id=employee_id,
@@ -757,4 +758,25 @@ def add_paycheck(
         employee_name="Grace Miller",
         work_state="CA",
         residence_state="CA",
+        line_set_id=add_line_set(
+            connection, ("US-SS-EE", "Social Security", "employee", "IRS", "social_security")
+        ),
+        line_subject_wages=[100_000],
+        line_taxable_wages=[100_000],
+        line_rates=[Decimal("0.062")],
+        line_amounts=[6_200],
+        line_ytd_amounts=[6_200],
     )
+
+
+def add_line_set(connection: psycopg.Connection, *lines: tuple[str, str, str, str, str]) -> int:
+    """The id of the set of these lines: code, name, payer, agency and category of each; it is added if it is new."""
+    columns = [list(column) for column in zip(*lines, strict=True)]
+    row = connection.execute(
+        "WITH new AS (INSERT INTO line_sets SELECT line_set_id(v.c, v.n, v.p, v.a, v.k), v.* "
+        "FROM (VALUES (%s::text[], %s::text[], %s::text[], %s::text[], %s::text[])) v (c, n, p, a, k) "
+        "ON CONFLICT DO NOTHING) SELECT line_set_id(%s, %s, %s, %s, %s)",
+        columns * 2,
+    ).fetchone()
+    assert row is not None
+    return row[0]

@@ -14,6 +14,8 @@ ONE_REVERSING = "(SELECT id FROM paychecks WHERE reverses IS NOT NULL AND set_as
 ON_PAPER = "payment_method = 'check'"
 #: As if every household had chosen what all have by default: then other checks prove its years.
 AS_CHOSEN = 'UPDATE employers SET threshold_bases = \'{"2000": "assume_crossed"}\''
+WITH_RATE = "(SELECT paycheck_id FROM paycheck_lines WHERE rate IS NOT NULL AND code = 'CA-ETT-ER' ORDER BY paycheck_id LIMIT 1)"
+LINE_CENTS = ("subject_wages", "taxable_wages", "amounts", "ytd_amounts")
 LATEST = "(SELECT id FROM paychecks ORDER BY id DESC LIMIT 1)"
 STANDING_LATEST = (
     "(SELECT id FROM paychecks c WHERE reverses IS NULL AND NOT EXISTS "
@@ -29,6 +31,51 @@ _ASKED_ALIKE = (
     "UPDATE payroll_entries e SET regular_pay = c.regular_pay, overtime_pay = c.overtime_pay FROM paychecks c "
     f"WHERE c.id = {ONE_STANDING} AND e.payroll_id = c.payroll_id AND e.position = c.position"
 )
+
+
+def line_changed(paycheck: str, code: str, **changes: str) -> str:
+    """The statement that changes figures of a paycheck's line, each `{}` in them the figure that is there."""
+    at = f"[array_position(s.codes, '{code}')]"
+    values = ", ".join(
+        f"line_{name}{at} = {change.format(f'c.line_{name}{at}')}" for name, change in changes.items()
+    )
+    return (
+        f"UPDATE paychecks c SET {values} FROM line_sets s WHERE s.id = c.line_set_id AND c.id = {paycheck}"
+    )
+
+
+def line_named(paycheck: str, code: str, **changes: str) -> str:
+    """The statement that gives a paycheck another set of lines, in which this one is named otherwise."""
+    columns = {
+        name: f"s.{name}[:i - 1] || '{changes[name]}'::text || s.{name}[i + 1:]"
+        if name in changes
+        else f"s.{name}"
+        for name in ("codes", "names", "payers", "agencies", "categories")
+    }
+    values = ", ".join(f"{value} AS {name}" for name, value in columns.items())
+    own = "line_set_id(codes, names, payers, agencies, categories)"
+    return (
+        f"WITH named AS (SELECT c.id AS paycheck, {values} FROM paychecks c JOIN line_sets s ON s.id = c.line_set_id, "
+        f"array_position(s.codes, '{code}') i WHERE c.id = {paycheck}), added AS (INSERT INTO line_sets "
+        f"SELECT {own}, codes, names, payers, agencies, categories FROM named ON CONFLICT DO NOTHING) "
+        f"UPDATE paychecks SET line_set_id = {own} FROM named WHERE id = paycheck"
+    )
+
+
+def lines_in_another_order(paycheck: str) -> str:
+    """The statement that turns the order of a paycheck's lines around."""
+    turned = "ARRAY(SELECT u.v FROM unnest({}) WITH ORDINALITY u (v, n) ORDER BY u.n DESC)"
+    names = ("codes", "names", "payers", "agencies", "categories")
+    sets = ", ".join(f"{turned.format(f's.{name}')} AS {name}" for name in names)
+    figures = ("subject_wages", "taxable_wages", "rates", "amounts", "ytd_amounts")
+    own = "line_set_id(codes, names, payers, agencies, categories)"
+    return (
+        f"WITH turned AS (SELECT {sets} FROM paychecks c JOIN line_sets s ON s.id = c.line_set_id "
+        f"WHERE c.id = {paycheck}), added AS (INSERT INTO line_sets SELECT {own}, turned.* FROM turned) "
+        f"UPDATE paychecks SET line_set_id = (SELECT {own} FROM turned), "
+        + ", ".join(f"line_{name} = {turned.format(f'line_{name}')}" for name in figures)
+        + f" WHERE id = {paycheck}"
+    )
 
 
 def payroll(status: str, *, through_bank: bool = True) -> str:
@@ -153,9 +200,7 @@ DAMAGE = {
         ),
     ],
     "paycheck_taxes": [
-        (
-            f"UPDATE paycheck_lines SET payer = 'employer' WHERE paycheck_id = {ONE_STANDING} AND code = 'US-MED-EE'",
-        ),
+        (line_named(ONE_STANDING, "US-MED-EE", payers="employer"),),
     ],
     "payroll_kinds": [
         (f"UPDATE payrolls SET notes = E' CATCH-up\\n' WHERE id = {payroll('scheduled')}",),
@@ -166,6 +211,14 @@ DAMAGE = {
     "tax_years": [
         (f"UPDATE payrolls SET pay_date = pay_date + 400 WHERE id = {PAID_BY_CHECK}",),
         (f"UPDATE payrolls SET tax_year = 2025 WHERE id = {payroll('scheduled')}",),
+    ],
+    "line_sets": [
+        (
+            # Without a digest, and of no amount: nothing else can tell.
+            "UPDATE paychecks SET digest = NULL, line_rates = line_rates || NULL::numeric, "
+            + ", ".join(f"line_{name} = line_{name} || 0::bigint" for name in LINE_CENTS)
+            + f" WHERE id = {ONE_STANDING}",
+        ),
     ],
     "payroll_totals": [
         (f"UPDATE payrolls SET {name} = {name} + 1 WHERE id = {which}",)
@@ -206,13 +259,11 @@ DAMAGE = {
     ],
     "reversals": [
         (
-            f"UPDATE paycheck_lines SET subject_wages = subject_wages - 1 WHERE paycheck_id = {ONE_REVERSING} AND code = 'CA-SDI-EE'",
+            line_changed(ONE_REVERSING, "CA-SDI-EE", subject_wages="{} - 1"),
             f"UPDATE year_balances SET subject_wages[{UNCAPPED}] = subject_wages[{UNCAPPED}] - 1 "
             f"WHERE employee_id = (SELECT employee_id FROM paychecks WHERE id = {ONE_REVERSING})",
         ),
-        (
-            f"UPDATE paycheck_lines SET position = 99 WHERE paycheck_id = {ONE_REVERSING} AND code = 'US-SS-EE'",
-        ),
+        (lines_in_another_order(ONE_REVERSING),),
     ]
     + [
         (f"UPDATE paychecks SET {change} WHERE id = {ONE_REVERSING}",)
@@ -242,7 +293,7 @@ DAMAGE = {
     ],
     "year_caps": [
         (
-            f"UPDATE paycheck_lines SET taxable_wages = taxable_wages - 1 WHERE code = 'US-FUTA' AND paycheck_id = {ONE_STANDING}",
+            line_changed(ONE_STANDING, "US-FUTA", taxable_wages="{} - 1"),
             "UPDATE year_balances SET taxable_wages[array_position(codes, 'US-FUTA')] = taxable_wages[array_position(codes, "
             f"'US-FUTA')] - 1 WHERE employee_id = (SELECT employee_id FROM paychecks WHERE id = {ONE_STANDING})",
         ),
@@ -276,7 +327,7 @@ DAMAGE = {
     "threshold_wages": [
         (
             AS_CHOSEN,
-            f"UPDATE paycheck_lines SET taxable_wages = taxable_wages - 1 WHERE code = 'US-FUTA' AND paycheck_id = {ONE_STANDING}",
+            line_changed(ONE_STANDING, "US-FUTA", taxable_wages="{} - 1"),
             "UPDATE year_balances SET taxable_wages[array_position(codes, 'US-FUTA')] = taxable_wages[array_position(codes, "
             f"'US-FUTA')] - 1 WHERE employee_id = (SELECT employee_id FROM paychecks WHERE id = {ONE_STANDING})",
         ),
@@ -297,16 +348,14 @@ DAMAGE = {
     ],
     "following_wages": [
         (
-            f"UPDATE paycheck_lines SET taxable_wages = taxable_wages {change} WHERE code = 'US-FUTA-CR' AND paycheck_id = {ONE_STANDING}",
+            line_changed(ONE_STANDING, "US-FUTA-CR", taxable_wages=f"{{}} {change}"),
             "UPDATE year_balances SET taxable_wages[array_position(codes, 'US-FUTA-CR')] = taxable_wages[array_position(codes, "
             f"'US-FUTA-CR')] {change} WHERE employee_id = (SELECT employee_id FROM paychecks WHERE id = {ONE_STANDING})",
         )
         for change in ("+ 10000", "- 10000")
     ],
     "latest_to_date": [
-        (
-            f"UPDATE paycheck_lines SET ytd_amount = ytd_amount - 1 WHERE paycheck_id = {LATEST} AND code = 'US-SS-ER'",
-        ),
+        (line_changed(LATEST, "US-SS-ER", ytd_amounts="{} - 1"),),
     ]
     + [
         (f"UPDATE paychecks SET {name} = {name} + 1 WHERE id = {LATEST}",)
@@ -569,31 +618,21 @@ DAMAGE = {
         ),
     ],
     "paycheck_digests": [
-        (f"UPDATE {table} SET {change} WHERE {where}",)
-        for table, where, changes in (
-            (
-                "paycheck_lines",
-                f"paycheck_id = {ONE_STANDING} AND code = 'US-FIT'",
-                ("rate = 0.5", "name = 'Tip'", "agency = 'Me'", "category = 'other'"),
-            ),
-            (
-                "paycheck_lines",
-                "(paycheck_id, code) = (SELECT paycheck_id, code FROM paycheck_lines WHERE rate IS NOT NULL "
-                "AND code = 'CA-ETT-ER' ORDER BY paycheck_id LIMIT 1)",
-                ("ytd_amount = ytd_amount + 1",),
-            ),
-            (
-                "paychecks",
-                f"id = {ONE_STANDING}",
-                (
-                    "employee_name = 'Me'",
-                    "work_state = 'TX'",
-                    "residence_state = 'TX'",
-                    "ytd_net_pay = ytd_net_pay + 1",
-                ),
-            ),
-        )
-        for change in changes
+        (line_changed(ONE_STANDING, "US-FIT", rates="0.5"),),
+        *(
+            (line_named(ONE_STANDING, "US-FIT", **change),)
+            for change in ({"names": "Tip"}, {"agencies": "Me"}, {"categories": "other"})
+        ),
+        (line_changed(WITH_RATE, "CA-ETT-ER", ytd_amounts="{} + 1"),),
+        *(
+            (f"UPDATE paychecks SET {change} WHERE id = {ONE_STANDING}",)
+            for change in (
+                "employee_name = 'Me'",
+                "work_state = 'TX'",
+                "residence_state = 'TX'",
+                "ytd_net_pay = ytd_net_pay + 1",
+            )
+        ),
     ],
     "audit_chain": [
         (

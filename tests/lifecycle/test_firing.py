@@ -85,13 +85,13 @@ async def test_a_payroll_that_cannot_be_calculated_waits_alone_and_is_tried_agai
 async def test_a_payroll_that_breaks_the_database_s_rules_is_found_within_its_chunk(
     family: Family, town: Town, owner_connection: psycopg.Connection
 ):
-    """Whatever the reason: here a line that the schema refuses, as a bug or a bad rule file might make one."""
+    """Whatever the reason: here a paycheck that the schema refuses, as a bug or a bad rule file might make one."""
     bad, *good = await schedule(family, town, 5)
     employee = rows(owner_connection, "SELECT employee_id FROM payroll_entries WHERE payroll_id = %s", bad)[
         0
     ][0]
     owner_connection.execute(
-        f"ALTER TABLE paycheck_lines ADD CONSTRAINT never CHECK (employee_id <> '{employee}') NOT VALID"
+        f"ALTER TABLE paychecks ADD CONSTRAINT never CHECK (employee_id <> '{employee}') NOT VALID"
     )
     try:
         town.go_to("2026-11-27", 15)
@@ -104,7 +104,7 @@ async def test_a_payroll_that_breaks_the_database_s_rules_is_found_within_its_ch
         assert detail["failure"]["code"] == "internal_error"
         assert "constraint" not in str(detail)
     finally:
-        owner_connection.execute("ALTER TABLE paycheck_lines DROP CONSTRAINT never")
+        owner_connection.execute("ALTER TABLE paychecks DROP CONSTRAINT never")
 
 
 async def test_after_many_attempts_it_has_failed_and_its_period_is_free(family: Family, town: Town, account):

@@ -170,7 +170,10 @@ async def test_the_doctor_tells_what_a_paycheck_after_a_void_did_not_charge(
     await texan.void(first)
     await texan.run("100")
     uncharged = (
-        "UPDATE paycheck_lines SET amount = 0 WHERE code = 'US-FUTA' AND subject_wages = 10000",
+        (
+            "UPDATE paychecks c SET line_amounts[array_position(s.codes, 'US-FUTA')] = 0 FROM line_sets s "
+            "WHERE s.id = c.line_set_id AND c.line_subject_wages[array_position(s.codes, 'US-FUTA')] = 10000"
+        ),
         "UPDATE year_balances SET amounts[array_position(codes, 'US-FUTA')] = 0, owed = '{\"US-FUTA\": 4200}'",
     )
     async with owner_database.transaction(None) as session:

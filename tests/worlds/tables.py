@@ -12,6 +12,7 @@ from hearthpay.database import migrations
 _VERSIONS = Path(migrations.__file__).parent / "versions"
 _CREATED = re.compile(r"^CREATE TABLE (?:IF NOT EXISTS )?(\w+) \((.*?)^\)", re.MULTILINE | re.DOTALL)
 _STATEMENT = re.compile(r"\b(?:CREATE|ALTER) TABLE (?:IF NOT EXISTS )?(\w+)\b([^;]*)")
+_DROPPED = re.compile(r"^DROP TABLE (\w+);", re.MULTILINE)
 _REFERENCE = re.compile(r"\bREFERENCES (\w+)")
 
 # All others of a tenant tell real rows from sandbox ones.
@@ -27,7 +28,8 @@ OWN_TABLES = ("installation", "alembic_version")
 def _read() -> dict[str, str]:
     """Name and columns of each table, parents before their children."""
     text = "\n".join(path.read_text() for path in sorted(_VERSIONS.glob("*.py")))
-    columns = {name: told for name, told in _CREATED.findall(text) if name not in OWN_TABLES}
+    left_out = {*OWN_TABLES, *_DROPPED.findall(text)}
+    columns = {name: told for name, told in _CREATED.findall(text) if name not in left_out}
     parents: dict[str, set[str]] = {name: set() for name in columns}
     for name, rest in _STATEMENT.findall(text):
         if name in parents:

@@ -50,6 +50,7 @@ from hearthpay.doctor.lifecycle_checks import attempts_ahead, histories, idempot
 from hearthpay.doctor.mail_checks import alerts_left, mails_kept
 from hearthpay.doctor.own_record_checks import certificates, linked_people, pay_changed, waiting_accounts
 from hearthpay.doctor.paycheck_checks import (
+    line_sets,
     paycheck_sums,
     paycheck_taxes,
     payroll_kinds,
@@ -82,6 +83,7 @@ CHECKS_BY_ID: Final[Mapping[str, Check]] = {
     "paycheck_taxes": paycheck_taxes,
     "payroll_kinds": payroll_kinds,
     "tax_years": tax_years,
+    "line_sets": line_sets,
     "payroll_totals": payroll_totals,
     "entries_paid": entries_paid,
     "entries_live": entries_live,

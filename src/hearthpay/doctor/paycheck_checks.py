@@ -45,6 +45,18 @@ def paycheck_taxes() -> str:
     )
 
 
+def line_sets() -> str:
+    """A paycheck has one figure of each kind for every line of its set, and its set is there."""
+    return unequal(
+        "paycheck",
+        """
+        SELECT c.id, cardinality(c.line_amounts) AS figures, cardinality(s.codes) AS lines
+          FROM paychecks c LEFT JOIN line_sets s ON s.id = c.line_set_id WHERE c.line_set_id IS NOT NULL
+        """,
+        other={"line_set": ("figures", "lines")},
+    )
+
+
 def payroll_kinds() -> str:
     """A payroll's kind is the one that its notes asked for."""
     return unequal(
@@ -55,7 +67,7 @@ def payroll_kinds() -> str:
 
 
 def tax_years() -> str:
-    """A payroll, its paychecks and their lines belong to the year of the pay date, a refund to that of its period."""
+    """A payroll and its paychecks belong to the year of the pay date, a refund to that of its period."""
     payrolls = unequal(
         "payroll",
         """
@@ -70,14 +82,7 @@ def tax_years() -> str:
         "SELECT c.id, c.tax_year, p.tax_year AS year FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id",
         other={"tax_year": ("tax_year", "year")},
     )
-    lines = unequal(
-        "paycheck",
-        "SELECT c.id, l.code, l.tax_year, c.tax_year AS year FROM paycheck_lines l "
-        "JOIN paychecks c ON c.id = l.paycheck_id",
-        other={"tax_year": ("tax_year", "year")},
-        detail="' of line ' || s.code",
-    )
-    return f"{payrolls} UNION ALL {paychecks} UNION ALL {lines}"
+    return f"{payrolls} UNION ALL {paychecks}"
 
 
 def payroll_totals() -> str:

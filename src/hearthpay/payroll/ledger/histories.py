@@ -19,6 +19,7 @@ from hearthpay.database.relations import ASSIGNED_RATES
 from hearthpay.database.statements import Fragment
 from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.employees.same_person import Record, records_of
+from hearthpay.payroll.ledger.lines import LINES
 from hearthpay.payroll.ledger.rows import YearToDate
 from hearthpay.payroll.ledger.years import NO_HISTORY, History, PriorWages, other_records
 from hearthpay.payroll.set_asides.rules import SetAsideRule
@@ -83,8 +84,9 @@ class _SubjectWagesRow(NamedTuple):
 _SUBJECT_WAGES: Final = query(
     _SubjectWagesRow,
     "SELECT l.code, sum(l.subject_wages) AS subject_wages FROM paychecks c "
-    "JOIN paycheck_lines l ON l.paycheck_id = c.id "
+    "{lines} "
     "WHERE c.employee_id = :employee AND c.tax_year = :tax_year GROUP BY l.code",
+    lines=LINES,
 )
 """For a year that was opened by a version that didn't store them."""
 
@@ -107,11 +109,12 @@ _STANDING: Final = query(
     "jsonb_exists(c.provisional, l.code) AS provisional, EXISTS ("
     "SELECT FROM {assigned_rates} r WHERE r.employer_id = c.employer_id AND r.tax_year = c.tax_year "
     "AND r.state = left(l.code, 2)) AS assigned FROM paychecks c "
-    "JOIN payrolls p ON p.id = c.payroll_id JOIN paycheck_lines l ON l.paycheck_id = c.id "
+    "JOIN payrolls p ON p.id = c.payroll_id {lines} "
     "WHERE c.employee_id = ANY(:employees) AND c.tax_year = :tax_year AND c.reverses IS NULL AND c.gross_pay > 0 "
     "AND c.id <> ALL(:without) AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id) "
     "ORDER BY c.employee_id, c.id, l.position",
     assigned_rates=ASSIGNED_RATES,
+    lines=LINES,
 )
 _OWED: Final = text(
     "UPDATE year_balances y SET owed = CASE WHEN k.keeps THEN CAST(:owed AS jsonb) ELSE '{}' END, "

@@ -11,6 +11,7 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.typed_rows import fetch_all, query
+from hearthpay.payroll.ledger.lines import LINES
 
 
 class LineOfMonth(NamedTuple):
@@ -32,9 +33,10 @@ _LINES: Final = query(
     "CAST(extract(month FROM p.pay_date) AS int) AS month, CAST(sum(l.amount) AS bigint) AS amount, "
     "CAST(coalesce(sum(l.subject_wages) FILTER (WHERE c.gross_pay <> 0), 0) AS bigint) AS subject_wages, "
     "CAST(sum(l.taxable_wages) AS bigint) AS taxable_wages "
-    "FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id JOIN paycheck_lines l ON l.paycheck_id = c.id "
+    "FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id {lines} "
     "WHERE c.employer_id = :employer AND c.tax_year BETWEEN :first AND :last "
     "GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 4, 5, 2",
+    lines=LINES,
 )
 
 
@@ -49,9 +51,10 @@ class LineOfPayday(NamedTuple):
 _PAYDAYS: Final = query(
     LineOfPayday,
     "SELECT l.code, p.pay_date, CAST(sum(l.amount) AS bigint) AS amount "
-    "FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id JOIN paycheck_lines l ON l.paycheck_id = c.id "
+    "FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id {lines} "
     "WHERE c.employer_id = :employer AND c.tax_year BETWEEN :first AND :last AND l.code = ANY(:codes) "
     "GROUP BY 1, 2 HAVING sum(l.amount) <> 0 ORDER BY 2, 1",
+    lines=LINES,
 )
 
 

@@ -1,7 +1,6 @@
 """The paychecks in the database, read back as the rows they were written from."""
 
 import datetime
-from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -11,7 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.database.statements import column_list, compose
 from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.payroll.ledger.earnings import Earnings
-from hearthpay.payroll.ledger.rows import Carried, LineRow, Owner, PaycheckRow, SetAside, YearToDate
+from hearthpay.payroll.ledger.lines import LINE_ARRAYS, lines_of
+from hearthpay.payroll.ledger.rows import Carried, Owner, PaycheckRow, SetAside, YearToDate
 from hearthpay.payroll.orders import SalaryShare
 from hearthpay.taxes.messages import of_json
 
@@ -19,10 +19,12 @@ _SAYS: Final = compose(
     "c.employee_id, c.employee_name, c.payment_method, {earnings}, "
     "c.gross_pay, c.employee_taxes, c.employer_taxes, c.set_aside, c.set_aside_source, c.set_aside_balance, "
     "c.ytd_gross_pay, c.ytd_net_pay, c.ytd_employee_taxes, c.ytd_employer_taxes, c.work_state, c.residence_state, "
-    "c.reciprocity_certificate, coalesce(c.messages, c.warnings) AS warnings, c.carried, c.provisional, c.salary",
+    "c.reciprocity_certificate, coalesce(c.messages, c.warnings) AS warnings, c.carried, c.provisional, c.salary, "
+    "{line_arrays}",
     earnings=column_list(Earnings._fields, "c"),
+    line_arrays=LINE_ARRAYS,
 )
-"""The contents of a paycheck, without its lines."""
+"""The contents of a paycheck `c` and, at the end, of the set of its lines `s`."""
 
 
 class _PaychecksRow(NamedTuple):
@@ -60,37 +62,24 @@ class _PaychecksRow(NamedTuple):
     carried: list[list[Any]]
     provisional: list[str]
     salary: dict[str, Any] | None
+    codes: list[str] | None
+    names: list[str] | None
+    payers: list[str] | None
+    agencies: list[str] | None
+    categories: list[str] | None
+    line_subject_wages: list[int] | None
+    line_taxable_wages: list[int] | None
+    line_rates: list[Decimal | None] | None
+    line_amounts: list[int] | None
+    line_ytd_amounts: list[int] | None
 
 
 _PAYCHECKS: Final = query(
     _PaychecksRow,
     "SELECT c.id, c.organization_id, c.employer_id, c.sandbox, c.position, c.tax_year, "
     "lower(c.period) AS period_start, upper(c.period) - 1 AS period_end, {says} FROM paychecks c "
-    "WHERE payroll_id = :payroll AND reverses IS NULL ORDER BY position",
+    "LEFT JOIN line_sets s ON s.id = c.line_set_id WHERE payroll_id = :payroll AND reverses IS NULL ORDER BY position",
     says=_SAYS,
-)
-
-
-class _LinesRow(NamedTuple):
-    paycheck_id: UUID
-    code: str
-    name: str
-    payer: str
-    agency: str
-    category: str
-    subject_wages: int
-    taxable_wages: int
-    rate: Decimal | None
-    amount: int
-    ytd_amount: int
-
-
-_LINES: Final = query(
-    _LinesRow,
-    "SELECT l.paycheck_id, {columns} FROM paychecks c "
-    "JOIN paycheck_lines l ON l.paycheck_id = c.id WHERE c.payroll_id = :payroll AND c.reverses IS NULL "
-    "ORDER BY l.paycheck_id, l.position",
-    columns=column_list(LineRow._fields, "l"),
 )
 
 
@@ -129,23 +118,25 @@ class _OfAYearRow(NamedTuple):
     carried: list[list[Any]]
     provisional: list[str]
     salary: dict[str, Any] | None
+    codes: list[str] | None
+    names: list[str] | None
+    payers: list[str] | None
+    agencies: list[str] | None
+    categories: list[str] | None
+    line_subject_wages: list[int] | None
+    line_taxable_wages: list[int] | None
+    line_rates: list[Decimal | None] | None
+    line_amounts: list[int] | None
+    line_ytd_amounts: list[int] | None
 
 
 _OF_A_YEAR: Final = query(
     _OfAYearRow,
     "SELECT c.id, c.payroll_id, c.reverses, p.status, p.pay_date, lower(c.period) AS period_start, "
     "upper(c.period) - 1 AS period_end, p.pay_frequency, {says} FROM paychecks c "
-    "JOIN payrolls p ON p.id = c.payroll_id WHERE c.employer_id = :employer AND c.tax_year = :tax_year ORDER BY c.id",
+    "JOIN payrolls p ON p.id = c.payroll_id LEFT JOIN line_sets s ON s.id = c.line_set_id "
+    "WHERE c.employer_id = :employer AND c.tax_year = :tax_year ORDER BY c.id",
     says=_SAYS,
-)
-
-
-_LINES_OF_A_YEAR: Final = query(
-    _LinesRow,
-    "SELECT l.paycheck_id, {columns} FROM paychecks c "
-    "JOIN paycheck_lines l ON l.paycheck_id = c.id WHERE c.employer_id = :employer AND c.tax_year = :tax_year "
-    "ORDER BY l.paycheck_id, l.position",
-    columns=column_list(LineRow._fields, "l"),
 )
 
 
@@ -179,9 +170,6 @@ async def read_paychecks(session: AsyncSession, payroll_id: UUID) -> list[Posted
     """Return the paychecks of a payroll in their order; those that only reverse others are left out."""
     which = {"payroll": payroll_id}
     paychecks = await fetch_all(session, _PAYCHECKS, which)
-    lines: dict[UUID, list[LineRow]] = {row.id: [] for row in paychecks}
-    for line in await fetch_all(session, _LINES, which):
-        lines[line.paycheck_id].append(LineRow(*line[1:]))
     return [
         Posted(
             id=row.id,
@@ -190,7 +178,7 @@ async def read_paychecks(session: AsyncSession, payroll_id: UUID) -> list[Posted
             tax_year=row.tax_year,
             period_start=row.period_start,
             period_end=row.period_end,
-            paycheck=_with_messages(row, lines[row.id]),
+            paycheck=_paycheck(row),
         )
         for row in paychecks
     ]
@@ -200,9 +188,6 @@ async def read_year(session: AsyncSession, employer_id: UUID, tax_year: int) -> 
     """Return all paychecks of a household's tax year in posting order, including those that reverse others."""
     which = {"employer": employer_id, "tax_year": tax_year}
     paychecks = await fetch_all(session, _OF_A_YEAR, which)
-    lines: dict[UUID, list[LineRow]] = {row.id: [] for row in paychecks}
-    for line in await fetch_all(session, _LINES_OF_A_YEAR, which):
-        lines[line.paycheck_id].append(LineRow(*line[1:]))
     return [
         PostedInYear(
             row.id,
@@ -213,14 +198,14 @@ async def read_year(session: AsyncSession, employer_id: UUID, tax_year: int) -> 
             row.period_start,
             row.period_end,
             row.pay_frequency,
-            _with_messages(row, lines[row.id]),
+            _paycheck(row),
         )
         for row in paychecks
     ]
 
 
-def _with_messages(row: _PaychecksRow | _OfAYearRow, lines: Sequence[LineRow]) -> PaycheckRow:
-    """Return the contents of a paycheck; the row has the columns of `_SAYS`."""
+def _paycheck(row: _PaychecksRow | _OfAYearRow) -> PaycheckRow:
+    """Return the contents of a paycheck; the row ends with the columns of `_SAYS`."""
     return PaycheckRow(
         employee_id=row.employee_id,
         employee_name=row.employee_name,
@@ -230,7 +215,7 @@ def _with_messages(row: _PaychecksRow | _OfAYearRow, lines: Sequence[LineRow]) -
         employee_taxes=row.employee_taxes,
         employer_taxes=row.employer_taxes,
         set_aside=SetAside(row.set_aside, row.set_aside_source, row.set_aside_balance),
-        lines=tuple(lines),
+        lines=lines_of(row),
         ytd=YearToDate(row.ytd_gross_pay, row.ytd_net_pay, row.ytd_employee_taxes, row.ytd_employer_taxes),
         warnings=tuple(of_json(each) for each in row.warnings),
         residence_state=row.residence_state,

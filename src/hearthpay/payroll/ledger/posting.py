@@ -6,22 +6,33 @@ A year's totals change only here and with what it owes (`histories`), with the e
 
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 from uuid import UUID
 
 import orjson
-from sqlalchemy import text
+from sqlalchemy import CursorResult, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
 from hearthpay.database.statements import Fragment, column_list, statement
-from hearthpay.payroll.ledger.columns import array_text, arrays, columns_of, insert_many
+from hearthpay.payroll.ledger.columns import array_text, arrays, columns_of
 from hearthpay.payroll.ledger.digests import paycheck_digest
 from hearthpay.payroll.ledger.earnings import EARNINGS_TYPES
+from hearthpay.payroll.ledger.lines import (
+    ALL_SETS_STORED,
+    FIGURE_TYPES,
+    FIGURE_VALUES,
+    INSERT_SETS,
+    figures_of,
+    line_set_id,
+    names_of,
+    set_values,
+    stored_sets,
+)
 from hearthpay.payroll.ledger.rows import TENANT_TYPES, Owner, PaycheckRow, PayrollRecord
 from hearthpay.payroll.ledger.years import NO_HISTORY, History, seen_by_others
 from hearthpay.payroll.set_asides import escrow
-from hearthpay.taxes.messages import texts, to_json
+from hearthpay.taxes.messages import to_json
 from hearthpay.taxes.rulebook import rulebook_of
 
 _OWED_NO_MORE: Final = text(
@@ -56,38 +67,16 @@ _PAYCHECK_TYPES: Final = {
     "work_state": "text",
     "residence_state": "text",
     "reciprocity_certificate": "text",
-    "warnings": "jsonb",
     "messages": "jsonb",
     "carried": "jsonb",
     "provisional": "jsonb",
     "salary": "jsonb",
     "digest": "bytea",
+    "line_set_id": "bigint",
+    **FIGURE_TYPES,
 }
 """The columns with their array types: many rows are inserted with one statement."""
 
-_TAX_TYPES: Final = {"code": "text", "name": "text", "payer": "text", "agency": "text", "category": "text"}
-"""The columns that all lines with one code share; they are sent once and come first in a line, and `tax` is its
-position among them."""
-
-_OWN: Final = len(_TAX_TYPES)
-_LINE_TYPES: Final = {
-    "paycheck": "integer",
-    "position": "smallint",
-    "tax": "integer",
-    "subject_wages": "bigint",
-    "taxable_wages": "bigint",
-    "rate": "numeric",
-    "amount": "bigint",
-    "ytd_amount": "bigint",
-}
-_POSTED_TYPES: Final = {
-    "organization_id": "uuid",
-    "employer_id": "uuid",
-    "sandbox": "boolean",
-    "id": "uuid",
-    "employee_id": "uuid",
-    "tax_year": "smallint",
-}
 _BALANCE_TYPES: Final = {
     **TENANT_TYPES,
     "employee_id": "uuid",
@@ -114,22 +103,14 @@ _BALANCE_VALUES: Final = Fragment(
     "r.owed_wages, r.fica_refunded, CAST(r.provisional AS text[]), r.rulebook_version, "
     "r.gross_pay, r.net_pay, r.employee_taxes, r.employer_taxes"
 )
-_INSERT_PAYCHECKS: Final = insert_many("paychecks", _PAYCHECK_TYPES)
-_INSERT_LINES: Final = statement(
-    "INSERT INTO paycheck_lines (organization_id, employer_id, sandbox, paycheck_id, employee_id, tax_year, position, "
-    "code, name, payer, agency, category, subject_wages, taxable_wages, rate, amount, ytd_amount) "
-    "SELECT p.organization_id, p.employer_id, p.sandbox, p.id, p.employee_id, p.tax_year, l.position, t.code, t.name, "
-    "t.payer, t.agency, t.category, l.subject_wages, l.taxable_wages, l.rate, l.amount, l.ytd_amount "
-    "FROM unnest({line_arrays}) AS l({line_columns}) "
-    "JOIN unnest({posted_arrays}) WITH ORDINALITY AS p({posted_columns}, number) "
-    "ON p.number = l.paycheck "
-    "JOIN unnest({tax_arrays}) WITH ORDINALITY AS t({tax_columns}, number) ON t.number = l.tax",
-    line_arrays=arrays(_LINE_TYPES),
-    line_columns=column_list(_LINE_TYPES),
-    posted_arrays=arrays(_POSTED_TYPES),
-    posted_columns=column_list(_POSTED_TYPES),
-    tax_arrays=arrays(_TAX_TYPES),
-    tax_columns=column_list(_TAX_TYPES),
+_INSERT_PAYCHECKS: Final = statement(
+    "INSERT INTO paychecks ({columns}) SELECT {values}, {figure_values} FROM unnest({arrays}) AS r({columns}) "
+    "WHERE {all_sets_stored}",
+    columns=column_list(_PAYCHECK_TYPES),
+    values=column_list([name for name in _PAYCHECK_TYPES if name not in FIGURE_TYPES], "r"),
+    figure_values=FIGURE_VALUES,
+    arrays=arrays(_PAYCHECK_TYPES),
+    all_sets_stored=ALL_SETS_STORED,
 )
 _SAVE_BALANCES: Final = statement(
     "INSERT INTO year_balances ({columns}) SELECT {balance_values} "
@@ -196,10 +177,7 @@ async def post_paychecks(session: AsyncSession, postings: Sequence[Posting], now
     """
     if not postings:
         return
-    await session.execute(
-        _INSERT_PAYCHECKS, columns_of(_PAYCHECK_TYPES, [_paycheck_values(posting) for posting in postings])
-    )
-    await _insert_lines(session, postings)
+    await _insert_paychecks(session, postings)
     last = {(posting.paycheck.employee_id, posting.tax_year): posting for posting in postings}
     settled = _settled_elsewhere(postings)
     balances = [_balance_values(posting, key in settled) for key, posting in last.items()]
@@ -217,6 +195,29 @@ async def post_paychecks(session: AsyncSession, postings: Sequence[Posting], now
     undone = [posting.reverses for posting in postings if posting.reverses is not None]
     if undone:
         await escrow.reverse(session, now, undone)
+
+
+async def _insert_paychecks(session: AsyncSession, postings: Sequence[Posting]) -> None:
+    sets = {}
+    rows = []
+    for posting in postings:
+        lines = posting.paycheck.lines
+        names = names_of(lines)
+        set_id = line_set_id(names)
+        sets[set_id] = names
+        rows.append((*_paycheck_values(posting), set_id, *figures_of(lines)))
+    values = columns_of(_PAYCHECK_TYPES, rows) | stored_sets(sets)
+    if await _inserted(session, values):
+        return
+    await session.execute(INSERT_SETS, set_values(sets))
+    if not await _inserted(session, values):
+        raise RuntimeError("the sets of lines of these paychecks are not in the database")
+
+
+async def _inserted(session: AsyncSession, values: Mapping[str, object]) -> bool:
+    """Insert the paychecks if every set of lines is there; return whether it is."""
+    result = cast("CursorResult[Any]", await session.execute(_INSERT_PAYCHECKS, values))
+    return result.rowcount > 0
 
 
 def _settled_elsewhere(postings: Iterable[Posting]) -> set[tuple[UUID, int]]:
@@ -253,33 +254,12 @@ def _paycheck_values(posting: Posting) -> tuple[object, ...]:
         paycheck.work_state,
         paycheck.residence_state,
         paycheck.reciprocity_certificate,
-        orjson.dumps(texts(paycheck.warnings)).decode() if paycheck.warnings else "[]",
         orjson.dumps([to_json(each) for each in paycheck.warnings]).decode() if paycheck.warnings else "[]",
         orjson.dumps([list(each) for each in paycheck.carried]).decode() if paycheck.carried else "[]",
         orjson.dumps(paycheck.provisional).decode(),
         None if paycheck.salary is None else orjson.dumps(paycheck.salary.to_json()).decode(),
         "\\x"
         + paycheck_digest(posting.id, posting.payroll_id, posting.tax_year, paycheck, posting.reverses).hex(),
-    )
-
-
-async def _insert_lines(session: AsyncSession, postings: Sequence[Posting]) -> None:
-    taxes: dict[tuple[object, ...], int] = {}
-    lines = []
-    for number, posting in enumerate(postings, start=1):
-        for position, line in enumerate(posting.paycheck.lines):
-            tax = taxes.setdefault(line[:_OWN], len(taxes) + 1)
-            lines.append((number, position, tax, *line[_OWN:]))
-    if not lines:
-        return
-    posted = [
-        (*posting.owner, posting.id, posting.paycheck.employee_id, posting.tax_year) for posting in postings
-    ]
-    await session.execute(
-        _INSERT_LINES,
-        columns_of(_LINE_TYPES, lines)
-        | columns_of(_POSTED_TYPES, posted)
-        | columns_of(_TAX_TYPES, list(taxes)),
     )
 
 

@@ -12,6 +12,7 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.typed_rows import fetch_all, query
+from hearthpay.payroll.ledger.lines import LINES
 
 
 class QuarterPaid(NamedTuple):
@@ -54,8 +55,9 @@ _TAXED: Final = query(
     "max(l.payer) AS payer, max(l.agency) AS agency, max(l.category) AS category, "
     "CAST(sum(l.subject_wages) AS bigint) AS subject_wages, CAST(sum(l.taxable_wages) AS bigint) AS taxable_wages, "
     "CAST(sum(l.amount) AS bigint) AS amount FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
-    "JOIN paycheck_lines l ON l.paycheck_id = c.id WHERE c.employer_id = :employer AND c.tax_year = :year "
+    "{lines} WHERE c.employer_id = :employer AND c.tax_year = :year "
     "AND l.code LIKE :state || '-%' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
+    lines=LINES,
 )
 
 
@@ -78,8 +80,9 @@ _BY_MONTH: Final = query(
     "SELECT CAST(date_trunc('month', p.pay_date) AS date) AS month, l.agency, l.code, max(l.name) AS name, "
     "max(l.payer) AS payer, max(l.category) AS category, CAST(sum(l.amount) AS bigint) AS amount "
     "FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
-    "JOIN paycheck_lines l ON l.paycheck_id = c.id WHERE c.employer_id = :employer "
+    "{lines} WHERE c.employer_id = :employer "
     "AND p.pay_date BETWEEN :first AND :last GROUP BY 1, 2, 3 HAVING sum(l.amount) <> 0 ORDER BY 2, 3, 1",
+    lines=LINES,
 )
 
 

@@ -27,6 +27,7 @@ from hearthpay.payroll.ledger.histories import (
     read_standing_wages,
     read_wages_of,
 )
+from hearthpay.payroll.ledger.lines import LINES
 from hearthpay.payroll.ledger.rows import PayrollRecord
 from hearthpay.payroll.ledger.years import History
 from hearthpay.payroll.orders import read_payees
@@ -79,8 +80,9 @@ class _LastYearRow(NamedTuple):
 _LAST_YEAR: Final = query(
     _LastYearRow,
     "SELECT c.employee_id, p.pay_date, l.code, l.subject_wages FROM paychecks c "
-    "JOIN payrolls p ON p.id = c.payroll_id JOIN paycheck_lines l ON l.paycheck_id = c.id "
+    "JOIN payrolls p ON p.id = c.payroll_id {lines} "
     "WHERE c.employee_id = ANY(:employees) AND c.tax_year = :tax_year AND l.subject_wages <> 0",
+    lines=LINES,
 )
 
 
