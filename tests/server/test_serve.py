@@ -23,12 +23,12 @@ START_WITHIN = 60
 
 
 class Service:
-    """A running `hearthpay serve` on a data directory."""
+    """A running `hearthpay serve`, on a data directory or on the database of the environment."""
 
-    def __init__(self, data_dir: Path) -> None:
-        self.data_dir = data_dir
+    def __init__(self, data_dir: Path | None, *options: str) -> None:
+        where = () if data_dir is None else ("--data-dir", str(data_dir))
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "hearthpay.cli", "serve", "--port", "0", "--data-dir", str(data_dir)],
+            [sys.executable, "-m", "hearthpay.cli", "serve", "--port", "0", *where, *options],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
