@@ -21,6 +21,7 @@ from hearthpay.app import AppSettings, create_app
 from hearthpay.banking.originator import BankSettingsError, load_bank
 from hearthpay.clock import Clock, SystemClock
 from hearthpay.database.embedded import EmbeddedServer
+from hearthpay.database.replica import ReplicaSettings
 from hearthpay.database.session import Database
 from hearthpay.database.startup import Addresses
 from hearthpay.http.connection_limits import (
@@ -125,11 +126,12 @@ async def serving(
         timeout_keep_alive=deadlines.idle,
     )
     server = WebServer(config)
+    runtime = getattr(app.state, "runtime", None)
     task = asyncio.create_task(server.serve(sockets=[listener]), name="hearthpay-web")
     try:
         while not server.started and not task.done():  # noqa: ASYNC110 - uvicorn sets a flag, no event
             await asyncio.sleep(0.01)
-        if (runtime := getattr(app.state, "runtime", None)) is not None:
+        if runtime is not None:
             loading = asyncio.to_thread(load_for_first_requests, runtime.clock.today())
             app.state.loading = asyncio.create_task(loading, name="hearthpay-loading")
         bound = listener.getsockname()[1]
@@ -137,6 +139,8 @@ async def serving(
     finally:
         server.should_exit = True
         await asyncio.gather(task, return_exceptions=True)
+        if runtime is not None and runtime.replica is not None:
+            await runtime.replica.dispose()
 
 
 def freeze_start_objects() -> None:
@@ -203,6 +207,7 @@ class WebSettings:
                     requests_at_once=share_of(environment),
                     sign_up_open=sign_up_open_of(environment),
                     operator=environment.get(OPERATOR_VARIABLE, "").strip() or None,
+                    replica=ReplicaSettings.of(environment),
                 ),
                 replace(connection_limits(environment), plain=plain_http_of(environment)),
             )

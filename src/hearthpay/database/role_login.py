@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import uuid4
 
 from sqlalchemy import create_engine, text
@@ -31,12 +31,21 @@ from hearthpay.database.startup import (
     ServiceLoginError,
     require_bound,
 )
+from hearthpay.database.typed_rows import query
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.tenant_seal import TenantSeal
 
-_WHO: Final = text(
+
+class _WhoRow(NamedTuple):
+    database: str
+    login: str
+    has_schema: bool
+
+
+_WHO: Final = query(
+    _WhoRow,
     "SELECT current_database() AS database, session_user AS login, "
-    "to_regclass('public.alembic_version') IS NOT NULL AS has_schema"
+    "to_regclass('public.alembic_version') IS NOT NULL AS has_schema",
 )
 _REVISION: Final = text("SELECT version_num FROM public.alembic_version")
 _TENANT: Final = text("SELECT organization_id FROM current_tenant()")
@@ -116,8 +125,8 @@ def _look_at(url: str) -> _Login:
     engine = create_engine(target, connect_args=arguments, poolclass=NullPool, hide_parameters=True)
     try:
         with engine.begin() as connection:
-            database, login, has_schema = connection.execute(_WHO).one()
-            revision = connection.execute(_REVISION).scalar_one_or_none() if has_schema else None
+            who = _WhoRow._make(connection.execute(_WHO.statement).one())
+            revision = connection.execute(_REVISION).scalar_one_or_none() if who.has_schema else None
     except DBAPIError as error:
         if (outage := outage_of(error)) is None:
             raise
@@ -125,7 +134,7 @@ def _look_at(url: str) -> _Login:
         raise type(outage)(told, outage.sqlstate) from error
     finally:
         engine.dispose()
-    return _Login(str(database), str(login), revision)
+    return _Login(who.database, who.login, revision)
 
 
 def _require_login(found: _Login, role: str, variable: str) -> None:
