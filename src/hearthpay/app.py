@@ -23,6 +23,7 @@ from hearthpay.calculator.routes import router as calculator
 from hearthpay.clock import Clock, HouseholdClock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.readiness import require_ready
+from hearthpay.database.replica import ReadReplica, ReplicaSettings
 from hearthpay.database.session import Database
 from hearthpay.documents.routes import router as documents
 from hearthpay.duties.feed_routes import router as calendar_feed
@@ -169,6 +170,8 @@ class AppSettings:
     """Whether the worker keeps emails in a folder, where there is no `mailer`."""
     operator: str | None = None
     """The operator's address, which warnings name."""
+    replica: ReplicaSettings | None = None
+    """Where reports are read from, if not from the database itself."""
 
 
 DEFAULT_SETTINGS: Final = AppSettings()
@@ -199,6 +202,7 @@ def create_app(database: Database, clock: Clock, settings: AppSettings = DEFAULT
     stores: list[AttemptStore] = [DatabaseAttempts(database)]
     if counting.shared is not None:
         stores.insert(0, ValkeyAttempts(counting.shared))
+    counted = metrics.Metrics()
     parts = Runtime(
         database=database,
         clock=HouseholdClock(clock),
@@ -211,10 +215,14 @@ def create_app(database: Database, clock: Clock, settings: AppSettings = DEFAULT
         mailer=settings.mailer,
         mail_limits=settings.mail_limits,
         direct_deposit=settings.direct_deposit,
+        replica=(
+            None
+            if settings.replica is None
+            else ReadReplica(database, settings.replica, counted.count_report_read)
+        ),
     )
     runtime.install(app, parts)
     errors.install(app, failure_page)
-    counted = metrics.Metrics()
     metrics.install(app, counted, settings.metrics_token, partial(worker_figures, database, clock))
     app.add_middleware(FastDispatch, routes=app.router.routes)
     if settings.public_url is not None:

@@ -35,13 +35,14 @@ from hearthpay.database.startup import (
     OWNER_VARIABLE,
     SERVICE_VARIABLE,
     WORKER_VARIABLE,
-    OpenedDatabase,
+    RoleDatabase,
 )
 from hearthpay.security.key_ring import KEY_FILE, KEYS_VARIABLE, KeyRingError, give_key_file
+from hearthpay.security.seal_file import SEAL_FILE_VARIABLE
 
 _NOT_THE_WEBS: Final = frozenset(
     {
-        *(OWNER_VARIABLE, SERVICE_VARIABLE, WORKER_VARIABLE, DIRECT_VARIABLE),
+        *(OWNER_VARIABLE, SERVICE_VARIABLE, WORKER_VARIABLE, DIRECT_VARIABLE, SEAL_FILE_VARIABLE),
         *(BANK_VARIABLE, PASSWORD_VARIABLE, PASSPHRASE_VARIABLE),
     }
 )
@@ -96,7 +97,7 @@ class WebUser:
 
     def order(
         self,
-        opened: OpenedDatabase,
+        service: RoleDatabase,
         listener: socket.socket,
         host: str,
         *,
@@ -104,6 +105,7 @@ class WebUser:
         keeps_mail: bool,
     ) -> WebOrder:
         """Return what the user's process must know."""
+        assert service.seal is not None
         return WebOrder(
             uid=self.account.uid,
             gid=self.account.gid,
@@ -111,9 +113,9 @@ class WebUser:
             home=self.home,
             listener=listener.fileno(),
             host=host,
-            database_url=opened.addresses.service or opened.owner_url,
-            role=opened.installation.roles.service,
-            seal=opened.installation.seal.entry(),
+            database_url=service.url,
+            role=service.role,
+            seal=service.seal.entry(),
             key_file=None if self.key_file is None else str(self.key_file),
             direct_deposit=direct_deposit,
             keeps_mail=keeps_mail,

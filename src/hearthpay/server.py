@@ -20,8 +20,10 @@ from fastapi import FastAPI
 from hearthpay.app import AppSettings, create_app
 from hearthpay.banking.originator import BankSettingsError, load_bank
 from hearthpay.clock import Clock, SystemClock
+from hearthpay.database.embedded import EmbeddedServer
+from hearthpay.database.replica import ReplicaSettings
 from hearthpay.database.session import Database
-from hearthpay.database.startup import Addresses, OpenedDatabase, open_database
+from hearthpay.database.startup import Addresses
 from hearthpay.http.connection_limits import (
     ConnectionLimiter,
     ConnectionLimits,
@@ -40,10 +42,11 @@ from hearthpay.mail.limits import MailLimitsError, mail_limits
 from hearthpay.mail.mail_folder import MailFolder
 from hearthpay.mail.mailer import SERVER_VARIABLE, MailSettingsError, load_mailer
 from hearthpay.mail.notices import OPERATOR_VARIABLE, PUBLIC_URL_VARIABLE
-from hearthpay.people.first_owner import offer_first_owner
-from hearthpay.process import configure_logging, key_ring_of, log_settings, supervised
+from hearthpay.process import configure_logging, log_settings
 from hearthpay.security.key_ring import KeyRing, KeyRingError
+from hearthpay.security.seal_file import SealFileError
 from hearthpay.separation import StaysRootError, WebUser, lesser_user, web_process
+from hearthpay.serving_database import open_and_migrate, open_migrated
 from hearthpay.warming import load_for_first_requests
 from hearthpay.worker.child_process import worker_beside
 
@@ -123,11 +126,12 @@ async def serving(
         timeout_keep_alive=deadlines.idle,
     )
     server = WebServer(config)
+    runtime = getattr(app.state, "runtime", None)
     task = asyncio.create_task(server.serve(sockets=[listener]), name="hearthpay-web")
     try:
         while not server.started and not task.done():  # noqa: ASYNC110 - uvicorn sets a flag, no event
             await asyncio.sleep(0.01)
-        if (runtime := getattr(app.state, "runtime", None)) is not None:
+        if runtime is not None:
             loading = asyncio.to_thread(load_for_first_requests, runtime.clock.today())
             app.state.loading = asyncio.create_task(loading, name="hearthpay-loading")
         bound = listener.getsockname()[1]
@@ -135,6 +139,8 @@ async def serving(
     finally:
         server.should_exit = True
         await asyncio.gather(task, return_exceptions=True)
+        if runtime is not None and runtime.replica is not None:
+            await runtime.replica.dispose()
 
 
 def freeze_start_objects() -> None:
@@ -201,6 +207,7 @@ class WebSettings:
                     requests_at_once=share_of(environment),
                     sign_up_open=sign_up_open_of(environment),
                     operator=environment.get(OPERATOR_VARIABLE, "").strip() or None,
+                    replica=ReplicaSettings.of(environment),
                 ),
                 replace(connection_limits(environment), plain=plain_http_of(environment)),
             )
@@ -223,13 +230,6 @@ def stop_signal() -> asyncio.Event:
     for name in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(name, stopping.set)
     return stopping
-
-
-async def first_owner_link(opened: OpenedDatabase, clock: Clock) -> str | None:
-    """Return the path of the one-time link for the first owner; None if someone can already sign in."""
-    async with opened.as_operator() as operator, operator.transaction(None) as session:
-        token = await offer_first_owner(session, clock)
-    return None if token is None else f"/welcome/{token.text}"
 
 
 def welcome(path: str | None, public_url: str | None, host: str, port: int) -> None:
@@ -255,12 +255,14 @@ async def serve(
     clock: Clock | None = None,
     *,
     with_worker: bool = False,
+    migrates: bool = True,
 ) -> None:
     """Serve until SIGTERM or SIGINT; then finish the requests in progress, and stop the worker and the database.
 
     If started as root, the web is served by another user's process, except with a `clock`, which can't be passed to
-    one. Raises `SystemExit` with a plain message if the address is in use, the database can't be started, the vault
-    has no keys, a setting is invalid or the web process dies.
+    one. Unless it `migrates`, it uses the service's login alone. Raises `SystemExit` with a plain message if the
+    address is in use, the database can't be started, the vault has no keys, a setting is invalid or the web process
+    dies.
     """
     configure_logging(*log_settings(os.environ))
     separable = clock is None and os.geteuid() == 0
@@ -271,21 +273,27 @@ async def serve(
     except (WebSettingsError, BankSettingsError) as error:
         raise SystemExit(f"hearthpay: {error}") from None
     print("Starting the database …", flush=True)  # noqa: T201
-    async with open_database(data_dir, addresses) as opened, supervised(opened):
+    async with AsyncExitStack() as stack:
         try:
-            ring = await key_ring_of(opened)
-        except KeyRingError as error:
+            found = await stack.enter_async_context(
+                open_and_migrate(data_dir, addresses, clock)
+                if migrates
+                else open_migrated(addresses, with_worker=with_worker)
+            )
+        except (KeyRingError, SealFileError) as error:
             raise SystemExit(f"hearthpay: {error}") from None
-        data_dir_used = None if opened.embedded is None else opened.embedded.data_dir
-        keeps_mail = MailFolder.of(os.environ, data_dir_used) is not None
-        user = await asyncio.to_thread(_lesser_user, opened) if separable else None
-        first_owner = await first_owner_link(opened, clock)
+        keeps_mail = MailFolder.of(os.environ, found.data_dir) is not None
+        user = await asyncio.to_thread(_lesser_user, found.embedded) if separable else None
         stopping = stop_signal()
-        worker = worker_beside(data_dir) if with_worker else contextlib.nullcontext()
+        worker = worker_beside(data_dir, migrates=migrates) if with_worker else contextlib.nullcontext()
         try:
             if user is None:
                 app = settings.app(
-                    opened.database, clock, ring, direct_deposit=direct_deposit, keeps_mail=keeps_mail
+                    found.service.database,
+                    clock,
+                    found.ring,
+                    direct_deposit=direct_deposit,
+                    keeps_mail=keeps_mail,
                 )
                 async with (
                     worker,
@@ -294,19 +302,24 @@ async def serve(
                     freeze_start_objects()
                     announce(address)
                     welcome(
-                        first_owner, settings.application.public_url, host, urlsplit(address).port or port
+                        found.first_owner,
+                        settings.application.public_url,
+                        host,
+                        urlsplit(address).port or port,
                     )
                     await either(stopping, served)
                     print("Stopping …", flush=True)  # noqa: T201
                 return
-            await opened.database.dispose()  # the web process has connections of its own
-            async with worker, AsyncExitStack() as stack:
+            await found.service.database.dispose()  # the web process has connections of its own
+            async with worker, AsyncExitStack() as inner:
                 with listen(host, port, queue_within(raise_descriptor_limit())) as listener:
                     order = user.order(
-                        opened, listener, host, direct_deposit=direct_deposit, keeps_mail=keeps_mail
+                        found.service, listener, host, direct_deposit=direct_deposit, keeps_mail=keeps_mail
                     )
-                    process = await stack.enter_async_context(web_process(order, GRACE_SECONDS + 5))
-                    welcome(first_owner, settings.application.public_url, host, listener.getsockname()[1])
+                    process = await inner.enter_async_context(web_process(order, GRACE_SECONDS + 5))
+                    welcome(
+                        found.first_owner, settings.application.public_url, host, listener.getsockname()[1]
+                    )
                 await either(stopping, asyncio.create_task(process.wait()))
                 if not stopping.is_set():
                     raise SystemExit(f"hearthpay: the web process has ended ({process.returncode})")
@@ -322,9 +335,9 @@ async def either(stopping: asyncio.Event, task: asyncio.Task[Any]) -> None:
     waiting.cancel()
 
 
-def _lesser_user(opened: OpenedDatabase) -> WebUser | None:
+def _lesser_user(embedded: EmbeddedServer | None) -> WebUser | None:
     try:
-        return lesser_user(opened.embedded, os.environ)
+        return lesser_user(embedded, os.environ)
     except StaysRootError as error:
         _log.warning("web_runs_as_root", reason=str(error))
         return None

@@ -9,6 +9,7 @@ from sqlalchemy import text
 
 from hearthpay.database.embedded import OWNER_ROLE, EmbeddedServer
 from hearthpay.database.outage import DatabaseUnavailable
+from hearthpay.doctor import examination
 from hearthpay.doctor.balance_checks import year_totals
 from hearthpay.doctor.escrow_checks import escrow_balances
 from hearthpay.doctor.examination import MOST_TOLD, examine, open_for_reading
@@ -47,8 +48,23 @@ async def test_nothing_can_be_written_while_looking(server: EmbeddedServer, book
             async with database.transaction(None) as session:
                 await session.execute(BALANCES, {"cents": 1})
         async with database.transaction(None) as session:
-            assert await session.scalar(text("SHOW statement_timeout")) == "0"
+            # Long enough for every check, and it ends when it is forgotten.
+            assert await session.scalar(text("SHOW statement_timeout")) == "12h"
+            assert await session.scalar(text("SHOW idle_in_transaction_session_timeout")) == "30min"
             assert await session.scalar(text("SHOW transaction_isolation")) == "repeatable read"
+    finally:
+        await database.dispose()
+
+
+async def test_an_examination_that_takes_too_long_gives_its_snapshot_back(
+    books: Books, server: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(examination, "SNAPSHOT_SECONDS", 0)
+    database = open_for_reading(server.owner_url(), OWNER_ROLE)
+    try:
+        with pytest.raises(DatabaseUnavailable, match="held its snapshot"):
+            async with database.transaction(None) as session:
+                await examine(session, books.clock.now(), silent, [escrow_balances, escrow_balances])
     finally:
         await database.dispose()
 

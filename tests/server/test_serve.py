@@ -21,11 +21,11 @@ START_WITHIN = 60
 
 
 class Service:
-    """A running `hearthpay serve` on a data directory."""
+    """A running `hearthpay serve`, on a data directory or on the database of the environment."""
 
-    def __init__(self, data_dir: Path) -> None:
-        self.data_dir = data_dir
-        self.process = start("serve", "--port", 0, "--data-dir", data_dir)
+    def __init__(self, data_dir: Path | None, *options: str) -> None:
+        where = () if data_dir is None else ("--data-dir", data_dir)
+        self.process = start("serve", "--port", 0, *where, *options)
         self.output: list[str] = []
         self._lines = threading.Thread(target=self._read, daemon=True)
         self._lines.start()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from psycopg import IsolationLevel
 from uuid_utils.compat import uuid7
@@ -28,6 +28,9 @@ from hearthpay.database.migrations import MigrationError, knows
 from hearthpay.security.key_ring import copy_key_ring
 
 How = Literal["logical", "full", "incremental"]
+
+SNAPSHOT_SECONDS: Final = 12 * 3600
+"""The longest that a backup holds its snapshot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,7 @@ def make_backup(
             copy_key_ring(ring, keys_to)
         taken_at = clock.now()  # before the snapshot: all that was done by then is in it
         with draft(store) as made:
-            with source.connect() as connection, _snapshot(connection) as snapshot:
+            with source.connect() as connection, exported_snapshot(connection) as snapshot:
                 manifest = _describe(source, connection, how, taken_at)
                 if drilled and not knows(manifest.origin.schema_revision):
                     raise RefusedError(
@@ -118,11 +121,17 @@ def _drill(made: Path, clock: Clock, tell: Tell) -> None:
 
 
 @contextmanager
-def _snapshot(connection: Connection) -> Iterator[str]:
-    """A transaction with a snapshot, and the snapshot's name for pg_dump."""
+def exported_snapshot(connection: Connection) -> Iterator[str]:
+    """A transaction with a snapshot, and the snapshot's name for pg_dump.
+
+    The server ends it after SNAPSHOT_SECONDS: a forgotten snapshot keeps vacuum from removing rows, and a migration
+    from changing tables.
+    """
     connection.isolation_level = IsolationLevel.REPEATABLE_READ
     connection.read_only = True
     with connection.transaction():
+        for setting in ("statement_timeout", "idle_in_transaction_session_timeout"):
+            connection.execute("SELECT set_config(%s, %s, true)", (setting, f"{SNAPSHOT_SECONDS}s"))
         row = connection.execute("SELECT pg_export_snapshot()").fetchone()
         assert row is not None
         yield str(row[0])
@@ -151,7 +160,7 @@ def _dump(
     source: BackupSource, connection: Connection, snapshot: str, made: Path, manifest: Manifest, tell: Tell
 ) -> Manifest:
     programs = programs_for(manifest.origin.server_version, encrypted=bool(connection.pgconn.ssl_in_use))
-    logical.dump(source, connection, programs, snapshot, made, tell)
+    logical.dump(source, connection, programs, snapshot, made, tell, within=SNAPSHOT_SECONDS)
     logical.check_dump(made, programs, manifest.rows, tell)
     return replace(manifest, programs=programs.version, files=stored_files(made, tell))
 

@@ -7,6 +7,7 @@ that this program's migrations have created (`hearthpay.backup.bare_tables`).
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Final
@@ -33,14 +34,28 @@ _OF_THE_SESSION: Final = re.compile(
 
 
 def dump(
-    source: BackupSource, connection: Connection, programs: Programs, snapshot: str, target: Path, tell: Tell
+    source: BackupSource,
+    connection: Connection,
+    programs: Programs,
+    snapshot: str,
+    target: Path,
+    tell: Tell,
+    *,
+    within: float,
 ) -> None:
-    """Write the dump of the snapshot into the directory. Raises BackupError if it fails.
+    """Write the dump of the snapshot into the directory, `within` so many seconds. Raises BackupError if it fails.
 
     `connection` has the open transaction that exported the snapshot.
     """
     path = target / DUMP
     pace = Pace(tell, "writing the dump")
+    ends = time.monotonic() + within
+
+    def watch() -> None:
+        if time.monotonic() > ends:  # pg_dump itself waits without a limit
+            raise BackupError(f"the dump was not finished within {within:g} seconds, and was ended")
+        pace.note(path.stat().st_size if path.exists() else 0)
+
     with source.program_environment(encrypted=bool(connection.pgconn.ssl_in_use)) as environment:
         programs.run(
             "pg_dump",
@@ -54,7 +69,7 @@ def dump(
             f"--snapshot={snapshot}",
             f"--file={path}",
             environment=environment,
-            watch=lambda: pace.note(path.stat().st_size if path.exists() else 0),
+            watch=watch,
         )
     path.chmod(0o600)
 

@@ -26,7 +26,8 @@ from hearthpay.cli.escrow import escrow
 from hearthpay.cli.households import households
 from hearthpay.cli.keys import keys
 from hearthpay.cli.mcp import mcp
-from hearthpay.cli.operator import EXIT_BAD_INPUT, DataDir, decimal_of, refuse
+from hearthpay.cli.migrate import migrate
+from hearthpay.cli.operator import EXIT_BAD_INPUT, DataDir, Migrates, decimal_of, refuse
 from hearthpay.cli.organizations import organizations
 from hearthpay.cli.people import people
 from hearthpay.cli.plans import plans
@@ -81,6 +82,7 @@ app.add_typer(escrow, name="escrow", rich_help_panel=_PAY)
 app.add_typer(documents, name="documents", rich_help_panel=_PAY)
 app.add_typer(autopilot, name="autopilot", rich_help_panel=_PAY)
 app.command(rich_help_panel=_OPERATE)(doctor)
+app.command(rich_help_panel=_RUN)(migrate)
 app.command(rich_help_panel=_RUN)(worker)
 app.add_typer(organizations, name="organizations", rich_help_panel=_OPERATE)
 app.add_typer(people, name="people", rich_help_panel=_OPERATE)
@@ -390,6 +392,7 @@ def serve(
         bool,
         typer.Option("--worker/--no-worker", help="Also start a worker, which fires payrolls at their time."),
     ] = True,
+    migrates: Migrates = True,
     data_dir: DataDir = None,
 ) -> None:
     """Start the service: its database (embedded unless DATABASE_URL is set), the API and a worker."""
@@ -397,20 +400,8 @@ def serve(
     from hearthpay.process import run_in_event_loop
     from hearthpay.server import serve as run
 
-    run_in_event_loop(run(host, port, data_dir, Addresses.of(os.environ), with_worker=with_worker))
-
-
-@app.command(rich_help_panel=_RUN)
-def migrate(data_dir: DataDir = None) -> None:
-    """Bring the database's schema up to date; `serve` does so automatically."""
-    from hearthpay.database.startup import Addresses, open_database
-
-    async def run() -> None:
-        async with open_database(data_dir, Addresses.of(os.environ)):
-            pass
-
-    asyncio.run(run())
-    typer.echo("The schema is up to date.")
+    addresses = Addresses.of(os.environ)
+    run_in_event_loop(run(host, port, data_dir, addresses, with_worker=with_worker, migrates=migrates))
 
 
 @app.command(rich_help_panel=_RUN)

@@ -17,6 +17,14 @@ DataDir = Annotated[
     ),
 ]
 
+Migrates = Annotated[
+    bool,
+    typer.Option(
+        "--migrate/--no-migrate",
+        help="Bring the schema up to date first, with the owner's login; without, use this role's own login only.",
+    ),
+]
+
 EXIT_BAD_INPUT = 2
 
 

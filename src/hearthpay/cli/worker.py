@@ -4,21 +4,25 @@ import asyncio
 import os
 import signal
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hearthpay.cli.operator import DataDir, refuse
+from hearthpay.cli.operator import DataDir, Migrates, refuse
 from hearthpay.clock import SystemClock
 
 if TYPE_CHECKING:
-    from hearthpay.database.startup import OpenedDatabase
+    from hearthpay.database.session import Database
     from hearthpay.mail.mail_folder import MailFolder
     from hearthpay.mail.mailer import Mailer
     from hearthpay.mail.notices import NotificationSettings
     from hearthpay.payroll.payday.bank_day import Bank
     from hearthpay.security.key_ring import KeyRing
+    from hearthpay.worker.connector import QueueAddress
 
 
 def worker(
@@ -30,6 +34,7 @@ def worker(
     attended: Annotated[
         bool, typer.Option("--attended", hidden=True, help="End with the process that holds our input.")
     ] = False,
+    migrates: Migrates = True,
     data_dir: DataDir = None,
 ) -> None:
     """Fire payrolls, exchange files with the bank, send mail and tidy up, when it is time; `serve` has one such worker.
@@ -38,31 +43,27 @@ def worker(
     """
     from hearthpay.process import run_in_event_loop
 
-    run_in_event_loop(_work(data_dir, once=once, concurrency=concurrency, attended=attended))
+    run_in_event_loop(
+        _work(data_dir, once=once, concurrency=concurrency, attended=attended, migrates=migrates)
+    )
 
 
-async def _work(data_dir: Path | None, *, once: bool, concurrency: int, attended: bool) -> None:
-    from hearthpay.database.startup import Addresses, open_database
+async def _work(
+    data_dir: Path | None, *, once: bool, concurrency: int, attended: bool, migrates: bool
+) -> None:
     from hearthpay.mail.mail_folder import MailFolder
-    from hearthpay.process import configure_logging, log_settings, supervised
-    from hearthpay.worker.connector import queue_of
+    from hearthpay.process import configure_logging, log_settings
     from hearthpay.worker.duties import worker_duties
     from hearthpay.worker.runner import run_once, run_worker
 
     configure_logging(*log_settings(os.environ))
     bank, mailer = _bank(), _mailer()
     stopping = _stop_signal(attended=attended)
-    async with (
-        open_database(data_dir, Addresses.of(os.environ)) as opened,
-        supervised(opened),
-        opened.as_worker(concurrency) as database,
-    ):
-        folder = MailFolder.of(os.environ, None if opened.embedded is None else opened.embedded.data_dir)
+    async with _opened(data_dir, concurrency) if migrates else _opened_migrated(concurrency) as found:
+        folder = MailFolder.of(os.environ, found.data_dir)
         notifications = _notification_settings(mailer, folder)
-        duties = worker_duties(
-            database, await _key_ring(opened), bank, SystemClock(), mailer, notifications, folder
-        )
-        queue = queue_of(opened)
+        duties = worker_duties(found.database, found.ring, bank, SystemClock(), mailer, notifications, folder)
+        queue = found.queue
         if once:
             if not await run_once(queue, duties, stopping=stopping, tell=_print_line):
                 raise typer.Exit(1)
@@ -105,14 +106,53 @@ def _notification_settings(mailer: "Mailer | None", folder: "MailFolder | None")
         refuse(str(error))
 
 
-async def _key_ring(opened: "OpenedDatabase") -> "KeyRing":
-    from hearthpay.process import key_ring_of
-    from hearthpay.security.key_ring import KeyRingError
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a worker works on."""
 
-    try:
-        return await key_ring_of(opened)
-    except KeyRingError as error:
-        refuse(str(error))
+    database: "Database"
+    ring: "KeyRing"
+    queue: "QueueAddress"
+    data_dir: Path | None
+
+
+@asynccontextmanager
+async def _opened(data_dir: Path | None, concurrency: int) -> AsyncIterator[_Found]:
+    """Open the database with the owner's login, migrated."""
+    from hearthpay.database.startup import Addresses, open_database
+    from hearthpay.process import key_ring_of, supervised
+    from hearthpay.security.key_ring import KeyRingError
+    from hearthpay.worker.connector import queue_of
+
+    async with (
+        open_database(data_dir, Addresses.of(os.environ)) as opened,
+        supervised(opened),
+        opened.as_worker(concurrency) as database,
+    ):
+        try:
+            ring = await key_ring_of(opened)
+        except KeyRingError as error:
+            refuse(str(error))
+        used = None if opened.embedded is None else opened.embedded.data_dir
+        yield _Found(database, ring, queue_of(opened), used)
+
+
+@asynccontextmanager
+async def _opened_migrated(concurrency: int) -> AsyncIterator[_Found]:
+    """Open the database with the worker's login alone."""
+    from hearthpay.database.role_login import open_as_worker, require_current_key
+    from hearthpay.database.startup import Addresses
+    from hearthpay.security.key_ring import KeyRingError, load_key_ring
+    from hearthpay.worker.connector import QueueAddress
+
+    addresses = Addresses.of(os.environ)
+    async with open_as_worker(addresses, concurrency) as worker:
+        try:
+            ring = load_key_ring(None, os.environ)
+            await require_current_key(worker.database, ring)
+        except KeyRingError as error:
+            refuse(str(error))
+        yield _Found(worker.database, ring, QueueAddress(worker.url, worker.role, addresses.direct), None)
 
 
 def _print_line(line: str) -> None:

@@ -31,6 +31,9 @@ from hearthpay.security.tenant_seal import TenantSeal
 RECONNECT_SECONDS: Final = 10.0
 """How long a transaction waits for a restarting server before it gives up."""
 
+_LEAST_CONNECT_SECONDS: Final = 2  # libpq's
+_REPLICA_RECONNECT_SECONDS: Final = 0.5
+
 SETTINGS: Final = {
     "search_path": "public, pg_temp",
     "TimeZone": "UTC",
@@ -74,24 +77,27 @@ class Database:
         pool_size: int = 10,
         settings: Mapping[str, str] | None = None,
         frozen_view: bool = False,
+        reconnect_seconds: float = RECONNECT_SECONDS,
     ) -> None:
         """Open a pool on `url` (any PostgreSQL URL); nothing connects before the first transaction.
 
         The login may be `role` itself or any that may become it. `seal` signs tenants; without it no transaction can
         be bound to a tenant. `settings` replace some of SETTINGS. With `frozen_view` each transaction sees one moment
-        and can't write. Raises DatabaseAddressError.
+        and can't write. A restarting server is awaited for `reconnect_seconds`. Raises DatabaseAddressError.
         """
         target, arguments = engine_arguments(url)
+        arguments["connect_timeout"] = max(_LEAST_CONNECT_SECONDS, round(reconnect_seconds))
         self._role: Final = role
         self._seal: Final = seal
         self._settings: Final = dict(settings or {})
+        self._reconnect_seconds: Final = reconnect_seconds
         self._enter_statement = entrance(role, self._settings)
         self._engine = create_async_engine(
             target,
             connect_args=arguments,
             pool_size=pool_size,
             max_overflow=pool_size,
-            pool_timeout=RECONNECT_SECONDS,
+            pool_timeout=reconnect_seconds,
             pool_recycle=1800,
             hide_parameters=True,  # names, emails and wages do not belong in error messages and logs
             json_serializer=_json_text,
@@ -136,6 +142,20 @@ class Database:
         same_pool._enter_statement = entrance(self._role, self._settings | {CLOCK_OF: str(employer_id)})
         return same_pool
 
+    def replica_at(self, url: str, *, pool_size: int) -> Self:
+        """Return a pool on a replica of this database, as the same role and seal; it gives up within seconds.
+
+        Raises DatabaseAddressError.
+        """
+        return type(self)(
+            url,
+            role=self._role,
+            seal=self._seal,
+            pool_size=pool_size,
+            settings=self._settings,
+            reconnect_seconds=_REPLICA_RECONNECT_SECONDS,
+        )
+
     async def dispose(self) -> None:
         """Close every idle connection; the object may be used again."""
         await self._engine.dispose()
@@ -144,7 +164,7 @@ class Database:
         """Begin the transaction as the role and the tenant, on a new connection if the pooled one has died."""
         claim = {"tenant": "" if tenant is None else _claim(self._seal, tenant)}
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + RECONNECT_SECONDS
+        deadline = loop.time() + self._reconnect_seconds
         while True:
             try:
                 acting = (await session.execute(self._enter_statement, claim)).scalar_one()

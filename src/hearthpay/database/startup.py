@@ -16,6 +16,7 @@ from hearthpay.database.migrations import MigrationError, migrate
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
 from hearthpay.database.typed_rows import fetch_one, query
+from hearthpay.security.tenant_seal import TenantSeal
 
 OWNER_VARIABLE: Final = "DATABASE_URL"
 SERVICE_VARIABLE: Final = "DATABASE_SERVICE_URL"
@@ -74,6 +75,18 @@ class Addresses:
 
 
 @dataclass(frozen=True, slots=True)
+class RoleDatabase:
+    """A database as one of its two roles uses it."""
+
+    database: Database
+    url: str
+    """Logs in as the role, or as the owner who assumes it."""
+    role: str
+    seal: TenantSeal | None
+    """Signs tenants for the service; the worker has none."""
+
+
+@dataclass(frozen=True, slots=True)
 class OpenedDatabase:
     """A database ready for use."""
 
@@ -90,6 +103,12 @@ class OpenedDatabase:
         """Logs in as the owner of the schema, who sees every row: for migrations, backups and the operator."""
         assert self.addresses.owner is not None
         return self.addresses.owner
+
+    @property
+    def service(self) -> RoleDatabase:
+        """The database as the service uses it."""
+        roles, seal = self.installation.roles, self.installation.seal
+        return RoleDatabase(self.database, self.addresses.service or self.owner_url, roles.service, seal)
 
     @property
     def worker_url(self) -> str:
@@ -110,7 +129,7 @@ class OpenedDatabase:
         """A database that acts as the worker's role. Raises ServiceLoginError and DatabaseUnavailable."""
         worker = Database(self.worker_url, role=self.installation.roles.worker, pool_size=pool_size)
         try:
-            await _require_bound(
+            await require_bound(
                 worker, self.installation.roles.worker, WORKER_VARIABLE if self.addresses.worker else None
             )
             yield worker
@@ -138,7 +157,7 @@ async def open_database(data_dir: Path | None, addresses: Addresses) -> AsyncIte
             addresses.service or addresses.owner, role=installation.roles.service, seal=installation.seal
         )
         try:
-            await _require_bound(
+            await require_bound(
                 database, installation.roles.service, SERVICE_VARIABLE if addresses.service else None
             )
             yield OpenedDatabase(database, addresses, installation, embedded)
@@ -149,8 +168,11 @@ async def open_database(data_dir: Path | None, addresses: Addresses) -> AsyncIte
             await asyncio.to_thread(embedded.stop)
 
 
-async def _require_bound(database: Database, role: str, variable: str | None) -> None:
-    """Check that row-level security binds `role`, and that `variable`, if set, logs in as that role."""
+async def require_bound(database: Database, role: str, variable: str | None) -> None:
+    """Check that row-level security binds `role`, and that `variable`, if set, logs in as that role.
+
+    Raises ServiceLoginError and DatabaseUnavailable.
+    """
     async with database.transaction(None) as session:
         login, unbound = await fetch_one(session, _WHO)
     if variable is not None and login != role:

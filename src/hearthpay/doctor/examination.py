@@ -11,6 +11,7 @@ from uuid import UUID
 from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
 from hearthpay.database.typed_rows import Query, fetch_all
 from hearthpay.doctor.checks import CHECKS, CHECKS_BY_ID, Check
@@ -26,7 +27,17 @@ MOST_TOLD: Final = 100
 # One snapshot for every check, so that payments made during the run can't look like differences; and
 # read-only, so that checking the books can't change them. Hashes of millions of lines may take some memory,
 # but not all of it.
-_SETTINGS: Final = {"statement_timeout": "0", "idle_in_transaction_session_timeout": "0", "work_mem": "64MB"}
+SNAPSHOT_SECONDS: Final = 12 * 3600
+"""The longest that an examination holds its snapshot, which keeps vacuum from removing rows."""
+
+IDLE_SECONDS: Final = 1800
+"""The longest time between two of its statements."""
+
+_SETTINGS: Final = {
+    "statement_timeout": f"{SNAPSHOT_SECONDS}s",
+    "idle_in_transaction_session_timeout": f"{IDLE_SECONDS}s",
+    "work_mem": "64MB",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +117,18 @@ async def examine(
 ) -> list[CheckResult]:
     """Prove the laws in the session's transaction; it must see every tenant. Only queries are sent.
 
-    Without the keys, the vault's numbers are compared only with their displayed digits.
+    Without the keys, the vault's numbers are compared only with their displayed digits. Raises DatabaseUnavailable
+    after SNAPSHOT_SECONDS.
     """
     results = []
+    ends = time.monotonic() + SNAPSHOT_SECONDS
     for position, law in enumerate(laws):
         progress(position, len(laws), _IDS[law])
         started = time.monotonic()
+        if started > ends:
+            raise DatabaseUnavailable(
+                f"the examination was ended: it held its snapshot for {SNAPSHOT_SECONDS // 3600} hours"
+            )
         if law in PROOFS:
             differences = await law(session, ring)
             found = len(differences)

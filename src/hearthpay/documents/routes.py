@@ -337,6 +337,8 @@ async def get_estimated_tax(
     the household's own income tax, nor what was already paid.
     """
     runtime = runtime_of(request)
-    async with runtime.database.transaction(actor.tenant) as session:
-        data = await estimate_tax(session, actor, runtime.clock, query.employer_id, query.year)
+    data = await runtime.read(
+        actor.tenant,
+        lambda session: estimate_tax(session, actor, runtime.clock, query.employer_id, query.year),
+    )
     return answer(request, data, as_of=runtime.clock.today())

@@ -42,6 +42,8 @@ async def get_tax_calendar(
     An item keeps its `key` even if its date changes. People mark items as done, never this API.
     """
     runtime = runtime_of(request)
-    async with runtime.database.transaction(actor.tenant) as session:
-        calendar = await read_calendar(session, actor, runtime.clock, query.to_command())
+    asked = query.to_command()
+    calendar = await runtime.read(
+        actor.tenant, lambda session: read_calendar(session, actor, runtime.clock, asked)
+    )
     return answer(request, tax_calendar(calendar), as_of=runtime.clock.today())

@@ -109,6 +109,12 @@ class Metrics:
             ("throttled",),
             registry=self.registry,
         )
+        self._report_reads = Counter(
+            "hearthpay_report_reads",
+            "Reports read where a replica is set, by the server that was read: replica or primary.",
+            ("server",),
+            registry=self.registry,
+        )
         self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         self.worker: Mapping[str, float] = {}
         """What the workers have done and have to do, by name, as last read; empty if it couldn't be read."""
@@ -138,6 +144,10 @@ class Metrics:
     def count_failed_authentication(self, *, throttled: bool) -> None:
         """Count one attempt with an invalid key."""
         self._failed_authentications.labels("yes" if throttled else "no").inc()
+
+    def count_report_read(self, from_replica: bool) -> None:
+        """Count one report by the server that it was read from."""
+        self._report_reads.labels("replica" if from_replica else "primary").inc()
 
     def _series(self, method: str, template: str, status: int) -> tuple[Counter, Histogram]:
         """Return the two series of such a request, cached: finding them costs more than counting."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from fastapi import FastAPI
+from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import Request
 
 from hearthpay.clock import Clock
-from hearthpay.database.session import Database
+from hearthpay.database.replica import ReadReplica
+from hearthpay.database.session import Database, Tenant
 from hearthpay.http.key_lookup import KeyLookup
 from hearthpay.http.rate_limit import RateLimits
 from hearthpay.mail.limits import USUAL_LIMITS, MailLimits
@@ -22,13 +25,16 @@ if TYPE_CHECKING:  # they refuse requests, and a refusal tells the address that 
     from hearthpay.http.fair_share import FairShare
 
 
+_T = TypeVar("_T")
+
+
 @dataclass(frozen=True, slots=True)
 class Runtime:
     """The service's parts; `public_url` is its address as clients see it (None: as they call it).
 
     Without a `ring` nothing can be stored in the vault and nobody invited; without a `mailer` no email is sent.
     `mail_limits` is how much email may be sent per day. `direct_deposit` says whether this installation has a bank to
-    send real households' payrolls to.
+    send real households' payrolls to. `replica` is what reports are read from.
     """
 
     database: Database
@@ -42,6 +48,17 @@ class Runtime:
     mailer: Mailer | None = None
     mail_limits: MailLimits = USUAL_LIMITS
     direct_deposit: bool = False
+    replica: ReadReplica | None = None
+
+    async def read(self, tenant: Tenant, work: Callable[[AsyncSession], Awaitable[_T]]) -> _T:
+        """Return what `work` reads for a report: from the replica if there is one that has everything.
+
+        `work` must only read. Raises what it raises, and DatabaseUnavailable.
+        """
+        if self.replica is not None:
+            return await self.replica.read(tenant, work)
+        async with self.database.transaction(tenant) as session:
+            return await work(session)
 
 
 def install(app: FastAPI, runtime: Runtime) -> None:

@@ -61,8 +61,10 @@ async def get_state_wages(
     Of taxpayer numbers only the last four digits are shown. As CSV, one row for each employee.
     """
     runtime = runtime_of(request)
-    async with runtime.database.transaction(actor.tenant) as session:
-        employer, report = await report_state_wages(session, actor, query.to_command())
+    asked = query.to_command()
+    employer, report = await runtime.read(
+        actor.tenant, lambda session: report_state_wages(session, actor, asked)
+    )
     if _wants_csv(request, query.format):
         span = str(report.year) if report.quarter is None else f"{report.year}-Q{report.quarter}"
         return _file(state_wages_csv(report), f"state-wages-{report.state}-{span}.csv")
@@ -96,8 +98,10 @@ async def get_tax_liability(
     taxes that it paid; `open` is what is held or owed and not yet paid.
     """
     runtime = runtime_of(request)
-    async with runtime.database.transaction(actor.tenant) as session:
-        employer, report = await report_tax_liability(session, actor, query.to_command())
+    asked = query.to_command()
+    employer, report = await runtime.read(
+        actor.tenant, lambda session: report_tax_liability(session, actor, asked)
+    )
     if _wants_csv(request, query.format):
         return _file(tax_liability_csv(report), f"tax-liability-{report.first}-to-{report.last}.csv")
     return answer(request, tax_liability_report(employer.id, report), as_of=runtime.clock.today())

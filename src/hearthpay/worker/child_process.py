@@ -28,12 +28,17 @@ _log = structlog.get_logger(__name__)
 
 
 @asynccontextmanager
-async def worker_beside(data_dir: Path | None) -> AsyncIterator[None]:
+async def worker_beside(data_dir: Path | None, *, migrates: bool = True) -> AsyncIterator[None]:
     """Keep a worker process running for the length of the block.
 
-    It uses the same database as this process: the embedded one in `data_dir`, or DATABASE_URL's.
+    It uses the same database as this process: the embedded one in `data_dir`, or DATABASE_URL's; unless it `migrates`,
+    with DATABASE_WORKER_URL alone.
     """
-    keeping = asyncio.create_task(_keep_running(data_dir), name="hearthpay-worker-attendant")
+    options = [
+        *([] if migrates else ["--no-migrate"]),
+        *([] if data_dir is None else ["--data-dir", str(data_dir)]),
+    ]
+    keeping = asyncio.create_task(_keep_running(options), name="hearthpay-worker-attendant")
     try:
         yield
     finally:
@@ -41,14 +46,14 @@ async def worker_beside(data_dir: Path | None) -> AsyncIterator[None]:
         await asyncio.gather(keeping, return_exceptions=True)
 
 
-async def _keep_running(data_dir: Path | None) -> None:
+async def _keep_running(options: list[str]) -> None:
     loop = asyncio.get_running_loop()
     pause = _SHORTEST_PAUSE
     status: int | str | None
     while True:
         began = loop.time()
         try:
-            status = await _run_to_its_end(data_dir)
+            status = await _run_to_its_end(options)
         except OSError as error:  # no memory for it, or no room in the process table: both pass
             status = error.strerror
         if loop.time() - began > _LONGEST_PAUSE:
@@ -58,11 +63,10 @@ async def _keep_running(data_dir: Path | None) -> None:
         pause = min(pause * 2, _LONGEST_PAUSE)
 
 
-async def _run_to_its_end(data_dir: Path | None) -> int:
+async def _run_to_its_end(options: list[str]) -> int:
     """Run a worker; return its exit status, and stops it when cancelled."""
-    where = [] if data_dir is None else ["--data-dir", str(data_dir)]
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "hearthpay.cli", "worker", "--attended", *where),
+        *(sys.executable, "-m", "hearthpay.cli", "worker", "--attended", *options),
         stdin=asyncio.subprocess.PIPE,
     )
     try:

@@ -172,18 +172,37 @@ def read(owner_url: str | URL) -> Installation:
         engine.dispose()
 
 
+def current_revision(owner_url: str | URL) -> str | None:
+    """Return the revision of the database's schema; None if it has none. Raises DatabaseUnavailable."""
+    target, arguments = engine_arguments(owner_url)
+    engine = create_engine(target, connect_args=arguments, poolclass=NullPool, hide_parameters=True)
+    try:
+        with engine.begin() as connection:
+            return _revision_of(_driver_of(connection))
+    except DBAPIError as error:
+        raise _plainly(error, target) from error
+    finally:
+        engine.dispose()
+
+
 def _scripts() -> ScriptDirectory:
     return ScriptDirectory(str(Path(__file__).parent))
 
 
 def _require_known(driver: psycopg.Connection[tuple[object, ...]]) -> None:
-    if driver.execute("SELECT to_regclass('public.alembic_version') IS NOT NULL").fetchone() != (True,):
-        return
-    row = driver.execute("SELECT version_num FROM public.alembic_version").fetchone()
-    if row is not None and not knows(str(row[0])):
+    revision = _revision_of(driver)
+    if revision is not None and not knows(revision):
         raise MigrationError(
-            f"this program is older than the database's schema ({row[0]}), and does not know it: use the newer program"
+            f"this program is older than the database's schema ({revision}), and does not know it: use the newer "
+            "program"
         )
+
+
+def _revision_of(driver: psycopg.Connection[tuple[object, ...]]) -> str | None:
+    if driver.execute("SELECT to_regclass('public.alembic_version') IS NOT NULL").fetchone() != (True,):
+        return None
+    row = driver.execute("SELECT version_num FROM public.alembic_version").fetchone()
+    return None if row is None else str(row[0])
 
 
 def _installation(
