@@ -517,10 +517,7 @@ DAMAGE = {
         ("DROP INDEX calendar_links_one_live_key", LINK.format(1), LINK.format(2)),
     ],
     "household_words": [
-        (
-            "DELETE FROM household_words WHERE owner_id <> employer_id AND word = (SELECT min(word) FROM household_words)",
-            "DELETE FROM household_words WHERE word = 'ca'",
-        ),
+        ("DELETE FROM household_words WHERE owner_id <> employer_id",),
         ("UPDATE household_words SET word = word || 'x' WHERE owner_id = employer_id",),
         ("ALTER TABLE employees DISABLE TRIGGER keep_words", "UPDATE employees SET last_name = 'Unfound'"),
     ],
