@@ -82,7 +82,7 @@ from hearthpay.sandbox import numbers as test_values
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from hearthpay.security.vault_numbers import parse_number
 from hearthpay.taxes.prior_wages import PriorLine
-from hearthpay.web.household import comparison
+from hearthpay.web.household import comparison, worklist
 from hearthpay.wire.paging import Page
 
 NOW: Final = datetime(2026, 11, 20, 15, tzinfo=UTC)
@@ -1253,6 +1253,16 @@ async def _read_agent(session: AsyncSession, actor: Actor, target: Target) -> ob
 @_deed(grants.revoke_grant, PEOPLE, None, ends="not_found", names_household=False, any_plan=True)
 async def _disconnect(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await grants.revoke_grant(session, actor, CLOCK, uuid4())
+
+
+@_deed(worklist.first_households, MEMBERS, None, names_household=False, any_plan=True)
+async def _first_households(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await worklist.first_households(session, actor, 5)
+
+
+@_deed(worklist.read_worklist, MEMBERS, None, names_household=False, any_plan=True)
+async def _read_worklist(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await worklist.read_worklist(session, actor, CLOCK, worklist.WorklistQuery())
 
 
 @_deed(comparison.households_as, MEMBERS, None, names_household=False, any_plan=True)

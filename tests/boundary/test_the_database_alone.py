@@ -25,6 +25,7 @@ from tests.worlds.tables import SANDBOX_ONLY, TABLES
 
 #: Functions that see more than their caller. Each looks at the tenant itself, or needs a secret to find anything.
 _SEE_MORE: Final = {
+    "keep_household_words",
     "answer_agent_request",
     "authenticate_api_key",
     "become_first_operator",

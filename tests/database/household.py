@@ -44,6 +44,7 @@ _WITHOUT_ID = (
     "year_balances",
     "escrow_accounts",
     "household_clocks",
+    "household_words",
 )
 
 
@@ -244,6 +245,12 @@ def add_household(
     )
     add_calendar(connection, household)
     add_tax_ledger(connection, household)
+    # A trigger has added a row for each word of each name; one is enough.
+    connection.execute(
+        "DELETE FROM household_words WHERE employer_id = %(employer_id)s AND (owner_id, word) <> "
+        "(SELECT owner_id, word FROM household_words WHERE employer_id = %(employer_id)s ORDER BY 1, 2 LIMIT 1)",
+        {"employer_id": household["employer_id"]},
+    )
     if sandbox:
         add_clock(connection, household)
     insert(

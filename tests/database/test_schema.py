@@ -160,6 +160,7 @@ def test_a_uuid_and_its_address_are_the_same_bits(
         "UPDATE pay_changes SET former_pay_rate_cents = pay_rate_cents",
         "UPDATE pay_changes SET pay_type = 'daily'",
         "UPDATE pay_changes SET salary_cents = 0",
+        "UPDATE household_words SET word = ''",
         "UPDATE tax_payments SET amount = 0",
         "UPDATE tax_payments SET amount = -1",
         "UPDATE tax_payments SET reverses = id",

@@ -51,7 +51,7 @@ OWNERS = {
     "insurance": ("insurance_policies",),
     "documents": ("documents", "document_packages", "paper_signatures"),
     "employees": ("employee_links", "employees", "invitations", "pay_changes", "signed_certificates"),
-    "employers": ("assigned_rates", "employers"),
+    "employers": ("assigned_rates", "employers", "household_words"),
     "http": ("idempotency_keys",),
     "mail": ("mail_outbox", "mail_register"),
     "oauth": ("agent_clients", "agent_grants", "agent_requests", "agent_tokens"),

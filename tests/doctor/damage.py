@@ -565,6 +565,11 @@ DAMAGE = {
     "feed_links": [
         ("DROP INDEX calendar_links_one_live_key", LINK.format(1), LINK.format(2)),
     ],
+    "household_words": [
+        ("DELETE FROM household_words WHERE owner_id <> employer_id",),
+        ("UPDATE household_words SET word = word || 'x' WHERE owner_id = employer_id",),
+        ("ALTER TABLE employees DISABLE TRIGGER keep_words", "UPDATE employees SET last_name = 'Unfound'"),
+    ],
     "autopilot_periods": [
         ("UPDATE autopilot_enrollments SET first_start = first_start - 7 WHERE status = 'active'",),
         (f"DELETE FROM autopilot_periods WHERE id = {decided('by_hand')}",),

@@ -1,4 +1,4 @@
-"""Many households beside the one that is looked at: copies of it, each in an organization of its own.
+"""Many households beside the one that is looked at: copies of it, each in another organization or all in the same one.
 
 Every row that a table has of the household is there once more for each copy, with other ids; so the copies are what the
 service writes, whatever that becomes. What is sealed for the household opens nothing in a copy.
@@ -20,7 +20,9 @@ _TABLES = (
 )
 
 
-def add_copies(connection: psycopg.Connection, household: UUID, first: int, last: int) -> None:
+def add_copies(
+    connection: psycopg.Connection, household: UUID, first: int, last: int, *, same_organization: bool = False
+) -> None:
     """Add the copies of these numbers, and have the planner know of them."""
     [(organization,)] = connection.execute(
         "SELECT organization_id FROM employers WHERE id = %s", (household,)
@@ -29,12 +31,15 @@ def add_copies(connection: psycopg.Connection, household: UUID, first: int, last
         # Copies refer to copies; checking that again, row by row, would take most of the time.
         connection.execute("SET LOCAL session_replication_role = 'replica'")
         for table, names, kinds in connection.execute(_TABLES).fetchall():
+            if same_organization and table == "organizations":
+                continue
             owner, requested = {
                 "organizations": ("id", organization),
                 "employers": ("id", household),
             }.get(table, ("employer_id", household))
             columns = dict(zip(names, kinds, strict=True))
-            values = [_copied(name, kind) for name, kind in columns.items()]
+            kept = frozenset({"organization_id"} if same_organization else ())
+            values = [_copied(name, kind, kept) for name, kind in columns.items()]
             connection.execute(
                 sql.SQL(
                     "INSERT INTO {table} ({names}) SELECT {values} FROM (SELECT * FROM {table} WHERE {owner} = %s) s "
@@ -50,9 +55,13 @@ def add_copies(connection: psycopg.Connection, household: UUID, first: int, last
     connection.execute("ANALYZE")
 
 
-def _copied(name: str, kind: str) -> sql.Composable:
+def _copied(name: str, kind: str, kept: frozenset[str]) -> sql.Composable:
     """The value of a copy: ids keep the time in them, and end in the copy's number; secrets are nobody's."""
     column = sql.Identifier("s", name)
+    if name in kept:
+        return column
+    if name == "is_primary" and kept:
+        return sql.SQL("false")
     if kind == "uuid":
         return sql.SQL("overlay({}::text PLACING lpad(to_hex(n), 8, '0') FROM 29)::uuid").format(column)
     if kind == "bytea" and name.endswith(("_hash", "token")):

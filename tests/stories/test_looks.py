@@ -240,3 +240,28 @@ async def test_the_first_link(
     await reader.press("Make my account")
     await page.locator(".problem").first.wait_for()
     await pictured(page, "welcome_problem", axe)
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+async def test_an_agencys_many_households(
+    context: BrowserContext, maria: SignedIn, owner_connection: psycopg.Connection, axe: str, language: str
+) -> None:
+    """A wide table of households, whose rows stand by themselves on a phone of 320 pixels."""
+    assert maria.here is not None
+    organization = maria.here.organization_id
+    page = await context.new_page()
+    await sign_in(page)
+    for number in range(8):
+        household = add_household(owner_connection, organization)
+        owner_connection.execute(
+            "UPDATE employers SET last_name = %s, is_primary = false WHERE id = %s",
+            (f"{LONG} {number}", household.employer_id),
+        )
+    owner_connection.execute("UPDATE people SET language = %s", (language,))
+    for path in ("/households", "/households?sort=name&show=missing&q=maria", "/households?q=nobody"):
+        await page.goto(path)
+        await pictured(page, f"households_{language}_{name_of(path)[-6:]}", axe)
+    await page.set_viewport_size({"width": 320, "height": 640})
+    await page.goto("/households")
+    assert await page.evaluate("document.documentElement.scrollWidth") == 320
+    assert await page.evaluate("document.querySelector('.rowed').getBoundingClientRect().right") <= 320

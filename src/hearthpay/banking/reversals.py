@@ -53,9 +53,9 @@ _CREDIT: Final = query(
     _CreditRow,
     "SELECT e.id, e.amount, e.status, e.effective_date, e.payroll_id, e.paycheck_id, e.employee_id, e.employer_id, "
     "b.status AS account, b.last_four, EXISTS (SELECT FROM {paychecks} r WHERE r.reverses = e.paycheck_id) AS undone, "
-    "EXISTS (SELECT FROM bank_entries r WHERE r.reverses = e.id) AS reversed FROM bank_entries e "
-    "JOIN bank_accounts b ON b.id = e.bank_account_id WHERE e.payroll_id = :payroll AND e.employee_id = :employee "
-    "AND e.kind = 'credit' FOR UPDATE OF e",
+    "EXISTS (SELECT FROM bank_entries r WHERE r.reverses = e.id AND r.kind = 'reversal') AS reversed "
+    "FROM bank_entries e JOIN bank_accounts b ON b.id = e.bank_account_id WHERE e.payroll_id = :payroll "
+    "AND e.employee_id = :employee AND e.kind = 'credit' FOR UPDATE OF e",
     paychecks=PAYCHECKS,
 )
 _INSERT: Final = text(

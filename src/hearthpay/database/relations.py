@@ -18,9 +18,10 @@ PEOPLE: Final = Fragment("(SELECT id, name, email, language FROM people)")
 
 # employers/
 EMPLOYERS: Final = Fragment(
-    "(SELECT id, organization_id, sandbox, first_name, last_name, email, state, ein_status, threshold_bases "
-    "FROM employers)"
+    "(SELECT id, organization_id, sandbox, first_name, last_name, email, state, ein_status, threshold_bases, "
+    "last_name_key, first_name_key FROM employers)"
 )
+HOUSEHOLD_WORDS: Final = Fragment("(SELECT organization_id, sandbox, employer_id, word FROM household_words)")
 ASSIGNED_RATES: Final = Fragment("(SELECT employer_id, tax_year, state, sui_rate FROM assigned_rates)")
 
 # sandbox/
@@ -63,8 +64,8 @@ STANDING_AUTHORIZATIONS: Final = Fragment(
 
 # payroll/
 PAYROLLS: Final = Fragment(
-    "(SELECT id, employer_id, status, period_start, period_end, pay_date, net_pay, failure, approved_at, created_at, "
-    "scheduled_send_at FROM payrolls)"
+    "(SELECT id, organization_id, sandbox, employer_id, status, period_start, period_end, pay_date, net_pay, failure, "
+    "approved_at, created_at, scheduled_send_at FROM payrolls)"
 )
 PAYCHECKS: Final = Fragment(
     "(SELECT id, payroll_id, employer_id, employee_id, tax_year, net_pay, set_aside, payment_method, reverses "
@@ -76,6 +77,10 @@ ESCROW_MOVEMENTS: Final = Fragment("(SELECT id, employee_id, kind, amount FROM e
 AUTOPILOT_ENROLLMENTS: Final = Fragment(
     "(SELECT id, employer_id, employee_id, status, next_start, next_end, next_pay_date "
     "FROM autopilot_enrollments)"
+)
+AUTOPILOT_PAYDAYS: Final = Fragment(
+    "(SELECT id, organization_id, sandbox, employer_id, next_pay_date FROM autopilot_enrollments "
+    "WHERE status = 'active' AND (skip_through IS NULL OR next_start > skip_through))"
 )
 AUTOPILOT_PERIODS: Final = Fragment(
     "(SELECT enrollment_id, employee_id, version, period_start, period_end, pay_date, send_at, outcome, payroll_id, "

@@ -62,7 +62,7 @@ class World:
         return noted.employee.id
 
     async def pay(self, *employees: UUID, weeks_ago: int = 0, hours: int = 40) -> UUID:
-        """Pay a week by check, or record in retrospect that it was paid."""
+        """Pay a week by check, record in retrospect that it was paid, or schedule one that is ahead."""
         end = date(2026, 11, 15) - timedelta(weeks=weeks_ago)
         order = Order(
             employer_id=self.household_id,
@@ -74,7 +74,7 @@ class World:
                 EmployeePay(employee_id=each, regular_hours=Decimal(hours), payment_method="check")
                 for each in employees or (self.employee_id,)
             ),
-            notes="catch-up" if weeks_ago else None,
+            notes="catch-up" if weeks_ago > 0 else None,
         )
         async with self.people_context.database.transaction(self.actor.tenant) as session:
             run = await run_payroll(

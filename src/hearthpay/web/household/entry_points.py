@@ -1,18 +1,27 @@
 """The entry points of a household: the home page, paths without a household that the API links to, and `More`."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from fastapi import APIRouter
+from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.responses import Response
 
 from hearthpay.access.actor import Actor
-from hearthpay.access.permissions import CREATE_HOUSEHOLD, READ_HOUSEHOLD, READ_PAYROLLS, Permission, allow
-from hearthpay.access.refusal import Refusal
+from hearthpay.access.permissions import CREATE_HOUSEHOLD, READ_HOUSEHOLD, READ_PAYROLLS, may
 from hearthpay.languages.catalogue import mark
 from hearthpay.web.framework import go, page_of, show
-from hearthpay.web.household.comparison import HouseholdLine, households_of, matching, with_to_dos
 from hearthpay.web.household.context import ROOT, HouseholdContext, household_page
 from hearthpay.web.household.to_dos import SENTENCES
+from hearthpay.web.household.worklist import (
+    SHOWN,
+    Show,
+    Sort,
+    Worklist,
+    WorklistQuery,
+    first_households,
+    read_worklist,
+)
 from hearthpay.web.navigation import NavigationItem
 from hearthpay.web.visitor import Visitor
 
@@ -41,6 +50,16 @@ _SETTINGS: Final = (
     NavigationItem("/settings/audit", mark("History"), "list"),
 )
 _LONGEST_SEARCH: Final = 100
+_FEW: Final = 5
+"""As many households need no search."""
+
+_FILTERS: Final[Mapping[Show, str]] = {
+    "all": mark("All"),
+    "week": mark("Payday in 7 days"),
+    "to_do": mark("To do"),
+    "missing": mark("Missing details"),
+}
+_SORTS: Final[Mapping[Sort, str]] = {"payday": mark("Next payday"), "name": mark("Last name")}
 _ROLES: Final = {"viewer": mark("viewer"), "admin": mark("admin"), "owner": mark("owner")}
 
 
@@ -55,8 +74,8 @@ async def home(visitor: Visitor) -> Response:
 
 @page_of(router, "GET", "/households", "signed_in")
 async def households(visitor: Visitor) -> Response:
-    """List the households of the mode that is being viewed."""
-    return await _comparison(visitor, await _reached(visitor))
+    """List the households of the mode that is being viewed, as the address asks: search, order, filter and page."""
+    return await _show_worklist(visitor)
 
 
 @page_of(router, "GET", ROOT, "signed_in")
@@ -82,60 +101,62 @@ async def more(at: HouseholdContext) -> Response:
 
 
 async def _door(visitor: Visitor, part: str) -> Response:
-    found = await _reached(visitor)
-    if len(found) == 1:
-        return go(f"{ROOT}/{found[0].id}{part}")
-    if not found and _may_begin(visitor):
-        return go(f"{ROOT}/start")
-    return await _comparison(visitor, found)
-
-
-async def _reached(visitor: Visitor) -> tuple[HouseholdLine, ...]:
     if visitor.signed_in.here is None:
-        return ()
+        return await _show_worklist(visitor)
     actor = visitor.actor()
     async with visitor.people_context.database.transaction(actor.tenant) as session:
-        return await households_of(session, visitor)
+        first = await first_households(session, actor, 2)
+    if len(first) == 1:
+        return go(f"{ROOT}/{first[0]}{part}")
+    if not first and may(actor, CREATE_HOUSEHOLD):
+        return go(f"{ROOT}/start")
+    return await _show_worklist(visitor)
 
 
-async def _comparison(visitor: Visitor, found: tuple[HouseholdLine, ...]) -> Response:
+async def _show_worklist(visitor: Visitor) -> Response:
     who = visitor.signed_in
-    requested = visitor.request.query_params.get("q", "")[:_LONGEST_SEARCH]
-    shown = matching(found, requested)
-    if shown and _may(visitor.actor(), READ_PAYROLLS):
+    requested = _query_in(visitor)
+    found, may_begin, several, reads_payrolls = Worklist((), None), False, False, False
+    if who.here is not None:
         actor = visitor.actor()
+        reads_payrolls = may(actor, READ_PAYROLLS)
         async with visitor.people_context.database.transaction(actor.tenant) as session:
-            shown = await with_to_dos(session, visitor, shown)
+            found = await read_worklist(session, actor, visitor.people_context.clock, requested)
+            several = len(await first_households(session, actor, _FEW + 1)) > _FEW
+            may_begin = may(actor, CREATE_HOUSEHOLD) and not await _are_enough(session, actor)
     facts = {
-        "households": shown,
-        "how_many": len(found),
-        "may_begin": _may_begin(visitor) and not _are_enough(visitor, len(found)),
+        "found": found,
+        "requested": requested,
+        "searchable": several or requested != WorklistQuery(),
+        "reads_payrolls": reads_payrolls,
+        "filters": _FILTERS,
+        "sorts": _SORTS,
+        "looked_at": found.stopped_at,
+        "may_begin": may_begin,
         "may_own": visitor.people_context.sign_up_open
         and all(each.role != "owner" for each in who.memberships),
         "is_operator": who.operates,
-        "requested": requested,
         "sentences": SENTENCES,
         "role_name": "" if who.here is None else _ROLES[who.here.role],
         "may_test": who.here is not None and "test_keys" in who.here.terms.features,
     }
-    return show(visitor, "comparison.html", facts, folder="household")
+    return show(visitor, "households.html", facts, folder="household")
 
 
-def _may_begin(visitor: Visitor) -> bool:
-    return visitor.signed_in.here is not None and _may(visitor.actor(), CREATE_HOUSEHOLD)
+def _query_in(visitor: Visitor) -> WorklistQuery:
+    """Return what the address asks for; what it says wrong is left out."""
+    asked = visitor.request.query_params
+    shown: Show = next((each for each in SHOWN if each == asked.get("show")), "all")
+    return WorklistQuery(
+        text=" ".join(asked.get("q", "")[:_LONGEST_SEARCH].split()),
+        sort="name" if asked.get("sort") == "name" else "payday",
+        show=shown,
+        cursor=asked.get("cursor", ""),
+    )
 
 
-def _are_enough(visitor: Visitor, households: int) -> bool:
+async def _are_enough(session: AsyncSession, actor: Actor) -> bool:
     """Return whether the plan allows no more of these households."""
-    actor = visitor.actor()
     limits = actor.terms.limits
     allowed = limits.sandbox_households if actor.sandbox else limits.households
-    return allowed is not None and households >= allowed
-
-
-def _may(actor: Actor, permission: Permission) -> bool:
-    try:
-        allow(actor, permission)
-    except Refusal:
-        return False
-    return True
+    return allowed is not None and len(await first_households(session, actor, allowed)) >= allowed

@@ -7,7 +7,7 @@ from alembic import op
 from hearthpay.database.migrations.tenancy import guard_of_worker
 
 revision = "0069"
-down_revision = "0065"
+down_revision = "0068"
 branch_labels = None
 depends_on = None
 

@@ -1,0 +1,40 @@
+"""No request about a household, and no page of a list, reads more because the organization has other households."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from tests.http.api import account, client, counts, new_account, new_key
+from tests.scale.blocks import Blocks, blocks_of, grown, within
+from tests.scale.crowd import add_copies
+from tests.scale.test_blocks_of_the_api import FEW, MANY, WEEKS, _paid, _requests
+from tests.worlds.keys import ring
+from tests.worlds.town import Family, Town, app, family, town
+
+__all__ = ["account", "app", "client", "counts", "family", "new_account", "new_key", "ring", "town"]
+
+OF_SOME_DAYS = {"from": "2026-07-01", "to": "2026-07-31"}
+"""Before the first payday: what is read is what there is on these days, not what was paid since."""
+
+
+async def test_no_request_reads_more_where_the_organization_has_many_households(
+    family: Family, town: Town, owner_connection: psycopg.Connection, subtests: pytest.Subtests
+) -> None:
+    requests = _requests(family, await _paid(family, WEEKS)) | {
+        "payrolls of all": lambda: family.caller.get("/payrolls"),
+        "payrolls of days on which nobody was paid": lambda: family.caller.get("/payrolls", **OF_SOME_DAYS),
+    }
+    alone: dict[str, Blocks] = {}
+    add_copies(owner_connection, UUID(family.employer_id), 1, FEW, same_organization=True)
+    for name, ask in requests.items():
+        with blocks_of(town.database) as alone[name]:
+            await ask()
+    add_copies(owner_connection, UUID(family.employer_id), FEW + 1, MANY, same_organization=True)
+    for name, ask in requests.items():
+        with subtests.test(name):
+            with blocks_of(town.database) as found:
+                await ask()
+            assert found.total <= within(alone[name]), grown(alone[name], found)

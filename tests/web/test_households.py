@@ -1,0 +1,209 @@
+"""The list of an agency's households: searched, sorted, filtered, page by page, and only as much as is in reach."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import psycopg
+import pytest
+from fastapi import FastAPI
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.refusal import Refusal
+from hearthpay.clock import FixedClock
+from hearthpay.people.sessions import SignedIn
+from hearthpay.web.household import worklist
+from hearthpay.web.household.worklist import Worklist, WorklistQuery, read_worklist
+from tests.web.rows.world import World
+from tests.web.test_pages import parsed
+from tests.web.test_pages_by_role import _browser, app, people, people_context
+
+__all__ = ["app", "people", "people_context"]
+
+FAMILIES = (
+    ("Ana", "Ng", "NY"),
+    ("Íñigo", "Álvarez", "CA"),
+    ("Luz", "De la Cruz", "TX"),
+    ("Bo", "Zhou", "CA"),
+)
+
+
+@pytest.fixture
+async def worlds(
+    app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection
+) -> dict[str, World]:
+    """Households by last name; the first one listed pays last, two have no payday planned."""
+    found = {}
+    for first_name, last_name, state in FAMILIES:
+        found[last_name] = await World.make(
+            app.state.people_context,
+            owner_connection,
+            people["owner"],
+            first_name=first_name,
+            last_name=last_name,
+            state=state,
+        )
+    for name, week in (("Ng", -3), ("Ng", -2), ("Zhou", -1)):
+        payroll = await found[name].pay(weeks_ago=week)
+        owner_connection.execute(
+            "UPDATE payrolls SET status = 'scheduled', scheduled_send_at = pay_date WHERE id = %s", (payroll,)
+        )
+    return found
+
+
+async def _read(world: World, clock: FixedClock, actor: Actor | None = None, **asked: str) -> Worklist:
+    who = actor or world.actor
+    async with world.people_context.database.transaction(who.tenant) as session:
+        return await read_worklist(session, who, clock, WorklistQuery(**asked))  # type: ignore[arg-type]
+
+
+def _names(found: Worklist) -> list[str]:
+    return [item.line.last_name for item in found.items]
+
+
+async def test_next_paydays_come_first_and_households_without_one_last(
+    worlds: dict[str, World], clock: FixedClock
+) -> None:
+    found = await _read(worlds["Ng"], clock)
+    assert _names(found) == ["Zhou", "Ng", "Álvarez", "De la Cruz"]
+    days = [item.line.next_payday for item in found.items]
+    assert [day.isoformat() if day else None for day in days] == ["2026-11-27", "2026-12-04", None, None]
+    assert found.next_cursor is None
+
+
+async def test_names_are_sorted_without_case_and_accents(worlds: dict[str, World], clock: FixedClock) -> None:
+    assert _names(await _read(worlds["Ng"], clock, sort="name")) == ["Álvarez", "De la Cruz", "Ng", "Zhou"]
+
+
+@pytest.mark.parametrize("sort", ["payday", "name"])
+@pytest.mark.parametrize("text", ["", "diaz"])
+async def test_pages_hold_every_household_once(
+    worlds: dict[str, World], clock: FixedClock, monkeypatch: pytest.MonkeyPatch, sort: str, text: str
+) -> None:
+    whole = _names(await _read(worlds["Ng"], clock, sort=sort, text=text))
+    monkeypatch.setattr(worklist, "PAGE", 1)
+    seen, cursor = [], ""
+    while True:
+        page = await _read(worlds["Ng"], clock, sort=sort, text=text, cursor=cursor)
+        seen += _names(page)
+        if page.next_cursor is None:
+            break
+        assert len(page.items) == 1
+        cursor = page.next_cursor
+    assert seen == whole
+    assert len(whole) == len(FAMILIES)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("alvarez", ["Álvarez"]),
+        ("ÁLV", ["Álvarez"]),
+        ("cruz", ["De la Cruz"]),
+        ("ca", ["Zhou", "Álvarez"]),
+        ("ny ana", ["Ng"]),
+        ("petra", ["De la Cruz"]),
+        ("petra luz", ["De la Cruz"]),
+        ("petra ana", []),
+        ("%", []),
+        ("ruz", []),
+    ],
+)
+async def test_a_search_finds_households_and_employees_by_how_their_names_begin(
+    worlds: dict[str, World], clock: FixedClock, text: str, expected: list[str]
+) -> None:
+    await worlds["De la Cruz"].employ("Petra", "O'Hara-Núñez")
+    assert _names(await _read(worlds["Ng"], clock, text=text)) == expected
+
+
+async def test_a_changed_name_is_found_and_the_old_one_is_not(
+    worlds: dict[str, World], clock: FixedClock, owner_connection: psycopg.Connection
+) -> None:
+    owner_connection.execute("UPDATE employers SET last_name = 'Young' WHERE last_name = 'Ng'")
+    assert _names(await _read(worlds["Ng"], clock, text="young")) == ["Young"]
+    assert _names(await _read(worlds["Ng"], clock, text="ng")) == []
+
+
+async def test_a_filter_shows_its_households_alone(
+    worlds: dict[str, World], clock: FixedClock, owner_connection: psycopg.Connection
+) -> None:
+    assert _names(await _read(worlds["Ng"], clock, show="week")) == []
+    clock.advance(timedelta(days=2))  # seven days are today and six more
+    for sort in ("payday", "name"):
+        assert _names(await _read(worlds["Ng"], clock, show="week", sort=sort)) == ["Zhou"]
+    owner_connection.execute(
+        "UPDATE employees SET pay_rate_cents = NULL WHERE employer_id = %s", (worlds["Álvarez"].household_id,)
+    )
+    missing = await _read(worlds["Ng"], clock, show="missing")
+    assert {item.line.last_name: item.missing[0].kind for item in missing.items} == {
+        "Zhou": "tax_info_missing",
+        "Ng": "tax_info_missing",
+        "Álvarez": "pay_rate_missing",
+        "De la Cruz": "tax_info_missing",
+    }
+
+
+async def test_a_page_that_ends_early_says_so_and_goes_on(
+    worlds: dict[str, World], clock: FixedClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock.advance(timedelta(days=2))
+    monkeypatch.setattr(worklist, "_CHUNK", 1)
+    monkeypatch.setattr(worklist, "MOST_LOOKED_AT", 2)
+    seen, cursor, stops = [], "", 0
+    for _ in range(10):
+        page = await _read(worlds["Ng"], clock, show="week", sort="name", cursor=cursor)
+        seen += _names(page)
+        stops += page.stopped_at is not None
+        if page.next_cursor is None:
+            break
+        cursor = page.next_cursor
+    assert page.next_cursor is None
+    assert (seen, stops) == (["Zhou"], 2)
+
+
+async def test_a_list_holds_only_what_the_actor_reaches(worlds: dict[str, World], clock: FixedClock) -> None:
+    reached = frozenset(worlds[name].household_id for name in ("Ng", "Álvarez"))
+    actor = replace(worlds["Ng"].actor, households=reached)
+    for asked in ({"sort": "payday"}, {"sort": "name"}, {"text": "diaz"}):
+        found = await _read(worlds["Ng"], clock, actor, **asked)
+        assert {item.line.id for item in found.items} == reached
+
+
+async def test_another_organization_finds_nothing_of_it(
+    worlds: dict[str, World], clock: FixedClock, people: dict[str, SignedIn]
+) -> None:
+    other = people["other"].actor("r")
+    for asked in ({"sort": "payday"}, {"sort": "name"}, {"text": "ng"}):
+        assert _names(await _read(worlds["Ng"], clock, other, **asked)) == []
+
+
+@pytest.mark.parametrize(
+    "cursor", ["x", "p.AAAA", "p.2026-12-01.AAAA", "p.never.AAAAAAAAAAAAAAAAAAAAAA", "z.A"]
+)
+async def test_an_unknown_cursor_is_not_found(
+    worlds: dict[str, World], clock: FixedClock, cursor: str
+) -> None:
+    with pytest.raises(Refusal) as refused:
+        await _read(worlds["Ng"], clock, cursor=cursor)
+    assert refused.value.code == "not_found"
+
+
+async def test_the_page_keeps_what_was_asked_for(
+    app: FastAPI, worlds: dict[str, World], clock: FixedClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worklist, "PAGE", 1)
+    browser = await _browser(app, "viewer", clock)
+    page = await browser.look("/households?sort=name&q=diaz&show=missing")
+    tree = parsed(page)
+    [search] = tree.iterfind(".//input[@id='q']")
+    assert search.get("value") == "diaz"
+    assert [each.text for each in tree.iterfind(".//option[@selected]")][:1] == ["Last name"]
+    assert [each.text for each in tree.iterfind(".//ul[@class='chips']//a[@aria-current]")] == [
+        "Missing details"
+    ]
+    [link] = [each for each in tree.iterfind(".//nav//a") if each.text == "Next page"]
+    following = await browser.look(link.get("href") or "")
+    assert "De la Cruz" in following.text
+    assert "Álvarez" not in following.text
+    assert (await browser.look("/households?cursor=wrong")).status_code == 404
