@@ -21,6 +21,7 @@ from tests.boundary.worlds import fingerprint
 from tests.conftest import plain_url
 from tests.database.household import Household, add_household, add_organization
 from tests.database.sealing import enter, seal_of
+from tests.worlds.snapshots import Snapshot, Snapshots
 from tests.worlds.tables import SANDBOX_ONLY, TABLES
 
 #: Functions that see more than their caller. Each looks at the tenant itself, or needs a secret to find anything.
@@ -102,14 +103,31 @@ def service(server: EmbeddedServer, empty_tables: None) -> Iterator[psycopg.Conn
         yield connection
 
 
+@pytest.fixture(scope="module")
+def kept() -> list[tuple[list[Household], Snapshot]]:
+    """The households of the first test, as they were made: all others are given the same."""
+    return []
+
+
 @pytest.fixture
-def households(owner_connection: psycopg.Connection, empty_tables: None) -> list[Household]:
+def households(
+    owner_connection: psycopg.Connection,
+    empty_tables: None,
+    snapshots: Snapshots,
+    kept: list[tuple[list[Household], Snapshot]],
+) -> list[Household]:
     """Two organizations, real and sandbox each, with a row in every table."""
-    return [
-        add_household(owner_connection, organization_id, sandbox=sandbox)
-        for organization_id in [add_organization(owner_connection, name) for name in ("Smith", "Jones")]
-        for sandbox in (False, True)
-    ]
+    if kept:
+        made, snapshot = kept[0]
+        snapshot.restore()
+    else:
+        made = [
+            add_household(owner_connection, organization_id, sandbox=sandbox)
+            for organization_id in [add_organization(owner_connection, name) for name in ("Smith", "Jones")]
+            for sandbox in (False, True)
+        ]
+        kept.append((made, snapshots.take()))
+    return [*made]
 
 
 def _enter(service: psycopg.Connection, household: Household, *, narrowed: bool = False) -> None:

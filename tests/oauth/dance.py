@@ -35,6 +35,11 @@ def answer_in(response: httpx.Response) -> dict[str, str]:
     return dict(parse_qsl(urlsplit(response.headers["location"]).query))
 
 
+def program_of(app: FastAPI) -> httpx.AsyncClient:
+    """The agent's own connection."""
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app, client=("192.0.2.99", 1)), base_url=HOME)
+
+
 @dataclass
 class Dance:
     """An agent with its own connection, and the person whom it asks."""
@@ -52,9 +57,7 @@ class Dance:
     async def begin(
         cls, app: FastAPI, database: Database, clock: FixedClock, maria: SignedIn, browser: Browser
     ) -> Dance:
-        program = httpx.AsyncClient(
-            transport=httpx.ASGITransport(app, client=("192.0.2.99", 1)), base_url=HOME
-        )
+        program = program_of(app)
         households = []
         for sandbox in (False, True):
             actor = _as(maria, sandbox=sandbox)

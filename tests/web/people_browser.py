@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import html5lib
@@ -21,6 +21,7 @@ class Browser:
 
     client: httpx.AsyncClient
     name: str = "Firefox"
+    _tokens: dict[tuple[str, ...], str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, app: FastAPI, name: str = "Firefox") -> Browser:
@@ -39,8 +40,19 @@ class Browser:
         return found[1]
 
     async def send(self, path: str, *, page: str = "/sign-in", **form: Any) -> httpx.Response:
-        token = await self.token(page)
-        return await self.client.post(path, data={"form_token": token, **form}, headers=OWN)
+        """Send a form, with the token of the forms on `page`; it is fetched again only when the session is another."""
+        cookies = self._cookies()
+        if cookies not in self._tokens:
+            token = await self.token(page)
+            cookies = self._cookies()  # a first visit is given one
+            self._tokens[cookies] = token
+        data = {"form_token": self._tokens[cookies], **form}
+        return await self.client.post(path, data=data, headers=OWN)
+
+    def _cookies(self) -> tuple[str, ...]:
+        """What a token hangs on: the cookie of the session, or else that of the visit."""
+        kept = {cookie.name: cookie.value or "" for cookie in self.client.cookies.jar}
+        return tuple(kept.get(name, "") for name in ("__Host-hearthpay", "__Host-hearthpay-visit"))
 
     async def sign_in(self, email: str, password: str) -> httpx.Response:
         return await self.send("/sign-in", email=email, password=password)

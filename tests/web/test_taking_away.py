@@ -11,13 +11,13 @@ from fastapi import FastAPI
 from hearthpay.clock import FixedClock
 from hearthpay.people.context import PeopleContext
 from hearthpay.people.sessions import SignedIn
-from tests.oauth.conftest import browser, dance
+from tests.oauth.conftest import browser, dance, made_once, maria, ring, snapshots
 from tests.oauth.dance import Dance
-from tests.people.visitors import MARIA, PASSWORD, maria, ring
+from tests.people.visitors import MARIA, PASSWORD
 from tests.web.people_browser import Browser
 from tests.web.test_pages_by_role import app, people_context
 
-__all__ = ["app", "browser", "dance", "maria", "people_context", "ring"]
+__all__ = ["app", "browser", "dance", "made_once", "maria", "people_context", "ring", "snapshots"]
 
 SECURE = "/settings/secure"
 YEAR = timedelta(days=365)

@@ -8,10 +8,10 @@ A test package takes the fixture by importing it in its `conftest.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
 from itertools import count
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import psycopg
 import pytest
@@ -19,6 +19,7 @@ import pytest
 from hearthpay.database.embedded import EmbeddedServer
 from tests.worlds.tables import EMPTIED
 
+_Made = TypeVar("_Made")
 _NUMBERS = count(1)
 
 _COLUMNS: Final = """
@@ -66,6 +67,26 @@ class Snapshots:
                 f"$$ BEGIN {_EMPTIED}{''.join(restored)}END $$"
             )
         return Snapshot(self.connection, name)
+
+
+@dataclass
+class MadeOnce:
+    """What fixtures make by the services: made for the first test, its rows put back for each other one.
+
+    What is returned must not hang on the first test, neither on its application nor on its clock.
+    """
+
+    snapshots: Snapshots
+    _kept: dict[str, tuple[Any, Snapshot]] = field(default_factory=dict)
+
+    async def get(self, name: str, make: Callable[[], Awaitable[_Made]]) -> _Made:
+        """Return what `make` returned the first time, with all rows that there were after it, and no others."""
+        if name not in self._kept:
+            self._kept[name] = await make(), self.snapshots.take()
+        else:
+            self._kept[name][1].restore()
+        made: _Made = self._kept[name][0]
+        return made
 
 
 @pytest.fixture(scope="session")
