@@ -36,6 +36,7 @@ from hearthpay.autopilot.records import stages_of, versions_of
 from hearthpay.autopilot.reinstatement import resume_reinstated
 from hearthpay.autopilot.schedule import GENERATE_AHEAD, AutopilotPeriod, is_skipped, periods_of, stage_of
 from hearthpay.clock import Clock
+from hearthpay.database.chunks import Started, in_chunks
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
 from hearthpay.database.statements import statement
@@ -179,19 +180,23 @@ async def generate_due(
     chunk: int = CHUNK,
     stopping: Callable[[], bool] = lambda: False,
 ) -> GenerationReport:
-    """Decide every due period that no other worker has claimed, chunk by chunk.
+    """Decide every due period that no other worker has claimed, chunk by chunk, two chunks at a time.
 
     `database` acts as the worker's role; ``offered`` says whether this installation has a bank. Ends early, between
     chunks, when `stopping` is set. Raises DatabaseUnavailable; what was decided before stays.
     """
     await _resume_reinstated(database, clock, chunk)
     counts = {"scheduled": 0, "stepped_over": 0, "refused": 0}
-    while not stopping():
-        outcomes = await _generate_some(database, clock, chunk, direct_deposit_enabled=direct_deposit_enabled)
-        if not outcomes:
-            break
+
+    async def one(more: Started) -> bool:
+        outcomes = await _generate_some(
+            database, clock, chunk, more, direct_deposit_enabled=direct_deposit_enabled
+        )
         for outcome in outcomes:
             counts[outcome] += 1
+        return bool(outcomes)
+
+    await in_chunks(one, stopping=stopping)
     if not any(counts.values()):  # nothing was due, or others have it in hand
         return GenerationReport()
     async with database.transaction(None) as session:
@@ -205,7 +210,7 @@ async def _resume_reinstated(database: Database, clock: Clock, chunk: int) -> No
 
 
 async def _generate_some(
-    database: Database, clock: Clock, chunk: int, *, direct_deposit_enabled: bool
+    database: Database, clock: Clock, chunk: int, more: Started, *, direct_deposit_enabled: bool
 ) -> list[str]:
     """Decide one chunk; return the result of each: scheduled, stepped_over or refused."""
     claimed: list[UUID] = []
@@ -215,6 +220,8 @@ async def _generate_some(
             due = await session.scalars(_DUE.where(Enrollment.generate_at <= now).limit(chunk))
             enrollments = due.all()
             claimed = [enrollment.id for enrollment in enrollments]
+            if len(claimed) == chunk:
+                more()
             return await _generate(session, enrollments, now, direct_deposit_enabled=direct_deposit_enabled)
     except DatabaseUnavailable:
         raise

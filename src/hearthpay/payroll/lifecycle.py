@@ -134,9 +134,7 @@ async def move(
     Return those that were changed. Raises ForbiddenTransitionError for an invalid transition.
     """
     entered: list[PayrollStatus] = [enter] if isinstance(enter, str) else list(enter)
-    left: list[PayrollStatus] = [leave, *entered[:-1]]
-    for step in zip(left, entered, strict=True):
-        _require(*step, cause)
+    left = left_for(leave, entered, cause)
     if not payrolls:
         return []
     rows = await fetch_all(
@@ -155,6 +153,14 @@ async def move(
         },
     )
     return [row.payroll_id for row in rows if row.to_status == entered[-1]]
+
+
+def left_for(leave: PayrollStatus, entered: Sequence[PayrollStatus], cause: Cause) -> list[PayrollStatus]:
+    """Return the state that each of the steps from `leave` leaves; raises ForbiddenTransitionError as `move` does."""
+    left: list[PayrollStatus] = [leave, *entered[:-1]]
+    for step in zip(left, entered, strict=True):
+        _require(*step, cause)
+    return left
 
 
 async def begin(session: AsyncSession, payroll: UUID, status: PayrollStatus, cause: Cause) -> None:
