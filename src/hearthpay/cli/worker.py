@@ -44,7 +44,7 @@ def worker(
 async def _work(data_dir: Path | None, *, once: bool, concurrency: int, attended: bool) -> None:
     from hearthpay.database.startup import Addresses, open_database
     from hearthpay.mail.mail_folder import MailFolder
-    from hearthpay.process import configure_logging, log_settings, supervised
+    from hearthpay.process import collect_garbage_rarely, configure_logging, log_settings, supervised
     from hearthpay.worker.connector import queue_of
     from hearthpay.worker.duties import worker_duties
     from hearthpay.worker.runner import run_once, run_worker
@@ -63,6 +63,7 @@ async def _work(data_dir: Path | None, *, once: bool, concurrency: int, attended
             database, await _key_ring(opened), bank, SystemClock(), mailer, notifications, folder
         )
         queue = queue_of(opened)
+        collect_garbage_rarely()
         if once:
             if not await run_once(queue, duties, stopping=stopping, tell=_print_line):
                 raise typer.Exit(1)
