@@ -5,12 +5,11 @@ to change a payroll at once, the second finds its state changed and does nothing
 """
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, get_args
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.audit import ActorKind
@@ -77,11 +76,6 @@ _MOVE: Final = query(
     "SELECT new_id(), m.organization_id, m.employer_id, m.sandbox, m.id, step.leave, step.enter, :actor_kind, "
     ":actor_id, :reason, :at FROM moved m CROSS JOIN unnest(CAST(:leave AS text[]), CAST(:enter AS text[])) "
     "WITH ORDINALITY AS step(leave, enter, number) ORDER BY m.id, step.number RETURNING payroll_id, to_status",
-)
-_BEGIN: Final = text(
-    "INSERT INTO payroll_transitions (id, organization_id, employer_id, sandbox, payroll_id, to_status, actor_kind, "
-    "actor_id, at) SELECT new_id(), organization_id, employer_id, sandbox, id, status, :actor_kind, :actor_id, :at "
-    "FROM payrolls WHERE id = ANY(:ids) ORDER BY id"
 )
 
 
@@ -163,21 +157,10 @@ def left_for(leave: PayrollStatus, entered: Sequence[PayrollStatus], cause: Caus
     return left
 
 
-async def begin(session: AsyncSession, payroll: UUID, status: PayrollStatus, cause: Cause) -> None:
-    """Start the history of a payroll just inserted; raises ForbiddenTransitionError for a state that isn't initial."""
-    await begin_all(session, {payroll: status}, cause)
-
-
-async def begin_all(session: AsyncSession, payrolls: Mapping[UUID, PayrollStatus], cause: Cause) -> None:
-    """Start the histories of payrolls just inserted, each in its state, with one statement.
-
-    Raises ForbiddenTransitionError for a state that isn't initial for such a cause.
-    """
-    for status in set(payrolls.values()):
+def require_initial(statuses: Collection[PayrollStatus], cause: Cause) -> None:
+    """Raise ForbiddenTransitionError for a state in which this cause may not create a payroll."""
+    for status in statuses:
         _require(None, status, cause)
-    if payrolls:
-        begun = {"actor_kind": cause.actor_kind, "actor_id": cause.actor_id, "at": cause.at}
-        await session.execute(_BEGIN, {"ids": list(payrolls)} | begun)
 
 
 async def history_of(session: AsyncSession, payroll: UUID) -> tuple[Transition, ...]:
