@@ -43,7 +43,7 @@ from hearthpay.payroll.commands import (
 from hearthpay.payroll.issues.available_actions import with_available_actions
 from hearthpay.payroll.ledger.estimates import Estimate
 from hearthpay.payroll.ledger.histories import read_histories
-from hearthpay.payroll.ledger.overlaps import Overlap, find_overlaps, refuse_what_autopilot_pays
+from hearthpay.payroll.ledger.overlaps import Overlap, find_overlaps
 from hearthpay.payroll.ledger.payrolls import NewPayroll, insert_payroll, read_payroll
 from hearthpay.payroll.ledger.posting import post_paychecks, postings_of
 from hearthpay.payroll.ledger.preview_tokens import PreviewChanges, changes_since_preview, preview_token
@@ -354,8 +354,7 @@ async def prepare_payroll(
     told: dict[UUID, list[Message]] = {}
     if not order.fica_refund:
         of_the_period = [entry.employee_id for entry in order.entries if entry.pays_the_period]
-        await refuse_what_autopilot_pays(session, of_the_period, dates.period_start, dates.period_end)
-        order, told = _field_problems(order, await find_overlaps(session, ids, dates))
+        order, told = _field_problems(order, await find_overlaps(session, ids, of_the_period, dates))
     terms = await tax_terms(session, employer.id, year)
     histories = await read_histories(session, employees, year)
     thresholds: HouseholdYear | None = None
