@@ -136,9 +136,7 @@ def _put_back(owner_url: str, due: Payday) -> float:
     def send(half: list[tuple[str, bytes]]) -> None:
         with _connect(owner_url, autocommit=False) as connection:
             for table, content in half:
-                into = sql.SQL("COPY {} FROM STDIN (FORMAT binary)").format(
-                    _with_columns(connection, table)
-                )
+                into = sql.SQL("COPY {} FROM STDIN (FORMAT binary)").format(_with_columns(connection, table))
                 with connection.cursor().copy(into) as copy:
                     copy.write(content)
             connection.commit()

@@ -40,6 +40,7 @@ from hearthpay.database.chunks import Started, in_chunks
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
 from hearthpay.database.statements import statement
+from hearthpay.payroll.ledger.columns import array_of
 from hearthpay.payroll.ledger.overlaps import hours_paid
 from hearthpay.payroll.ledger.rows import Owner, PayrollRecord
 from hearthpay.payroll.orders import Payee, read_payees
@@ -107,6 +108,40 @@ _WRITE: Final = text(
     "CAST(:statuses AS text[]), CAST(:failures AS smallint[]), CAST(:pause_reasons AS text[])) AS d(id, next_start, "
     "next_end, next_pay_date, generate_at, mend_by, status, failures, pause_reason) WHERE e.id = d.id"
 )
+
+
+_WRITE_TYPES: Final = {
+    "ids": "uuid",
+    "versions": "smallint",
+    "starts": "date",
+    "ends": "date",
+    "pay_dates": "date",
+    "send_ats": "timestamptz",
+    "outcomes": "text",
+    "payrolls": "uuid",
+    "by_hand": "text",
+    "reasons": "text",
+    "held": "text",
+    "net_pays": "bigint",
+    "next_ids": "uuid",
+    "next_starts": "date",
+    "next_ends": "date",
+    "next_pay_dates": "date",
+    "generate_ats": "timestamptz",
+    "mend_bys": "timestamptz",
+    "statuses": "text",
+    "failures": "smallint",
+    "pause_reasons": "text",
+    "event_ids": "uuid",
+    "events": "text",
+    "event_details": "jsonb",
+    "task_ids": "uuid",
+    "task_kinds": "text",
+    "task_payrolls": "uuid",
+    "task_details": "jsonb",
+    "due_ats": "timestamptz",
+}
+"""The types of the arrays, which are sent as text: the driver would check every element."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,7 +442,8 @@ async def _write(
         "task_details": [_json(each.details) for each in chunk.tasks],
         "due_ats": [each.due_at for each in chunk.tasks],
     }
-    await session.execute(_WRITE, {**values, "now": now})
+    arrays = {name: array_of(kind, values[name]) for name, kind in _WRITE_TYPES.items()}
+    await session.execute(_WRITE, {**arrays, "now": now})
 
 
 def _period_values(final: Sequence[tuple[_Case, _Decision]]) -> dict[str, list[object]]:

@@ -40,9 +40,14 @@ def columns_of(
     """
     columns = zip(*rows, strict=True) if rows else ((),) * len(types)
     return {
-        f"{prefix}{name}": quoted_array(values) if kind in _QUOTED else array_text(values)
+        f"{prefix}{name}": array_of(kind, values)
         for (name, kind), values in zip(types.items(), columns, strict=True)
     }
+
+
+def array_of(kind: str, values: Iterable[object]) -> str:
+    """Return the text of an array of this type."""
+    return quoted_array(values) if kind in _QUOTED else array_text(values)
 
 
 def array_text(values: Iterable[object]) -> str:
