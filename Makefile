@@ -74,6 +74,9 @@ bench: setup
 bench-payday: setup
 	$(BIN)/python -m benchmarks.payday
 
+bench-payday-small: setup
+	$(BIN)/python -m benchmarks.payday --small
+
 # Would a test notice a fault? 200 small faults in payroll, banking, taxes and access, in a copy of the tree; about an hour.
 mutants: setup
 	$(BIN)/python -m tools.mutants $(MUTANTS)

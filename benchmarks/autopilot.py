@@ -18,6 +18,7 @@ import psycopg
 from psycopg import sql
 
 from benchmarks.event_loop import new_event_loop
+from benchmarks.payday import stored_columns
 from benchmarks.report import Aim, Row, print_table
 from hearthpay.autopilot.generation import generate_due
 from hearthpay.clock import FixedClock
@@ -33,6 +34,8 @@ _WRITTEN: Final = (
     "payroll_entries",
     "payroll_estimates",
     "autopilot_periods",
+    "autopilot_events",
+    "autopilot_errands",
 )
 
 #: Households of one employee each, paid once, with ready accounts; all written at once, since none of it is measured.
@@ -125,10 +128,15 @@ async def _measure(opened: OpenedDatabase, enrolled: int, due: int) -> list[Row]
 def _put_back(owner: psycopg.Connection) -> float:
     """Take out what was written and put it back bare; return the seconds of the latter."""
     kept = {}
+    columns = {
+        table: sql.SQL(", ").join(map(sql.Identifier, stored_columns(owner, table))) for table in _WRITTEN
+    }
     for table in _WRITTEN:
         made = "created_by_kind = 'system'" if table == "payrolls" else "true"
         with owner.cursor().copy(
-            sql.SQL("COPY (SELECT * FROM {} WHERE {}) TO STDOUT").format(sql.Identifier(table), sql.SQL(made))
+            sql.SQL("COPY (SELECT {} FROM {} WHERE {}) TO STDOUT").format(
+                columns[table], sql.Identifier(table), sql.SQL(made)
+            )
         ) as out:
             kept[table] = b"".join(bytes(block) for block in out)
     for table in reversed(_WRITTEN):
@@ -137,7 +145,8 @@ def _put_back(owner: psycopg.Connection) -> float:
     began = time.monotonic()
     with owner.transaction():
         for table in _WRITTEN:
-            with owner.cursor().copy(sql.SQL("COPY {} FROM STDIN").format(sql.Identifier(table))) as into:
+            into_table = sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(table), columns[table])
+            with owner.cursor().copy(into_table) as into:
                 into.write(kept[table])
     return time.monotonic() - began
 

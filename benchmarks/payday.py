@@ -1,7 +1,8 @@
 """A payday: many scheduled payrolls due at once, fired by two worker processes, without and with a year behind them.
 
 The baseline is the same rows, sent to the same tables by COPY as fast as two connections can: what was fired is taken
-out again, and put back bare. Run by itself, since it fills gigabytes: `python -m benchmarks.payday`.
+out again, and put back bare. Run by itself, since it fills gigabytes: `python -m benchmarks.payday`. With `--small` it
+ends in under a minute on a quiet machine, for use before each change of the ledger.
 """
 
 import argparse
@@ -27,6 +28,8 @@ from hearthpay.database.startup import Addresses, open_database
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 
 WORKERS: Final = 2
+_SMALL: Final = (2_000, 10)
+"""Households and weeks of a short run."""
 RATE: Final = Aim(1_000, at_least=True)
 GROWTH: Final = Aim(1.2, at_least=False)
 
@@ -145,7 +148,7 @@ def _put_back(owner_url: str, due: Payday) -> float:
 
 def _take(owner: psycopg.Connection, table: str, payrolls: list[Any]) -> bytes:
     statement = sql.SQL("COPY (SELECT {} FROM {} WHERE {}) TO STDOUT (FORMAT binary)").format(
-        sql.SQL(", ").join(map(sql.Identifier, _columns(owner, table))),
+        sql.SQL(", ").join(map(sql.Identifier, stored_columns(owner, table))),
         sql.Identifier(table),
         sql.SQL(_WRITTEN[table]),  # type: ignore[arg-type]
     )
@@ -154,11 +157,12 @@ def _take(owner: psycopg.Connection, table: str, payrolls: list[Any]) -> bytes:
 
 
 def _with_columns(connection: psycopg.Connection, table: str) -> sql.Composed:
-    columns = sql.SQL(", ").join(map(sql.Identifier, _columns(connection, table)))
+    columns = sql.SQL(", ").join(map(sql.Identifier, stored_columns(connection, table)))
     return sql.SQL("{} ({})").format(sql.Identifier(table), columns)
 
 
-def _columns(connection: psycopg.Connection, table: str) -> list[str]:
+def stored_columns(connection: psycopg.Connection, table: str) -> list[str]:
+    """Return the names of the columns that COPY can fill: all but the generated ones."""
     query = (
         "SELECT column_name FROM information_schema.columns WHERE table_schema = 'public' AND table_name = %s "
         "AND is_generated = 'NEVER' ORDER BY ordinal_position"
@@ -220,5 +224,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--households", type=int, default=20_000)
     parser.add_argument("--history", type=int, default=50, help="earlier weekly paychecks of each employee")
+    parser.add_argument("--small", action="store_const", const=_SMALL, help="2,000 households, 10 weeks")
+    requested = parser.parse_args()
+    if requested.small is not None:
+        requested.households, requested.history = requested.small
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(main(parser.parse_args()))
+        runner.run(main(requested))

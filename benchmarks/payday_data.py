@@ -336,7 +336,8 @@ def _copy_statement(table: str, columns: dict[str, str]) -> sql.Composed:
     """The statement that copies a model's rows of one table to every household of the model's kind.
 
     Row by row of the model, each for all households: so the rows of a week lie together, as a service that has lived
-    through the year would have written them.
+    through the year would have written them. The numbers depend on the model's row, so that the planner can't make
+    them the outer side of the join, which would put all rows of a household together.
     """
     values = [
         _copied_value(name, kind) if name not in _SHARED else sql.Identifier("s", name)
@@ -345,7 +346,8 @@ def _copy_statement(table: str, columns: dict[str, str]) -> sql.Composed:
     return sql.SQL(
         "INSERT INTO {table} ({names}) SELECT {values} "
         "FROM (SELECT * FROM {table} WHERE {owner} = %(employer)s ORDER BY {order} OFFSET 0) s "
-        "CROSS JOIN LATERAL generate_series(%(first)s::int, %(last)s::int, %(step)s::int) AS n"
+        "CROSS JOIN LATERAL (SELECT n FROM generate_series(%(first)s::int, %(last)s::int, %(step)s::int) AS n "
+        "WHERE s.organization_id IS NOT NULL OFFSET 0) AS numbers"
     ).format(
         table=sql.Identifier(table),
         names=sql.SQL(", ").join(map(sql.Identifier, columns)),

@@ -15,10 +15,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from benchmarks.event_loop import new_event_loop
 from hearthpay.banking.calendar import is_banking_day
 from hearthpay.clock import FixedClock
+from hearthpay.database.chunks import AT_ONCE
 from hearthpay.database.embedded import ROLES
 from hearthpay.database.session import Database
 from hearthpay.payroll import calculation as register
 from hearthpay.payroll.payday.firing import fire_due
+from hearthpay.process import collect_garbage_rarely
 from hearthpay.taxes import calculate_paycheck, rulebook_for
 
 
@@ -57,7 +59,7 @@ class Stopwatch:
 
 async def main(owner_url: str, now: str) -> None:
     clock = FixedClock(datetime.fromisoformat(now))
-    database = Database(owner_url, role=ROLES.worker, pool_size=2)
+    database = Database(owner_url, role=ROLES.worker, pool_size=AT_ONCE)
     async with database.transaction(None):
         rules = rulebook_for(clock.today())
     for state in ("CA", "IL", "NY", "TX"):
@@ -65,6 +67,7 @@ async def main(owner_url: str, now: str) -> None:
     is_banking_day(clock.today())
     watch = Stopwatch()
     watch.install()
+    collect_garbage_rarely()
     print("ready", flush=True)
     await asyncio.to_thread(sys.stdin.readline)
     began, cpu = time.perf_counter(), time.process_time()

@@ -19,9 +19,9 @@ from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audi
 from hearthpay.payroll.answers import estimate_json
 from hearthpay.payroll.calculation import calculate_payroll
 from hearthpay.payroll.ledger.histories import read_histories
-from hearthpay.payroll.ledger.payrolls import NewPayroll, insert_payrolls, read_payroll, save_estimates
+from hearthpay.payroll.ledger.payrolls import NewPayroll, insert_payrolls, read_payroll
 from hearthpay.payroll.ledger.rows import Owner
-from hearthpay.payroll.lifecycle import Cause, ForbiddenTransitionError, begin_all
+from hearthpay.payroll.lifecycle import ForbiddenTransitionError
 from hearthpay.payroll.orders import PayrollEntry, SettledOrder, read_payees
 from hearthpay.payroll.orders.pay_dates import PayDates
 from tests.conftest import plain_url
@@ -258,7 +258,6 @@ async def test_the_worker_makes_scheduled_payrolls_of_many_households_at_once(
     worker_database: Database, households: dict[str, Household], owner_connection: psycopg.Connection
 ) -> None:
     """All that a recurring payroll leaves when it is scheduled, by the functions that a run takes."""
-    cause = Cause("system", NOW)
     del households["sandbox"]  # it has a clock of its own, at which alone the worker sees it
     send_at = NOW + timedelta(days=7)
     dates = PayDates(date(2026, 12, 7), date(2026, 12, 13), date(2026, 12, 18), False, send_at)
@@ -272,7 +271,8 @@ async def test_the_worker_makes_scheduled_payrolls_of_many_households_at_once(
             order = SettledOrder(each.employer_id, dates, "weekly", notes, (entry,))
             record = calculate_payroll(order, people, histories, {})
             owner = Owner(each.organization_id, each.employer_id, each.sandbox)
-            new.append(NewPayroll(owner, order, record, "scheduled", ("system", None), NOW))
+            by_worker = ("system", None)
+            new.append(NewPayroll(owner, order, record, "scheduled", by_worker, NOW, estimate_json(record)))
         sent: list[str] = []
 
         def note(*arguments: Any) -> None:
@@ -281,20 +281,16 @@ async def test_the_worker_makes_scheduled_payrolls_of_many_households_at_once(
         event.listen(Engine, "before_cursor_execute", note)
         try:
             ids = await insert_payrolls(session, new, NOW)
-            await begin_all(session, dict.fromkeys(ids, "scheduled"), cause)
-            await save_estimates(
-                session, {key: estimate_json(each.record) for key, each in zip(ids, new, strict=True)}
-            )
         finally:
             event.remove(Engine, "before_cursor_execute", note)
-        assert len(sent) == 4, "one statement a table, however many payrolls"
+        assert len(sent) == 1, "one statement, however many payrolls"
         deeds = [
             WorkerAuditEntry(*each.owner, key, {"pay_date": "2026-12-18"})
             for key, each in zip(ids, new, strict=True)
         ]
         await record_worker_audit(session, "payroll.run", deeds)
         with pytest.raises(ForbiddenTransitionError):
-            await begin_all(session, {ids[0]: "scheduled", ids[1]: "draft"}, cause)
+            await insert_payrolls(session, [new[0], new[1]._replace(status="draft")], NOW)
         assert await insert_payrolls(session, [], NOW) == []
         stored = [await read_payroll(session, each) for each in ids]
 

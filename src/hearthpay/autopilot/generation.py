@@ -36,9 +36,11 @@ from hearthpay.autopilot.records import stages_of, versions_of
 from hearthpay.autopilot.reinstatement import resume_reinstated
 from hearthpay.autopilot.schedule import GENERATE_AHEAD, AutopilotPeriod, is_skipped, periods_of, stage_of
 from hearthpay.clock import Clock
+from hearthpay.database.chunks import Started, in_chunks
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
 from hearthpay.database.statements import statement
+from hearthpay.payroll.ledger.columns import array_of
 from hearthpay.payroll.ledger.overlaps import hours_paid
 from hearthpay.payroll.ledger.rows import Owner, PayrollRecord
 from hearthpay.payroll.orders import Payee, read_payees
@@ -74,9 +76,10 @@ _COUNT_DUE: Final = statement(
     "LIMIT {most}) due",
     most=10 * CHUNK,
 )
-_PERIODS: Final = text(
-    "INSERT INTO autopilot_periods (id, organization_id, employer_id, sandbox, enrollment_id, employee_id, version, "
-    "period_start, period_end, pay_date, send_at, outcome, payroll_id, by_hand, reasons, held, net_pay, decided_at) "
+_WRITE: Final = text(
+    "WITH decided AS (INSERT INTO autopilot_periods (id, organization_id, employer_id, sandbox, enrollment_id, "
+    "employee_id, version, period_start, period_end, pay_date, send_at, outcome, payroll_id, by_hand, reasons, held, "
+    "net_pay, decided_at) "
     "SELECT new_id(), e.organization_id, e.employer_id, e.sandbox, e.id, e.employee_id, d.version, d.period_start, "
     "d.period_end, d.pay_date, d.send_at, d.outcome, d.payroll_id, CAST(d.by_hand AS uuid[]), "
     "CAST(d.reasons AS text[]), CAST(d.held AS text[]), d.net_pay, :now "
@@ -84,31 +87,61 @@ _PERIODS: Final = text(
     "CAST(:pay_dates AS date[]), CAST(:send_ats AS timestamptz[]), CAST(:outcomes AS text[]), "
     "CAST(:payrolls AS uuid[]), CAST(:by_hand AS text[]), CAST(:reasons AS text[]), CAST(:held AS text[]), "
     "CAST(:net_pays AS bigint[])) AS d(id, version, period_start, period_end, pay_date, send_at, outcome, payroll_id, "
-    "by_hand, reasons, held, net_pay) JOIN autopilot_enrollments e ON e.id = d.id"
-)
-_GO_ON: Final = text(
+    "by_hand, reasons, held, net_pay) JOIN autopilot_enrollments e ON e.id = d.id), "
+    "noted AS (INSERT INTO autopilot_events (id, organization_id, employer_id, sandbox, enrollment_id, employee_id, "
+    "event, at, actor_kind, source, details) SELECT new_id(), e.organization_id, e.employer_id, e.sandbox, e.id, "
+    "e.employee_id, d.event, :now, 'system', 'system', d.details "
+    "FROM unnest(CAST(:event_ids AS uuid[]), CAST(:events AS text[]), CAST(:event_details AS jsonb[])) "
+    "WITH ORDINALITY AS d(id, event, details, number) JOIN autopilot_enrollments e ON e.id = d.id "
+    "ORDER BY d.number), "
+    "queued AS (INSERT INTO autopilot_errands (id, organization_id, employer_id, sandbox, enrollment_id, kind, "
+    "payroll_id, details, due_at) SELECT new_id(), e.organization_id, e.employer_id, e.sandbox, e.id, d.kind, "
+    "d.payroll_id, d.details, d.due_at FROM unnest(CAST(:task_ids AS uuid[]), CAST(:task_kinds AS text[]), "
+    "CAST(:task_payrolls AS uuid[]), CAST(:task_details AS jsonb[]), CAST(:due_ats AS timestamptz[])) "
+    "WITH ORDINALITY AS d(id, kind, payroll_id, details, due_at, number) "
+    "JOIN autopilot_enrollments e ON e.id = d.id ORDER BY d.number) "
     "UPDATE autopilot_enrollments e SET next_start = d.next_start, next_end = d.next_end, "
     "next_pay_date = d.next_pay_date, generate_at = d.generate_at, mend_by = d.mend_by, status = d.status, "
     "failure_count = d.failures, pause_reason = d.pause_reason, updated_at = :now "
-    "FROM unnest(CAST(:ids AS uuid[]), CAST(:starts AS date[]), CAST(:ends AS date[]), CAST(:pay_dates AS date[]), "
-    "CAST(:generate_ats AS timestamptz[]), CAST(:mend_bys AS timestamptz[]), CAST(:statuses AS text[]), "
-    "CAST(:failures AS smallint[]), CAST(:pause_reasons AS text[])) AS d(id, next_start, next_end, next_pay_date, "
-    "generate_at, mend_by, status, failures, pause_reason) WHERE e.id = d.id"
+    "FROM unnest(CAST(:next_ids AS uuid[]), CAST(:next_starts AS date[]), CAST(:next_ends AS date[]), "
+    "CAST(:next_pay_dates AS date[]), CAST(:generate_ats AS timestamptz[]), CAST(:mend_bys AS timestamptz[]), "
+    "CAST(:statuses AS text[]), CAST(:failures AS smallint[]), CAST(:pause_reasons AS text[])) AS d(id, next_start, "
+    "next_end, next_pay_date, generate_at, mend_by, status, failures, pause_reason) WHERE e.id = d.id"
 )
-_EVENTS: Final = text(
-    "INSERT INTO autopilot_events (id, organization_id, employer_id, sandbox, enrollment_id, employee_id, event, at, "
-    "actor_kind, source, details) SELECT new_id(), e.organization_id, e.employer_id, e.sandbox, e.id, e.employee_id, "
-    "d.event, :now, 'system', 'system', d.details "
-    "FROM unnest(CAST(:ids AS uuid[]), CAST(:events AS text[]), CAST(:details AS jsonb[])) WITH ORDINALITY "
-    "AS d(id, event, details, number) JOIN autopilot_enrollments e ON e.id = d.id ORDER BY d.number"
-)
-_TASKS: Final = text(
-    "INSERT INTO autopilot_errands (id, organization_id, employer_id, sandbox, enrollment_id, kind, payroll_id, "
-    "details, due_at) SELECT new_id(), e.organization_id, e.employer_id, e.sandbox, e.id, d.kind, d.payroll_id, "
-    "d.details, d.due_at FROM unnest(CAST(:ids AS uuid[]), CAST(:kinds AS text[]), CAST(:payrolls AS uuid[]), "
-    "CAST(:details AS jsonb[]), CAST(:due_ats AS timestamptz[])) WITH ORDINALITY "
-    "AS d(id, kind, payroll_id, details, due_at, number) JOIN autopilot_enrollments e ON e.id = d.id ORDER BY d.number"
-)
+
+
+_WRITE_TYPES: Final = {
+    "ids": "uuid",
+    "versions": "smallint",
+    "starts": "date",
+    "ends": "date",
+    "pay_dates": "date",
+    "send_ats": "timestamptz",
+    "outcomes": "text",
+    "payrolls": "uuid",
+    "by_hand": "text",
+    "reasons": "text",
+    "held": "text",
+    "net_pays": "bigint",
+    "next_ids": "uuid",
+    "next_starts": "date",
+    "next_ends": "date",
+    "next_pay_dates": "date",
+    "generate_ats": "timestamptz",
+    "mend_bys": "timestamptz",
+    "statuses": "text",
+    "failures": "smallint",
+    "pause_reasons": "text",
+    "event_ids": "uuid",
+    "events": "text",
+    "event_details": "jsonb",
+    "task_ids": "uuid",
+    "task_kinds": "text",
+    "task_payrolls": "uuid",
+    "task_details": "jsonb",
+    "due_ats": "timestamptz",
+}
+"""The types of the arrays, which are sent as text: the driver would check every element."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,19 +212,23 @@ async def generate_due(
     chunk: int = CHUNK,
     stopping: Callable[[], bool] = lambda: False,
 ) -> GenerationReport:
-    """Decide every due period that no other worker has claimed, chunk by chunk.
+    """Decide every due period that no other worker has claimed, chunk by chunk, two chunks at a time.
 
     `database` acts as the worker's role; ``offered`` says whether this installation has a bank. Ends early, between
     chunks, when `stopping` is set. Raises DatabaseUnavailable; what was decided before stays.
     """
     await _resume_reinstated(database, clock, chunk)
     counts = {"scheduled": 0, "stepped_over": 0, "refused": 0}
-    while not stopping():
-        outcomes = await _generate_some(database, clock, chunk, direct_deposit_enabled=direct_deposit_enabled)
-        if not outcomes:
-            break
+
+    async def one(more: Started) -> bool:
+        outcomes = await _generate_some(
+            database, clock, chunk, more, direct_deposit_enabled=direct_deposit_enabled
+        )
         for outcome in outcomes:
             counts[outcome] += 1
+        return bool(outcomes)
+
+    await in_chunks(one, stopping=stopping)
     if not any(counts.values()):  # nothing was due, or others have it in hand
         return GenerationReport()
     async with database.transaction(None) as session:
@@ -205,7 +242,7 @@ async def _resume_reinstated(database: Database, clock: Clock, chunk: int) -> No
 
 
 async def _generate_some(
-    database: Database, clock: Clock, chunk: int, *, direct_deposit_enabled: bool
+    database: Database, clock: Clock, chunk: int, more: Started, *, direct_deposit_enabled: bool
 ) -> list[str]:
     """Decide one chunk; return the result of each: scheduled, stepped_over or refused."""
     claimed: list[UUID] = []
@@ -215,6 +252,8 @@ async def _generate_some(
             due = await session.scalars(_DUE.where(Enrollment.generate_at <= now).limit(chunk))
             enrollments = due.all()
             claimed = [enrollment.id for enrollment in enrollments]
+            if len(claimed) == chunk:
+                more()
             return await _generate(session, enrollments, now, direct_deposit_enabled=direct_deposit_enabled)
     except DatabaseUnavailable:
         raise
@@ -383,38 +422,28 @@ def _refused(case: _Case, reasons: tuple[Reason, ...], now: datetime.datetime) -
 async def _write(
     session: AsyncSession, decided: Sequence[tuple[_Case, _Decision]], now: datetime.datetime
 ) -> None:
-    """Write the decisions: periods, the next period of each enrollment, the history, and the notifications."""
+    """Write the decisions with one statement: periods, next periods, the history, and the notifications."""
+    if not decided:
+        return
     chunk = _Chunk()
     final = [(case, decision) for case, decision in decided if decision.outcome is not None]
-    if final:
-        await session.execute(_PERIODS, _period_values(final) | {"now": now})
-    going_on: list[tuple[object, ...]] = []
-    for case, decision in decided:
-        going_on.append(_goes_on(case, decision, now, chunk))
-    names = ("ids", "starts", "ends", "pay_dates", "generate_ats", "mend_bys", "statuses", "failures")
-    columns = dict(zip((*names, "pause_reasons"), map(list, zip(*going_on, strict=True)), strict=True))
-    await session.execute(_GO_ON, {**columns, "now": now})
-    if chunk.events:
-        await session.execute(
-            _EVENTS,
-            {
-                "ids": [each[0] for each in chunk.events],
-                "events": [each[1] for each in chunk.events],
-                "details": [_json(each[2]) for each in chunk.events],
-                "now": now,
-            },
-        )
-    if chunk.tasks:
-        await session.execute(
-            _TASKS,
-            {
-                "ids": [each.enrollment_id for each in chunk.tasks],
-                "kinds": [each.kind for each in chunk.tasks],
-                "payrolls": [each.payroll_id for each in chunk.tasks],
-                "details": [_json(each.details) for each in chunk.tasks],
-                "due_ats": [each.due_at for each in chunk.tasks],
-            },
-        )
+    next_periods = [_goes_on(case, decision, now, chunk) for case, decision in decided]
+    names = ("ids", "starts", "ends", "pay_dates")
+    columns = (*(f"next_{name}" for name in names), "generate_ats", "mend_bys", "statuses", "failures")
+    values = {
+        **_period_values(final),
+        **dict(zip((*columns, "pause_reasons"), map(list, zip(*next_periods, strict=True)), strict=True)),
+        "event_ids": [each[0] for each in chunk.events],
+        "events": [each[1] for each in chunk.events],
+        "event_details": [_json(each[2]) for each in chunk.events],
+        "task_ids": [each.enrollment_id for each in chunk.tasks],
+        "task_kinds": [each.kind for each in chunk.tasks],
+        "task_payrolls": [each.payroll_id for each in chunk.tasks],
+        "task_details": [_json(each.details) for each in chunk.tasks],
+        "due_ats": [each.due_at for each in chunk.tasks],
+    }
+    arrays = {name: array_of(kind, values[name]) for name, kind in _WRITE_TYPES.items()}
+    await session.execute(_WRITE, {**arrays, "now": now})
 
 
 def _period_values(final: Sequence[tuple[_Case, _Decision]]) -> dict[str, list[object]]:

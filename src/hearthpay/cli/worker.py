@@ -52,7 +52,7 @@ async def _work(
     data_dir: Path | None, *, once: bool, concurrency: int, attended: bool, migrates: bool
 ) -> None:
     from hearthpay.mail.mail_folder import MailFolder
-    from hearthpay.process import configure_logging, log_settings
+    from hearthpay.process import collect_garbage_rarely, configure_logging, log_settings
     from hearthpay.worker.duties import worker_duties
     from hearthpay.worker.runner import run_once, run_worker
 
@@ -64,6 +64,7 @@ async def _work(
         notifications = _notification_settings(mailer, folder)
         duties = worker_duties(found.database, found.ring, bank, SystemClock(), mailer, notifications, folder)
         queue = found.queue
+        collect_garbage_rarely()
         if once:
             if not await run_once(queue, duties, stopping=stopping, tell=_print_line):
                 raise typer.Exit(1)

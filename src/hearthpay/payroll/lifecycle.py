@@ -5,12 +5,11 @@ to change a payroll at once, the second finds its state changed and does nothing
 """
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, get_args
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.audit import ActorKind
@@ -78,11 +77,6 @@ _MOVE: Final = query(
     ":actor_id, :reason, :at FROM moved m CROSS JOIN unnest(CAST(:leave AS text[]), CAST(:enter AS text[])) "
     "WITH ORDINALITY AS step(leave, enter, number) ORDER BY m.id, step.number RETURNING payroll_id, to_status",
 )
-_BEGIN: Final = text(
-    "INSERT INTO payroll_transitions (id, organization_id, employer_id, sandbox, payroll_id, to_status, actor_kind, "
-    "actor_id, at) SELECT new_id(), organization_id, employer_id, sandbox, id, status, :actor_kind, :actor_id, :at "
-    "FROM payrolls WHERE id = ANY(:ids) ORDER BY id"
-)
 
 
 class _HistoryRow(NamedTuple):
@@ -134,9 +128,7 @@ async def move(
     Return those that were changed. Raises ForbiddenTransitionError for an invalid transition.
     """
     entered: list[PayrollStatus] = [enter] if isinstance(enter, str) else list(enter)
-    left: list[PayrollStatus] = [leave, *entered[:-1]]
-    for step in zip(left, entered, strict=True):
-        _require(*step, cause)
+    left = left_for(leave, entered, cause)
     if not payrolls:
         return []
     rows = await fetch_all(
@@ -157,21 +149,18 @@ async def move(
     return [row.payroll_id for row in rows if row.to_status == entered[-1]]
 
 
-async def begin(session: AsyncSession, payroll: UUID, status: PayrollStatus, cause: Cause) -> None:
-    """Start the history of a payroll just inserted; raises ForbiddenTransitionError for a state that isn't initial."""
-    await begin_all(session, {payroll: status}, cause)
+def left_for(leave: PayrollStatus, entered: Sequence[PayrollStatus], cause: Cause) -> list[PayrollStatus]:
+    """Return the state that each of the steps from `leave` leaves; raises ForbiddenTransitionError as `move` does."""
+    left: list[PayrollStatus] = [leave, *entered[:-1]]
+    for step in zip(left, entered, strict=True):
+        _require(*step, cause)
+    return left
 
 
-async def begin_all(session: AsyncSession, payrolls: Mapping[UUID, PayrollStatus], cause: Cause) -> None:
-    """Start the histories of payrolls just inserted, each in its state, with one statement.
-
-    Raises ForbiddenTransitionError for a state that isn't initial for such a cause.
-    """
-    for status in set(payrolls.values()):
+def require_initial(statuses: Collection[PayrollStatus], cause: Cause) -> None:
+    """Raise ForbiddenTransitionError for a state in which this cause may not create a payroll."""
+    for status in statuses:
         _require(None, status, cause)
-    if payrolls:
-        begun = {"actor_kind": cause.actor_kind, "actor_id": cause.actor_id, "at": cause.at}
-        await session.execute(_BEGIN, {"ids": list(payrolls)} | begun)
 
 
 async def history_of(session: AsyncSession, payroll: UUID) -> tuple[Transition, ...]:

@@ -18,9 +18,8 @@ from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audi
 from hearthpay.payroll.answers import estimate_json
 from hearthpay.payroll.calculation import calculate_payroll
 from hearthpay.payroll.ledger.histories import read_histories
-from hearthpay.payroll.ledger.payrolls import NewPayroll, insert_payrolls, save_estimates
+from hearthpay.payroll.ledger.payrolls import NewPayroll, insert_payrolls
 from hearthpay.payroll.ledger.rows import Owner, PayrollRecord
-from hearthpay.payroll.lifecycle import Cause, begin_all
 from hearthpay.payroll.orders import Payee, SettledOrder
 from hearthpay.payroll.orders.pay_dates import PayDates
 from hearthpay.payroll.years.households import terms_of_households, years_of_households
@@ -108,20 +107,22 @@ async def calculate_planned(
 async def schedule_planned(
     session: AsyncSession, planned: Sequence[tuple[Planned, PayrollRecord]], now: datetime.datetime
 ) -> list[UUID]:
-    """Write calculated payrolls as scheduled by the worker, each table with one statement; return their ids in order.
+    """Write calculated payrolls as scheduled by the worker, with one statement; return their ids in order.
 
     Their employees must be locked.
     """
     new = [
-        NewPayroll(each.owner, each.order, record, "scheduled", ("system", None)) for each, record in planned
+        NewPayroll(
+            each.owner,
+            each.order,
+            record,
+            "scheduled",
+            ("system", None),
+            estimate=estimate_json(record),
+        )
+        for each, record in planned
     ]
     ids = await insert_payrolls(session, new, now)
-    await begin_all(session, dict.fromkeys(ids, "scheduled"), Cause("system", now))
-    if ids:
-        await save_estimates(
-            session,
-            {payroll_id: estimate_json(each.record) for payroll_id, each in zip(ids, new, strict=True)},
-        )
     entries = [
         WorkerAuditEntry(
             *each.owner, payroll_id, {"status": "scheduled", "pay_date": each.order.dates.pay_date}

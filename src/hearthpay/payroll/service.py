@@ -43,13 +43,13 @@ from hearthpay.payroll.commands import (
 from hearthpay.payroll.issues.available_actions import with_available_actions
 from hearthpay.payroll.ledger.estimates import Estimate
 from hearthpay.payroll.ledger.histories import read_histories
-from hearthpay.payroll.ledger.overlaps import Overlap, find_overlaps, refuse_what_autopilot_pays
-from hearthpay.payroll.ledger.payrolls import NewPayroll, insert_payroll, read_payroll, save_estimate
+from hearthpay.payroll.ledger.overlaps import Overlap, find_overlaps
+from hearthpay.payroll.ledger.payrolls import NewPayroll, insert_payroll, read_payroll
 from hearthpay.payroll.ledger.posting import post_paychecks, postings_of
 from hearthpay.payroll.ledger.preview_tokens import PreviewChanges, changes_since_preview, preview_token
 from hearthpay.payroll.ledger.rows import Owner, PayrollRecord, Preview, StoredPayroll
 from hearthpay.payroll.ledger.years import NO_HISTORY, History
-from hearthpay.payroll.lifecycle import Cause, PayrollStatus, Transition, begin
+from hearthpay.payroll.lifecycle import PayrollStatus, Transition
 from hearthpay.payroll.models import EntryRow, Payroll
 from hearthpay.payroll.orders import (
     Payee,
@@ -223,15 +223,12 @@ async def record_payroll(
     now = clock.now()
     status = _status_of(settled, record)
     owner = Owner(actor.organization_id, employer.id, actor.sandbox)
-    new = NewPayroll(owner, settled, record, status, (actor.kind, actor.id))
+    estimate = estimate_json(record) if status == "scheduled" else None
+    new = NewPayroll(owner, settled, record, status, (actor.kind, actor.id), estimate=estimate)
     payroll_id = await insert_payroll(session, new, now)
-    await begin(session, payroll_id, status, Cause(actor.kind, now, actor.id))
     if settled.direct_deposit and confirmed.confirm_ach_debit:
         await authorize(session, actor, employer, now)
-    estimate = estimate_json(record) if status == "scheduled" else None
-    if estimate is not None:
-        await save_estimate(session, payroll_id, estimate)
-    else:
+    if estimate is None:
         await post_paychecks(session, postings_of(owner, payroll_id, record, prepared.histories), now)
         if prepared.by_thresholds:
             await measure_household(
@@ -357,8 +354,9 @@ async def prepare_payroll(
     warnings_by_employee: dict[UUID, list[Message]] = {}
     if not order.fica_refund:
         of_the_period = [entry.employee_id for entry in order.entries if entry.pays_the_period]
-        await refuse_what_autopilot_pays(session, of_the_period, dates.period_start, dates.period_end)
-        order, warnings_by_employee = _field_problems(order, await find_overlaps(session, ids, dates))
+        order, warnings_by_employee = _field_problems(
+            order, await find_overlaps(session, ids, of_the_period, dates)
+        )
     terms = await tax_terms(session, employer.id, year)
     histories = await read_histories(session, employees, year)
     thresholds: HouseholdYear | None = None

@@ -3,25 +3,32 @@
 import datetime
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.refusal import Refusal
 from hearthpay.database.relations import AUTOPILOT_ENROLLMENTS, AUTOPILOT_PERIODS
-from hearthpay.database.statements import column_list
-from hearthpay.database.typed_rows import fetch_all, fetch_optional, query
+from hearthpay.database.statements import Fragment, column_list
+from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.payroll.ledger.earnings import Earnings
 from hearthpay.payroll.orders.pay_dates import PayDates
 
 
-class _OverlapRow(NamedTuple):
+class _PaidRow(NamedTuple):
+    """A period that Autopilot has scheduled, one beyond which it has not come, or a live entry that overlaps.
+
+    Autopilot's have no amounts; `payroll_id` and `send_at` are only those of a scheduled one.
+    """
+
+    kind: Literal["scheduled", "ahead", "overlap"]
     employee_id: UUID
-    payroll_id: UUID
+    payroll_id: UUID | None
     first_day: datetime.date
     last_day: datetime.date
     pay_date: datetime.date
+    send_at: datetime.datetime | None
     salaried: bool
     regular_hours: Decimal
     regular_pay: int
@@ -31,16 +38,30 @@ class _OverlapRow(NamedTuple):
     other_earnings: int
 
 
-_OVERLAPS: Final = query(
-    _OverlapRow,
-    "SELECT e.employee_id, e.payroll_id, lower(e.period) AS first_day, upper(e.period) - 1 AS last_day, "
-    "(SELECT p.pay_date FROM payrolls p WHERE p.id = e.payroll_id) AS pay_date, "
-    "e.salary IS NOT NULL AS salaried, {earnings} FROM payroll_entries e "
-    "WHERE e.employee_id = ANY(:employees) AND e.live AND e.period && daterange(:start, :end, '[]') "
-    "ORDER BY e.employee_id, e.payroll_id",
+_NO_AMOUNTS: Final = Fragment(
+    "NULL::boolean AS salaried, NULL::numeric AS regular_hours, NULL::bigint AS regular_pay, "
+    "NULL::numeric AS overtime_hours, NULL::bigint AS overtime_pay, NULL::bigint AS bonus, "
+    "NULL::bigint AS other_earnings"
+)
+_PAID: Final = query(
+    _PaidRow,
+    "(SELECT 'scheduled' AS kind, g.employee_id, g.payroll_id, g.period_start AS first_day, "
+    "g.period_end AS last_day, g.pay_date, g.send_at, {no_amounts} FROM {autopilot_periods} g "
+    "WHERE g.employee_id = ANY(:paid_for_period) AND g.outcome = 'scheduled' "
+    "AND g.period_start <= :last AND g.period_end >= :first ORDER BY g.period_start LIMIT 1) "
+    "UNION ALL (SELECT 'ahead', e.employee_id, NULL, e.next_start, e.next_end, e.next_pay_date, NULL, {no_amounts} "
+    "FROM {autopilot_enrollments} e WHERE e.employee_id = ANY(:paid_for_period) AND e.status = 'active' "
+    "AND e.next_end < :last ORDER BY e.next_end LIMIT 1) "
+    "UNION ALL (SELECT 'overlap', e.employee_id, e.payroll_id, lower(e.period), upper(e.period) - 1, "
+    "(SELECT p.pay_date FROM payrolls p WHERE p.id = e.payroll_id), NULL, e.salary IS NOT NULL, {earnings} "
+    "FROM payroll_entries e "
+    "WHERE e.employee_id = ANY(:employees) AND e.live AND e.period && daterange(:first, :last, '[]'))",
+    no_amounts=_NO_AMOUNTS,
+    autopilot_periods=AUTOPILOT_PERIODS,
+    autopilot_enrollments=AUTOPILOT_ENROLLMENTS,
     earnings=column_list(Earnings._fields, "e"),
 )
-"""The payroll is looked up only if there is an overlap, which is rare."""
+"""One statement, since each costs a round trip. The payroll is looked up only if there is an overlap, which is rare."""
 
 
 class _HoursPaidRow(NamedTuple):
@@ -54,40 +75,6 @@ _HOURS_PAID: Final = query(
     "CAST(:ends AS date[])) AS w(employee_id, first, last) JOIN payroll_entries e ON e.employee_id = w.employee_id "
     "AND e.live AND e.period && daterange(w.first, w.last, '[]') "
     "WHERE e.regular_hours > 0 OR e.overtime_hours > 0 OR e.salary IS NOT NULL ORDER BY w.employee_id, e.payroll_id",
-)
-
-
-class _ScheduledRow(NamedTuple):
-    employee_id: UUID
-    payroll_id: UUID | None
-    period_start: datetime.date
-    period_end: datetime.date
-    pay_date: datetime.date
-    send_at: datetime.datetime
-
-
-_SCHEDULED: Final = query(
-    _ScheduledRow,
-    "SELECT g.employee_id, g.payroll_id, g.period_start, g.period_end, g.pay_date, g.send_at "
-    "FROM {autopilot_periods} g WHERE g.employee_id = ANY(:employees) AND g.outcome = 'scheduled' "
-    "AND g.period_start <= :last AND g.period_end >= :first ORDER BY g.period_start LIMIT 1",
-    autopilot_periods=AUTOPILOT_PERIODS,
-)
-
-
-class _AheadRow(NamedTuple):
-    employee_id: UUID
-    next_start: datetime.date
-    next_end: datetime.date
-    next_pay_date: datetime.date
-
-
-_AHEAD: Final = query(
-    _AheadRow,
-    "SELECT e.employee_id, e.next_start, e.next_end, e.next_pay_date "
-    "FROM {autopilot_enrollments} e WHERE e.employee_id = ANY(:employees) AND e.status = 'active' "
-    "AND e.next_end < :last ORDER BY e.next_end LIMIT 1",
-    autopilot_enrollments=AUTOPILOT_ENROLLMENTS,
 )
 
 
@@ -115,10 +102,26 @@ class Overlap(NamedTuple):
         return self.salary or bool(self.hours)
 
 
-async def find_overlaps(session: AsyncSession, employees: Sequence[UUID], dates: PayDates) -> list[Overlap]:
-    """Return the employees' live entries that overlap the pay period, with hours or without."""
-    period = {"employees": list(employees), "start": dates.period_start, "end": dates.period_end}
-    return [
+async def find_overlaps(
+    session: AsyncSession, employees: Sequence[UUID], paid_for_period: Sequence[UUID], dates: PayDates
+) -> list[Overlap]:
+    """Return the employees' live entries that overlap the pay period, with hours or without.
+
+    Raises if Autopilot is to pay hours of these days for one of those ``paid_for_period``: `autopilot_run_scheduled`
+    if it has scheduled a payroll for some of them, `period_ahead_of_anchor` for days beyond its next run.
+    """
+    asked = {
+        "employees": list(employees),
+        "paid_for_period": list(paid_for_period),
+        "first": dates.period_start,
+        "last": dates.period_end,
+    }
+    rows = await fetch_all(session, _PAID, asked)
+    for kind, refuse in (("scheduled", _refuse_scheduled), ("ahead", _refuse_ahead)):
+        for row in rows:
+            if row.kind == kind:
+                refuse(row)
+    overlaps = [
         Overlap(
             row.employee_id,
             row.payroll_id,
@@ -126,10 +129,12 @@ async def find_overlaps(session: AsyncSession, employees: Sequence[UUID], dates:
             row.last_day,
             row.pay_date,
             row.salaried,
-            Earnings._make(row[6:]),
+            Earnings._make(row[8:]),
         )
-        for row in await fetch_all(session, _OVERLAPS, period)
+        for row in rows
+        if row.payroll_id is not None
     ]
+    return sorted(overlaps, key=lambda overlap: (overlap.employee_id, overlap.payroll_id))
 
 
 async def hours_paid(
@@ -151,41 +156,28 @@ async def hours_paid(
     return found
 
 
-async def refuse_what_autopilot_pays(
-    session: AsyncSession, employees: Sequence[UUID], first: datetime.date, last: datetime.date
-) -> None:
-    """Raise if Autopilot is to pay hours of these days for one of the employees.
+def _refuse_scheduled(row: _PaidRow) -> None:
+    raise Refusal(
+        "autopilot_run_scheduled",
+        f"Autopilot has scheduled a payroll for {row.first_day} to {row.last_day}. Void or skip it first to run this "
+        "period by hand.",
+        details={
+            "employee_id": row.employee_id,
+            "payroll_id": row.payroll_id,
+            "pay_period": {"start": row.first_day, "end": row.last_day},
+            "pay_date": row.pay_date,
+            "scheduled_send_at": row.send_at,
+        },
+    )
 
-    `autopilot_run_scheduled` if it has scheduled a payroll for some of them, `period_ahead_of_anchor` for days beyond
-    its next run.
-    """
-    days = {"employees": list(employees), "first": first, "last": last}
-    scheduled = await fetch_optional(session, _SCHEDULED, days)
-    if scheduled is not None:
-        raise Refusal(
-            "autopilot_run_scheduled",
-            f"Autopilot has scheduled a payroll for {scheduled.period_start} to {scheduled.period_end}. Void or skip "
-            "it first to run this period by hand.",
-            details={
-                "employee_id": scheduled.employee_id,
-                "payroll_id": scheduled.payroll_id,
-                "pay_period": {"start": scheduled.period_start, "end": scheduled.period_end},
-                "pay_date": scheduled.pay_date,
-                "scheduled_send_at": scheduled.send_at,
-            },
-        )
-    ahead = await fetch_optional(session, _AHEAD, {"employees": list(employees), "last": last})
-    if ahead is not None:
-        raise Refusal(
-            "period_ahead_of_anchor",
-            f"This period goes beyond the next run of Autopilot, {ahead.next_start} to {ahead.next_end}. Up to its "
-            "last day a payroll may be run by hand, and Autopilot steps over it.",
-            details={
-                "employee_id": ahead.employee_id,
-                "next_run": {
-                    "start": ahead.next_start,
-                    "end": ahead.next_end,
-                    "pay_date": ahead.next_pay_date,
-                },
-            },
-        )
+
+def _refuse_ahead(row: _PaidRow) -> None:
+    raise Refusal(
+        "period_ahead_of_anchor",
+        f"This period goes beyond the next run of Autopilot, {row.first_day} to {row.last_day}. Up to its last day a "
+        "payroll may be run by hand, and Autopilot steps over it.",
+        details={
+            "employee_id": row.employee_id,
+            "next_run": {"start": row.first_day, "end": row.last_day, "pay_date": row.pay_date},
+        },
+    )

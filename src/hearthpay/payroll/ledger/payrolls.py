@@ -2,7 +2,7 @@
 
 import datetime
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -10,21 +10,22 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
-from hearthpay.payroll.ledger.columns import columns_of, insert_many, quoted_array
+from hearthpay.database.audit import ActorKind
+from hearthpay.database.statements import column_list, statement
+from hearthpay.payroll.ledger.columns import arrays, columns_of
 from hearthpay.payroll.ledger.earnings import EARNINGS_TYPES
 from hearthpay.payroll.ledger.estimates import Estimate
 from hearthpay.payroll.ledger.paychecks import read_paychecks
 from hearthpay.payroll.ledger.rows import TENANT_TYPES, Owner, PayrollRecord, PayrollTotals, StoredPayroll
-from hearthpay.payroll.lifecycle import PayrollStatus, history_of
+from hearthpay.payroll.lifecycle import Cause, PayrollStatus, history_of, require_initial
 from hearthpay.payroll.models import Payroll
 from hearthpay.payroll.orders import SettledOrder
 from hearthpay.payroll.orders.pay_dates import PayDates
 
-_INSERT_ESTIMATES: Final = text(
-    "INSERT INTO payroll_estimates (organization_id, employer_id, sandbox, payroll_id, estimate) "
-    "SELECT p.organization_id, p.employer_id, p.sandbox, p.id, e.estimate "
-    "FROM unnest(CAST(:ids AS uuid[]), CAST(:estimates AS jsonb[])) AS e(id, estimate) JOIN payrolls p ON p.id = e.id"
-)
+_ENTRY: Final = "entry_"
+_EXPECTED: Final = "expected_"
+"""What the parameters of entries and estimates begin with."""
+
 _ESTIMATE: Final = text("SELECT estimate::text FROM payroll_estimates WHERE payroll_id = :id")
 
 _PAYROLL_TYPES: Final = {
@@ -66,26 +67,43 @@ _ENTRY_TYPES: Final = {
     "supplemental": "boolean",
     "salary": "jsonb",
 }
-_INSERT_PAYROLLS: Final = insert_many("payrolls", _PAYROLL_TYPES)
-_INSERT_ENTRIES: Final = insert_many("payroll_entries", _ENTRY_TYPES)
+_ESTIMATE_TYPES: Final = {"id": "uuid", "estimate": "jsonb"}
+_INSERT: Final = statement(
+    "WITH made AS (INSERT INTO payrolls ({payroll_columns}) SELECT r.* FROM unnest({payrolls}) AS r "
+    "RETURNING id, organization_id, employer_id, sandbox, status), "
+    "requested AS (INSERT INTO payroll_entries ({entry_columns}) SELECT r.* FROM unnest({entries}) AS r), "
+    "expected AS (INSERT INTO payroll_estimates (organization_id, employer_id, sandbox, payroll_id, estimate) "
+    "SELECT m.organization_id, m.employer_id, m.sandbox, m.id, e.estimate "
+    "FROM unnest({estimates}) AS e(id, estimate) JOIN made m ON m.id = e.id) "
+    "INSERT INTO payroll_transitions (id, organization_id, employer_id, sandbox, payroll_id, to_status, actor_kind, "
+    "actor_id, at) SELECT new_id(), m.organization_id, m.employer_id, m.sandbox, m.id, m.status, "
+    "CAST(:actor_kind AS text), CAST(:actor_id AS uuid), CAST(:at AS timestamptz) FROM made m ORDER BY m.id",
+    payroll_columns=column_list(_PAYROLL_TYPES),
+    payrolls=arrays(_PAYROLL_TYPES),
+    entry_columns=column_list(_ENTRY_TYPES),
+    entries=arrays(_ENTRY_TYPES, _ENTRY),
+    estimates=arrays(_ESTIMATE_TYPES, _EXPECTED),
+)
 
 
 class NewPayroll(NamedTuple):
     """A payroll to be written, calculated and in its initial state; its creator by kind and id.
 
-    ``approved_at`` is when a person approved it, if that was earlier than it is written.
+    ``approved_at`` is when a person approved it, if that was earlier than it is written. ``estimate`` is a scheduled
+    payroll's expected result: the JSON of its response.
     """
 
     owner: Owner
     order: SettledOrder
     record: PayrollRecord
     status: PayrollStatus
-    created_by: tuple[str, UUID | None]
+    created_by: tuple[ActorKind, UUID | None]
     approved_at: datetime.datetime | None = None
+    estimate: bytes | None = None
 
 
 async def insert_payroll(session: AsyncSession, payroll: NewPayroll, now: datetime.datetime) -> UUID:
-    """Write a payroll and its request; return its id. Paychecks are posted separately."""
+    """Write a payroll as `insert_payrolls` does; return its id."""
     (payroll_id,) = await insert_payrolls(session, [payroll], now)
     return payroll_id
 
@@ -93,15 +111,30 @@ async def insert_payroll(session: AsyncSession, payroll: NewPayroll, now: dateti
 async def insert_payrolls(
     session: AsyncSession, payrolls: Sequence[NewPayroll], now: datetime.datetime
 ) -> list[UUID]:
-    """Write payrolls and their requests with one statement per table; the ids are returned in the same order."""
+    """Write payrolls of one creator with their requests, estimates and first states, with one statement.
+
+    The ids are returned in the same order. Paychecks are posted separately. Raises ForbiddenTransitionError for a
+    state that isn't initial for such a creator.
+    """
     if not payrolls:
         return []
+    ((actor_kind, actor_id),) = {payroll.created_by for payroll in payrolls}
+    require_initial({payroll.status for payroll in payrolls}, Cause(actor_kind, now, actor_id))
     ids = [uuid7() for _ in payrolls]
     new = list(zip(ids, payrolls, strict=True))
-    rows = [_payroll_values(payroll_id, payroll, now) for payroll_id, payroll in new]
-    await session.execute(_INSERT_PAYROLLS, columns_of(_PAYROLL_TYPES, rows))
     entries = [entry for payroll_id, payroll in new for entry in _entry_values(payroll_id, payroll)]
-    await session.execute(_INSERT_ENTRIES, columns_of(_ENTRY_TYPES, entries))
+    estimates = [
+        (payroll_id, payroll.estimate.decode()) for payroll_id, payroll in new if payroll.estimate is not None
+    ]
+    await session.execute(
+        _INSERT,
+        {"actor_kind": actor_kind, "actor_id": actor_id, "at": now}
+        | columns_of(
+            _PAYROLL_TYPES, [_payroll_values(payroll_id, payroll, now) for payroll_id, payroll in new]
+        )
+        | columns_of(_ENTRY_TYPES, entries, _ENTRY)
+        | columns_of(_ESTIMATE_TYPES, estimates, _EXPECTED),
+    )
     return ids
 
 
@@ -151,17 +184,6 @@ def _entry_values(payroll_id: UUID, payroll: NewPayroll) -> list[tuple[object, .
             zip(order.entries, payroll.record.paychecks, strict=True)
         )
     ]
-
-
-async def save_estimate(session: AsyncSession, payroll_id: UUID, estimate: bytes) -> None:
-    """Store a scheduled payroll's expected result: the JSON of its response."""
-    await save_estimates(session, {payroll_id: estimate})
-
-
-async def save_estimates(session: AsyncSession, estimates: Mapping[UUID, bytes]) -> None:
-    """Store the expected results of scheduled payrolls, each by its id."""
-    texts = [estimate.decode() for estimate in estimates.values()]
-    await session.execute(_INSERT_ESTIMATES, {"ids": list(estimates), "estimates": quoted_array(texts)})
 
 
 async def read_payroll(session: AsyncSession, payroll_id: UUID) -> StoredPayroll | None:

@@ -24,6 +24,7 @@ from hearthpay.banking.files import earliest_settlement
 from hearthpay.banking.readiness import Blocker, account_blockers, keeps_from_sending
 from hearthpay.banking.settlement import RETURN_DAYS
 from hearthpay.clock import BUSINESS_TIME, Clock
+from hearthpay.database.chunks import Started, in_chunks
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.relations import AUTOPILOT_PERIODS
 from hearthpay.database.session import Database
@@ -43,6 +44,7 @@ from hearthpay.payroll.ledger.years import History, seen_by_others
 from hearthpay.payroll.lifecycle import Cause, PayrollStatus, move
 from hearthpay.payroll.orders import Payee, SettledOrder, read_entries, read_payees
 from hearthpay.payroll.orders.pay_dates import PayDates
+from hearthpay.payroll.payday.fired_payrolls import save_fired
 from hearthpay.payroll.payday.worker_counts import add_to_counts
 from hearthpay.payroll.years.household_year import HouseholdYear, measure_household
 from hearthpay.payroll.years.households import (
@@ -55,10 +57,6 @@ from hearthpay.taxes import TaxInputError
 
 CHUNK: Final = 200
 """Payrolls per transaction."""
-
-_FIRED: Final[tuple[PayrollStatus, ...]] = ("firing", "pending_funding")
-_FIRED_WITHOUT_MONEY: Final[tuple[PayrollStatus, ...]] = (*_FIRED, "processing", "completed")
-"""The statuses to pass if nothing is to be collected or paid: withholding and set-asides take all of it."""
 
 _log = structlog.get_logger("hearthpay.payroll")
 
@@ -113,17 +111,6 @@ _UNCONFIRMED: Final = statement(
 )
 """Unusual Autopilot payrolls that the household hasn't confirmed yet."""
 
-_TOTALS: Final = text(
-    "UPDATE payrolls p SET gross_pay = r.gross_pay, total_deductions = r.total_deductions, net_pay = r.net_pay, "
-    "employer_taxes = r.employer_taxes, total_cost = r.total_cost, rulebook_version = r.rulebook_version, "
-    "failure = NULL, next_attempt_at = NULL FROM unnest(CAST(:ids AS uuid[]), CAST(:gross_pay AS bigint[]), "
-    "CAST(:total_deductions AS bigint[]), CAST(:net_pay AS bigint[]), CAST(:employer_taxes AS bigint[]), "
-    "CAST(:total_cost AS bigint[]), CAST(:rulebook_version AS text[])) AS r(id, gross_pay, total_deductions, net_pay, "
-    "employer_taxes, total_cost, rulebook_version) WHERE p.id = r.id"
-)
-_DATES: Final = text(
-    "UPDATE payrolls SET pay_date = :pay_date, pay_date_asked = :asked, tax_year = :year WHERE id = :id"
-)
 _PUT_OFF: Final = text(
     "UPDATE payrolls SET attempts = least(attempts + 1, 32767), next_attempt_at = :next_attempt_at, "
     "failure = CAST(:failure AS jsonb) WHERE id = :id AND status = 'scheduled' AND attempts = :attempts RETURNING true"
@@ -182,7 +169,7 @@ async def fire_due(
     stopping: Callable[[], bool] = lambda: False,
     progress: Callable[[int], None] = lambda _: None,
 ) -> FiringReport:
-    """Fire every due payroll that no other worker has claimed, chunk by chunk.
+    """Fire every due payroll that no other worker has claimed, chunk by chunk, two chunks at a time.
 
     `database` acts as the worker's role. Ends early, between chunks, when `stopping` returns true; `progress` is
     called with the number fired so far. Raises DatabaseUnavailable; payrolls fired before that stay fired.
@@ -190,27 +177,33 @@ async def fire_due(
     fired = 0
     put_off: list[UUID] = []
     failed: list[UUID] = []
-    while not stopping():
-        outcome = await _fire_some(database, clock, chunk)
-        if not outcome.claimed:
-            break
+
+    async def one(more: Started) -> bool:
+        nonlocal fired
+        outcome = await _fire_some(database, clock, chunk, more)
         fired += outcome.fired
         for payroll_id, failure in outcome.problems.items():
             for_good = await _put_off(database, clock, payroll_id, failure, outcome.attempts[payroll_id])
             (failed if for_good else put_off).append(payroll_id)
-        progress(fired)
+        if outcome.claimed:
+            progress(fired)
+        return outcome.claimed > 0
+
+    await in_chunks(one, stopping=stopping)
     async with database.transaction(None) as session:
         remaining = await session.scalar(_COUNT_DUE, {"now": clock.now()})
         await add_to_counts(session, {"fired": fired, "failed": len(failed), "put_off": len(put_off)})
     return FiringReport(fired, tuple(put_off), tuple(failed), remaining or 0)
 
 
-async def _fire_some(database: Database, clock: Clock, chunk: int) -> _Chunk:
+async def _fire_some(database: Database, clock: Clock, chunk: int, more: Started) -> _Chunk:
     claimed: list[tuple[UUID, int]] = []
     try:
         async with database.transaction(None) as session:
             rows = await fetch_all(session, _CLAIM, {"now": clock.now(), "chunk": chunk})
             claimed = [(row.id, row.attempts) for row in rows]
+            if len(rows) == chunk:
+                more()
             return await _fire(session, clock.now(), rows)
     except DatabaseUnavailable:
         raise
@@ -288,13 +281,12 @@ async def _fire(session: AsyncSession, now: datetime.datetime, rows: Sequence[_C
             sent = _day_of(payroll.send_at)
             debits.append(Debit(payroll.id, amount, sent, next_banking_day(sent)))
 
-    await _move(session, calculated, {debit.payroll_id for debit in debits}, now)
+    await save_fired(session, calculated, {debit.payroll_id for debit in debits}, now)
     await post_paychecks(session, postings, now)
     for (employer_id, tax_year), household in thresholds.items():
         if household.chosen:
             await measure_household(session, employer_id, tax_year, terms.bases[employer_id])
-    await _save_totals(session, calculated)
-    await _save_dates(session, rows, calculated)
+    await _record_moved_dates(session, rows, calculated)
     collected = await collect(session, now, debits)
     if len(collected) != len(debits):
         raise _AccountLostError("a household's account went out of use while its payroll was fired")
@@ -308,22 +300,6 @@ class _BasisChosenError(Exception):
 
 class _AccountLostError(Exception):
     """The account was ready a moment ago; the transaction is rolled back and each payroll tried separately."""
-
-
-async def _move(
-    session: AsyncSession,
-    calculated: Mapping[UUID, PayrollRecord],
-    debited: set[UUID],
-    now: datetime.datetime,
-) -> None:
-    cause = Cause("system", now)
-    with_money = [payroll_id for payroll_id in calculated if payroll_id in debited]
-    without = [payroll_id for payroll_id in calculated if payroll_id not in debited]
-    moved = [
-        *await move(session, with_money, "scheduled", _FIRED, cause),
-        *await move(session, without, "scheduled", _FIRED_WITHOUT_MONEY, cause),
-    ]
-    assert len(moved) == len(calculated), "their rows are locked"
 
 
 async def _read(session: AsyncSession, rows: Sequence[_ClaimRow], now: datetime.datetime) -> list[_Due]:
@@ -423,32 +399,21 @@ def _not_calculated(error: TaxInputError, tax_year: int) -> StoredFailure:
             return failures.not_calculable(f"{error.field} {error.message}")
 
 
-async def _save_totals(session: AsyncSession, calculated: Mapping[UUID, PayrollRecord]) -> None:
-    if not calculated:
-        return
-    totals = {payroll_id: record.totals for payroll_id, record in calculated.items()}
-    columns = {
-        name: [getattr(row, name) for row in totals.values()]
-        for name in ("gross_pay", "total_deductions", "net_pay", "employer_taxes", "total_cost")
-    }
-    versions = [record.rulebook_version for record in calculated.values()]
-    await session.execute(_TOTALS, {"ids": list(totals), **columns, "rulebook_version": versions})
-
-
-async def _save_dates(
+async def _record_moved_dates(
     session: AsyncSession, rows: Sequence[_ClaimRow], calculated: Mapping[UUID, PayrollRecord]
 ) -> None:
-    """Save the new pay date of payrolls whose money arrives in another year than planned."""
+    """Record the payrolls whose money arrives in another year than planned, and so have a new pay date."""
+    moved = []
     for row in rows:
         record = calculated.get(row.id)
         if record is not None and record.dates.pay_date != row.pay_date:
-            new = {"pay_date": record.dates.pay_date, "asked": record.dates.asked, "year": record.tax_year}
-            await session.execute(_DATES, {"id": row.id, **new})
             details = {"before": str(row.pay_date), "after": str(record.dates.pay_date)}
-            deed = WorkerAuditEntry(
-                row.organization_id, row.employer_id, row.sandbox, row.id, {"pay_date": details}
+            moved.append(
+                WorkerAuditEntry(
+                    row.organization_id, row.employer_id, row.sandbox, row.id, {"pay_date": details}
+                )
             )
-            await record_worker_audit(session, "payroll.move_pay_date", [deed])
+    await record_worker_audit(session, "payroll.move_pay_date", moved)
 
 
 async def _put_off(

@@ -39,7 +39,7 @@ from hearthpay.payroll.ledger.histories import read_histories
 from hearthpay.payroll.ledger.payrolls import NewPayroll, insert_payroll
 from hearthpay.payroll.ledger.posting import post_paychecks, postings_of
 from hearthpay.payroll.ledger.rows import Owner
-from hearthpay.payroll.lifecycle import Cause, PayrollStatus, begin
+from hearthpay.payroll.lifecycle import PayrollStatus
 from hearthpay.payroll.orders import SettledOrder, read_entries, read_payees
 from hearthpay.payroll.orders.pay_dates import PayDates
 from hearthpay.payroll.payday.bank_outcomes import fail, refund_debit
@@ -192,7 +192,6 @@ async def _pay_in_the_new_year(
     status: PayrollStatus = "pending_funding" if amount else "completed"
     new = NewPayroll(owner, order, record, status, ("system", None), old.approved_at)
     new_payroll = await insert_payroll(session, new, now)
-    await begin(session, new_payroll, status, Cause("system", now))
     await post_paychecks(session, postings_of(owner, new_payroll, record, histories), now)
     if bases:
         await measure_household(session, old.employer_id, year, bases)
