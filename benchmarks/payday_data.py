@@ -68,6 +68,7 @@ _TABLES: Final = (
     "paychecks",
     "paycheck_lines",
     "year_balances",
+    "month_balances",
 )
 #: Ids that a household and its copy share.
 _SHARED: Final = frozenset({"organization_id", "created_by", "actor_id", "authorized_by"})

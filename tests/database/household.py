@@ -41,6 +41,7 @@ _WITHOUT_ID = (
     "payroll_entries",
     "payroll_estimates",
     "year_balances",
+    "month_balances",
     "escrow_accounts",
     "household_clocks",
 )
@@ -301,6 +302,21 @@ def add_household(
         net_pay=93_800,
         employee_taxes=6_200,
         employer_taxes=6_200,
+    )
+    insert(
+        connection,
+        "month_balances",
+        **household,
+        employee_id=employee_id,
+        tax_year=2026,
+        month=date(2026, 11, 1),
+        work_state="CA",
+        refund=False,
+        codes=["US-SS-EE"],
+        subject_wages=[100_000],
+        taxable_wages=[100_000],
+        amounts=[6_200],
+        gross_pay=100_000,
     )
     insert(
         connection,
@@ -757,4 +773,5 @@ def add_paycheck(
         employee_name="Grace Miller",
         work_state="CA",
         residence_state="CA",
+        in_month=True,
     )

@@ -58,6 +58,7 @@ OWNERS = {
         "awaited_rules",
         "escrow_accounts",
         "escrow_movements",
+        "month_balances",
         "paycheck_lines",
         "paycheck_remedies",
         "paychecks",
