@@ -744,6 +744,7 @@ def add_paycheck(
     *,
     period: str = "[2026-11-09,2026-11-15]",
     position: int = 0,
+    in_month: bool = True,
 ) -> UUID:
     return insert(
         connection,
@@ -773,5 +774,5 @@ def add_paycheck(
         employee_name="Grace Miller",
         work_state="CA",
         residence_state="CA",
-        in_month=True,
+        in_month=in_month,
     )
