@@ -67,6 +67,7 @@ _TABLES: Final = (
     "payroll_estimates",
     "paychecks",
     "year_balances",
+    "month_balances",
 )
 #: Ids that a household and its copy share.
 _SHARED: Final = frozenset({"organization_id", "created_by", "actor_id", "authorized_by"})

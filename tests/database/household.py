@@ -42,6 +42,7 @@ _WITHOUT_ID = (
     "payroll_entries",
     "payroll_estimates",
     "year_balances",
+    "month_balances",
     "escrow_accounts",
     "household_clocks",
     "household_words",
@@ -309,6 +310,21 @@ def add_household(
         net_pay=93_800,
         employee_taxes=6_200,
         employer_taxes=6_200,
+    )
+    insert(
+        connection,
+        "month_balances",
+        **household,
+        employee_id=employee_id,
+        tax_year=2026,
+        month=date(2026, 11, 1),
+        work_state="CA",
+        refund=False,
+        codes=["US-SS-EE"],
+        subject_wages=[100_000],
+        taxable_wages=[100_000],
+        amounts=[6_200],
+        gross_pay=100_000,
     )
     insert(
         connection,
@@ -736,6 +752,7 @@ def add_paycheck(
     *,
     period: str = "[2026-11-09,2026-11-15]",
     position: int = 0,
+    in_month: bool = True,
 ) -> UUID:
     return insert(
         connection,
@@ -773,6 +790,7 @@ def add_paycheck(
         line_rates=[Decimal("0.062")],
         line_amounts=[6_200],
         line_ytd_amounts=[6_200],
+        in_month=in_month,
     )
 
 

@@ -60,6 +60,7 @@ OWNERS = {
         "escrow_accounts",
         "escrow_movements",
         "line_sets",
+        "month_balances",
         "paycheck_remedies",
         "paychecks",
         "payroll_drafts",

@@ -90,6 +90,10 @@ def movement(kind: str, where: str = "true") -> str:
     return f"(SELECT id FROM escrow_movements WHERE kind = '{kind}' AND {where} ORDER BY id LIMIT 1)"
 
 
+MONTH_OF_STANDING = (
+    "(employee_id, month) = (SELECT c.employee_id, date_trunc('month', p.pay_date)::date FROM paychecks c "
+    f"JOIN payrolls p ON p.id = c.payroll_id WHERE c.id = {ONE_STANDING})"
+)
 SAID = "INSERT INTO {} SELECT new_id(), organization_id, id, sandbox, {}, now(), now() FROM employers LIMIT 1"
 DRAFT = (
     "INSERT INTO payroll_drafts SELECT new_id(), p.organization_id, p.employer_id, p.sandbox, {}, p.period_end, NULL, "
@@ -290,6 +294,23 @@ DAMAGE = {
         ("UPDATE year_balances SET taxable_wages[2] = taxable_wages[2] - 1",),
         (f"UPDATE year_balances SET subject_wages[{UNCAPPED}] = subject_wages[{UNCAPPED}] + 1",),
         ("UPDATE year_balances SET codes[1] = 'XX-NO'",),
+    ],
+    "month_totals": [
+        ("UPDATE month_balances SET gross_pay = gross_pay + 1 WHERE NOT refund",),
+        (f"DELETE FROM month_balances WHERE {MONTH_OF_STANDING}",),
+        (f"UPDATE month_balances SET month = '2020-01-01' WHERE {MONTH_OF_STANDING}",),
+        (f"UPDATE month_balances SET work_state = 'TX' WHERE {MONTH_OF_STANDING}",),
+    ],
+    "month_lines": [
+        (f"UPDATE month_balances SET {name}[{UNCAPPED}] = {name}[{UNCAPPED}] + 1 WHERE {MONTH_OF_STANDING}",)
+        for name in ("subject_wages", "taxable_wages", "amounts")
+    ]
+    + [
+        (f"UPDATE month_balances SET codes[1] = 'XX-NO' WHERE {MONTH_OF_STANDING}",),
+        (
+            "UPDATE month_balances SET codes = codes[2:], subject_wages = subject_wages[2:], "
+            f"taxable_wages = taxable_wages[2:], amounts = amounts[2:] WHERE {MONTH_OF_STANDING}",
+        ),
     ],
     "year_caps": [
         (

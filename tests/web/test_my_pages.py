@@ -517,6 +517,7 @@ async def test_the_database_itself_shows_her_nobody_else(
         "paychecks": "employee_id",
         "payroll_entries": "employee_id",
         "year_balances": "employee_id",
+        "month_balances": "employee_id",
         "invitations": "employee_id",
     }
     async with database.transaction(Tenant(organization, False, employer)) as session:

@@ -48,6 +48,7 @@ from hearthpay.doctor.evidence_checks import accounts, audit_chain, paycheck_dig
 from hearthpay.doctor.following_checks import following_wages
 from hearthpay.doctor.lifecycle_checks import attempts_ahead, histories, idempotency, overdue
 from hearthpay.doctor.mail_checks import alerts_left, mails_kept
+from hearthpay.doctor.month_checks import month_lines, month_totals
 from hearthpay.doctor.own_record_checks import certificates, linked_people, pay_changed, waiting_accounts
 from hearthpay.doctor.paycheck_checks import (
     line_sets,
@@ -94,6 +95,8 @@ CHECKS_BY_ID: Final[Mapping[str, Check]] = {
     "reversed_when": reversed_when,
     "year_totals": year_totals,
     "year_lines": year_lines,
+    "month_totals": month_totals,
+    "month_lines": month_lines,
     "year_caps": year_caps,
     "year_taxes": year_taxes,
     "year_owed": year_owed,

@@ -7,7 +7,7 @@ import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Final
 from uuid import UUID
 
@@ -47,6 +47,7 @@ from hearthpay.taxes.liability import QuarterlyWages, wages_by_line
 
 _INCOME_TAXES: Final = frozenset({"federal_income_tax", "state_income_tax"})
 _DAY: Final = datetime.timedelta(days=1)
+_MONTH_OF_LINE: Final = attrgetter("employee_id", "year", "month")
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,11 +281,11 @@ def quarterly_wages(
 ) -> dict[int, QuarterlyWages]:
     """Return the wages that count for thresholds, including those of other payrolls."""
     years: dict[int, QuarterlyWages] = {}
-    for line in ledger.lines:
-        if line.subject_wages:
-            day = datetime.date(line.year, line.month, 1)
-            year = years.setdefault(line.year, QuarterlyWages())
-            year.add(persons[line.employee_id], day, {line.code: line.subject_wages})
+    for (employee, tax_year, month), lines in groupby(ledger.lines, _MONTH_OF_LINE):
+        wages = {line.code: line.subject_wages for line in lines if line.subject_wages}
+        if wages:
+            day = datetime.date(tax_year, month, 1)
+            years.setdefault(tax_year, QuarterlyWages()).add(persons[employee], day, wages)
     by_id = {record.id: record for record in records}
     for prior in ledger.before:
         record = by_id[prior.employee_id]

@@ -1,16 +1,20 @@
 """A household's ledger, month by month of the pay dates, and where its employees were paid for work.
 
-Sums of the current lines: what a void or a failure reversed is deducted, by its negative lines.
+Read from the sums that are kept for each employee and month: what a void or a failure reversed is deducted, by its
+negative lines.
 """
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.typed_rows import fetch_all, query
+from hearthpay.payroll.ledger.line_headings import read_headings
 from hearthpay.payroll.ledger.lines import LINES
 
 
@@ -27,17 +31,26 @@ class LineOfMonth(NamedTuple):
     taxable_wages: int
 
 
-_LINES: Final = query(
-    LineOfMonth,
-    "SELECT c.employee_id, l.code, l.category, c.tax_year AS year, "
-    "CAST(extract(month FROM p.pay_date) AS int) AS month, CAST(sum(l.amount) AS bigint) AS amount, "
-    "CAST(coalesce(sum(l.subject_wages) FILTER (WHERE c.gross_pay <> 0), 0) AS bigint) AS subject_wages, "
-    "CAST(sum(l.taxable_wages) AS bigint) AS taxable_wages "
-    "FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id {lines} "
-    "WHERE c.employer_id = :employer AND c.tax_year BETWEEN :first AND :last "
-    "GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 4, 5, 2",
-    lines=LINES,
+class _MonthRow(NamedTuple):
+    employee_id: UUID
+    year: int
+    month: int
+    refund: bool
+    codes: str
+    amounts: str
+    subject_wages: str
+    taxable_wages: str
+
+
+_MONTHS: Final = query(
+    _MonthRow,
+    "SELECT employee_id, tax_year AS year, CAST(extract(month FROM month) AS int) AS month, refund, "
+    "array_to_string(codes, ',') AS codes, array_to_string(amounts, ',') AS amounts, "
+    "array_to_string(subject_wages, ',') AS subject_wages, array_to_string(taxable_wages, ',') AS taxable_wages "
+    "FROM month_balances WHERE employer_id = :employer AND tax_year BETWEEN :first AND :last AND codes <> '{}' "
+    "ORDER BY 1, 2, 3",
 )
+"""Each array comes as one text, since the driver would check every element."""
 
 
 class LineOfPayday(NamedTuple):
@@ -70,9 +83,9 @@ class WagesOfMonth(NamedTuple):
 
 _WAGES: Final = query(
     WagesOfMonth,
-    "SELECT c.employee_id, c.work_state, c.tax_year AS year, CAST(extract(month FROM p.pay_date) AS int) AS month, "
-    "CAST(sum(c.gross_pay) AS bigint) AS cents FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
-    "WHERE c.employer_id = :employer AND c.tax_year BETWEEN :first AND :last GROUP BY 1, 2, 3, 4 ORDER BY 1, 3, 4, 2",
+    "SELECT employee_id, work_state, tax_year AS year, CAST(extract(month FROM month) AS int) AS month, "
+    "CAST(sum(gross_pay) AS bigint) AS cents FROM month_balances "
+    "WHERE employer_id = :employer AND tax_year BETWEEN :first AND :last GROUP BY 1, 2, 3, 4 ORDER BY 1, 3, 4, 2",
 )
 
 
@@ -119,9 +132,46 @@ _PRIOR: Final = query(
 async def read_lines_by_month(
     session: AsyncSession, employer_id: UUID, *, first_year: int, last_year: int
 ) -> list[LineOfMonth]:
-    """Return every line of the household's paychecks in these years; those of other payrolls aren't included."""
+    """Return the sums of the household's lines in these years; those of other payrolls aren't included.
+
+    A line that repaid FICA counts with its amount and taxable wages: the wages were paid, so they stay subject to it.
+    """
     requested = {"employer": employer_id, "first": first_year, "last": last_year}
-    return await fetch_all(session, _LINES, requested)
+    rows = await fetch_all(session, _MONTHS, requested)
+    codes: dict[int, set[str]] = {}
+    for lines in {(row.year, row.codes) for row in rows}:
+        codes.setdefault(lines[0], set()).update(lines[1].split(","))
+    categories = {
+        year: {
+            code: heading.category
+            for code, heading in (await read_headings(session, employer_id, year, of_year)).items()
+        }
+        for year, of_year in codes.items()
+    }
+    return [
+        line for _, group in groupby(rows, itemgetter(0, 1, 2)) for line in _lines_of(list(group), categories)
+    ]
+
+
+def _lines_of(
+    rows: Sequence[_MonthRow], categories: Mapping[int, Mapping[str, str]]
+) -> Iterator[LineOfMonth]:
+    """Yield the lines of one employee's month by code: of one row, unless it has a refund or two work states."""
+    first = rows[0]
+    of_year = categories[first.year]
+    cents: dict[str, tuple[int, int, int]] = {}
+    for row in rows:
+        codes, amounts, taxable = (text.split(",") for text in (row.codes, row.amounts, row.taxable_wages))
+        subject = ["0"] * len(codes) if row.refund else row.subject_wages.split(",")
+        added = zip(map(int, amounts), map(int, subject), map(int, taxable), strict=True)
+        if not cents:
+            cents = dict(zip(codes, added, strict=True))
+            continue
+        for code, own in zip(codes, added, strict=True):
+            before = cents.get(code, (0, 0, 0))
+            cents[code] = (before[0] + own[0], before[1] + own[1], before[2] + own[2])
+    for code in sorted(cents) if len(rows) > 1 else cents:
+        yield LineOfMonth(first.employee_id, code, of_year[code], first.year, first.month, *cents[code])
 
 
 async def read_lines_by_payday(

@@ -36,6 +36,7 @@ class _PaychecksRow(NamedTuple):
     tax_year: int
     period_start: datetime.date
     period_end: datetime.date
+    pay_date: datetime.date
     employee_id: UUID
     employee_name: str
     payment_method: str
@@ -77,7 +78,8 @@ class _PaychecksRow(NamedTuple):
 _PAYCHECKS: Final = query(
     _PaychecksRow,
     "SELECT c.id, c.organization_id, c.employer_id, c.sandbox, c.position, c.tax_year, "
-    "lower(c.period) AS period_start, upper(c.period) - 1 AS period_end, {says} FROM paychecks c "
+    "lower(c.period) AS period_start, upper(c.period) - 1 AS period_end, "
+    "(SELECT p.pay_date FROM payrolls p WHERE p.id = c.payroll_id) AS pay_date, {says} FROM paychecks c "
     "LEFT JOIN line_sets s ON s.id = c.line_set_id WHERE payroll_id = :payroll AND reverses IS NULL ORDER BY position",
     says=_SAYS,
 )
@@ -163,6 +165,7 @@ class Posted(NamedTuple):
     tax_year: int
     period_start: datetime.date
     period_end: datetime.date
+    pay_date: datetime.date
     paycheck: PaycheckRow
 
 
@@ -178,6 +181,7 @@ async def read_paychecks(session: AsyncSession, payroll_id: UUID) -> list[Posted
             tax_year=row.tax_year,
             period_start=row.period_start,
             period_end=row.period_end,
+            pay_date=row.pay_date,
             paycheck=_paycheck(row),
         )
         for row in paychecks

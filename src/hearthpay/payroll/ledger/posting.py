@@ -1,7 +1,7 @@
 """Paychecks written permanently: with their lines, and the balances and escrow that follow them; however many at
 once.
 
-A year's totals change only here and with what it owes (`histories`), with the employees locked.
+A year's totals change only here and with what it owes (`histories`), a month's only here, with the employees locked.
 """
 
 import datetime
@@ -29,6 +29,7 @@ from hearthpay.payroll.ledger.lines import (
     set_values,
     stored_sets,
 )
+from hearthpay.payroll.ledger.month_balances import ADD_TO_MONTHS, MonthPaycheck, month_parameters
 from hearthpay.payroll.ledger.rows import TENANT_TYPES, Owner, PaycheckRow, PayrollRecord
 from hearthpay.payroll.ledger.years import NO_HISTORY, History, seen_by_others
 from hearthpay.payroll.set_asides import escrow
@@ -72,6 +73,7 @@ _PAYCHECK_TYPES: Final = {
     "provisional": "jsonb",
     "salary": "jsonb",
     "digest": "bytea",
+    "in_month": "boolean",
     "line_set_id": "bigint",
     **FIGURE_TYPES,
 }
@@ -113,7 +115,7 @@ _INSERT_PAYCHECKS: Final = statement(
     all_sets_stored=ALL_SETS_STORED,
 )
 _SAVE_BALANCES: Final = statement(
-    "INSERT INTO year_balances ({columns}) SELECT {balance_values} "
+    "WITH months AS ({add_to_months}) INSERT INTO year_balances ({columns}) SELECT {balance_values} "
     "FROM unnest({arrays}) AS r({columns}) "
     "ON CONFLICT (employee_id, tax_year) DO UPDATE SET codes = excluded.codes, "
     "subject_wages = excluded.subject_wages, taxable_wages = excluded.taxable_wages, amounts = excluded.amounts, "
@@ -121,10 +123,12 @@ _SAVE_BALANCES: Final = statement(
     "provisional = excluded.provisional, "
     "rulebook_version = excluded.rulebook_version, gross_pay = excluded.gross_pay, "
     "net_pay = excluded.net_pay, employee_taxes = excluded.employee_taxes, employer_taxes = excluded.employer_taxes",
+    add_to_months=ADD_TO_MONTHS,
     columns=column_list(_BALANCE_TYPES),
     balance_values=_BALANCE_VALUES,
     arrays=arrays(_BALANCE_TYPES),
 )
+"""The sums of the years and of the months, in one round trip."""
 
 
 class Posting(NamedTuple):
@@ -137,6 +141,7 @@ class Posting(NamedTuple):
     tax_year: int
     period_start: datetime.date
     period_end: datetime.date
+    pay_date: datetime.date
     paycheck: PaycheckRow
     after: History
     reverses: UUID | None = None
@@ -163,6 +168,7 @@ def postings_of(
                 tax_year=record.tax_year,
                 period_start=record.dates.period_start,
                 period_end=record.dates.period_end,
+                pay_date=record.dates.pay_date,
                 paycheck=paycheck,
                 after=after,
             )
@@ -181,7 +187,11 @@ async def post_paychecks(session: AsyncSession, postings: Sequence[Posting], now
     last = {(posting.paycheck.employee_id, posting.tax_year): posting for posting in postings}
     settled = _settled_elsewhere(postings)
     balances = [_balance_values(posting, key in settled) for key, posting in last.items()]
-    await session.execute(_SAVE_BALANCES, columns_of(_BALANCE_TYPES, balances))
+    months = month_parameters(
+        MonthPaycheck(posting.owner, posting.tax_year, posting.pay_date, posting.paycheck)
+        for posting in postings
+    )
+    await session.execute(_SAVE_BALANCES, columns_of(_BALANCE_TYPES, balances) | months)
     if settled:
         years = {year for _, year in settled}
         for year in years:
@@ -260,6 +270,7 @@ def _paycheck_values(posting: Posting) -> tuple[object, ...]:
         None if paycheck.salary is None else orjson.dumps(paycheck.salary.to_json()).decode(),
         "\\x"
         + paycheck_digest(posting.id, posting.payroll_id, posting.tax_year, paycheck, posting.reverses).hex(),
+        True,
     )
 
 

@@ -3,6 +3,8 @@
 What a void or a failure reversed is deducted where it had been counted: a paycheck that reverses another belongs to
 the same payroll, and so to its quarter. A correction of earlier wages of the year is charged with a later paycheck,
 and belongs to that one's quarter.
+
+Read from the sums that are kept for each employee and month. Names, payers and agencies are those of the year's law.
 """
 
 import datetime
@@ -11,8 +13,12 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hearthpay.database.typed_rows import fetch_all, query
+from hearthpay.database.typed_rows import Query, fetch_all, query
+from hearthpay.payroll.ledger.line_headings import read_headings
 from hearthpay.payroll.ledger.lines import LINES
+from hearthpay.taxes.heading import Heading
+
+_DAY: Final = datetime.timedelta(days=1)
 
 
 class QuarterPaid(NamedTuple):
@@ -27,10 +33,9 @@ class QuarterPaid(NamedTuple):
 
 _PAID: Final = query(
     QuarterPaid,
-    "SELECT c.employee_id, c.work_state, c.tax_year AS year, "
-    "CAST(extract(quarter FROM p.pay_date) AS int) AS quarter, CAST(sum(c.gross_pay) AS bigint) AS cents "
-    "FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
-    "WHERE c.employer_id = :employer AND c.tax_year BETWEEN :first AND :last GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4",
+    "SELECT employee_id, work_state, tax_year AS year, CAST(extract(quarter FROM month) AS int) AS quarter, "
+    "CAST(sum(gross_pay) AS bigint) AS cents FROM month_balances "
+    "WHERE employer_id = :employer AND tax_year BETWEEN :first AND :last GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4",
 )
 
 
@@ -49,15 +54,23 @@ class QuarterTaxed(NamedTuple):
     amount: int
 
 
+class _QuarterRow(NamedTuple):
+    employee_id: UUID
+    quarter: int
+    code: str
+    subject_wages: int
+    taxable_wages: int
+    amount: int
+
+
 _TAXED: Final = query(
-    QuarterTaxed,
-    "SELECT c.employee_id, CAST(extract(quarter FROM p.pay_date) AS int) AS quarter, l.code, max(l.name) AS name, "
-    "max(l.payer) AS payer, max(l.agency) AS agency, max(l.category) AS category, "
-    "CAST(sum(l.subject_wages) AS bigint) AS subject_wages, CAST(sum(l.taxable_wages) AS bigint) AS taxable_wages, "
-    "CAST(sum(l.amount) AS bigint) AS amount FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
-    "{lines} WHERE c.employer_id = :employer AND c.tax_year = :year "
-    "AND l.code LIKE :state || '-%' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
-    lines=LINES,
+    _QuarterRow,
+    "SELECT m.employee_id, CAST(extract(quarter FROM m.month) AS int) AS quarter, u.code, "
+    "CAST(sum(u.subject_wages) AS bigint) AS subject_wages, CAST(sum(u.taxable_wages) AS bigint) AS taxable_wages, "
+    "CAST(sum(u.amount) AS bigint) AS amount FROM month_balances m, "
+    "unnest(m.codes, m.subject_wages, m.taxable_wages, m.amounts) AS u(code, subject_wages, taxable_wages, amount) "
+    "WHERE m.employer_id = :employer AND m.tax_year = :year AND u.code LIKE :state || '-%' "
+    "GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
 )
 
 
@@ -75,15 +88,28 @@ class MonthTaxed(NamedTuple):
     amount: int
 
 
+class _MonthRow(NamedTuple):
+    month: datetime.date
+    tax_year: int
+    code: str
+    amount: int
+
+
 _BY_MONTH: Final = query(
-    MonthTaxed,
-    "SELECT CAST(date_trunc('month', p.pay_date) AS date) AS month, l.agency, l.code, max(l.name) AS name, "
-    "max(l.payer) AS payer, max(l.category) AS category, CAST(sum(l.amount) AS bigint) AS amount "
-    "FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
+    _MonthRow,
+    "SELECT m.month, m.tax_year, u.code, CAST(sum(u.amount) AS bigint) AS amount "
+    "FROM month_balances m, unnest(m.codes, m.amounts) AS u(code, amount) "
+    "WHERE m.employer_id = :employer AND m.month BETWEEN :first AND :last GROUP BY 1, 2, 3",
+)
+_BY_DAY: Final = query(
+    _MonthRow,
+    "SELECT CAST(date_trunc('month', p.pay_date) AS date) AS month, c.tax_year, l.code, "
+    "CAST(sum(l.amount) AS bigint) AS amount FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
     "{lines} WHERE c.employer_id = :employer "
-    "AND p.pay_date BETWEEN :first AND :last GROUP BY 1, 2, 3 HAVING sum(l.amount) <> 0 ORDER BY 2, 3, 1",
+    "AND p.pay_date BETWEEN :first AND :last GROUP BY 1, 2, 3",
     lines=LINES,
 )
+"""For a span that begins or ends within a month."""
 
 
 class _PriorRow(NamedTuple):
@@ -111,7 +137,9 @@ async def read_taxed_quarters(
 ) -> list[QuarterTaxed]:
     """Return the amount of each tax of a state in a year, wherever anybody worked: by employee and quarter."""
     requested = {"employer": employer_id, "state": state, "year": year}
-    return await fetch_all(session, _TAXED, requested)
+    rows = await fetch_all(session, _TAXED, requested)
+    headings = await read_headings(session, employer_id, year, {row.code for row in rows})
+    return [QuarterTaxed(row.employee_id, row.quarter, *headings[row.code], *row[3:]) for row in rows]
 
 
 async def read_taxed_months(
@@ -122,7 +150,28 @@ async def read_taxed_months(
     A line that totals zero in a month is left out.
     """
     requested = {"employer": employer_id, "first": first, "last": last}
-    return await fetch_all(session, _BY_MONTH, requested)
+    whole_months = first.day == 1 and (last + _DAY).day == 1
+    found: Query[_MonthRow] = _BY_MONTH if whole_months else _BY_DAY
+    rows = await fetch_all(session, found, requested)
+    codes: dict[int, set[str]] = {}
+    for row in rows:
+        codes.setdefault(row.tax_year, set()).add(row.code)
+    headings = {
+        year: await read_headings(session, employer_id, year, of_year) for year, of_year in codes.items()
+    }
+    cents: dict[tuple[str, str, datetime.date], int] = {}
+    about: dict[tuple[str, str, datetime.date], Heading] = {}
+    for row in rows:
+        heading = headings[row.tax_year][row.code]
+        place = (heading.agency, row.code, row.month)
+        cents[place] = cents.get(place, 0) + row.amount
+        about[place] = max(heading, about.get(place, heading))
+    return [
+        MonthTaxed(month, agency, code, heading.name, heading.payer, heading.category, cents[place])
+        for place, heading in sorted(about.items())
+        for agency, code, month in (place,)
+        if cents[place]
+    ]
 
 
 async def read_prior_gross(session: AsyncSession, employer_id: UUID, year: int) -> dict[UUID, int]:

@@ -80,6 +80,7 @@ async def reverse_paychecks(
                 tax_year=each.tax_year,
                 period_start=each.period_start,
                 period_end=each.period_end,
+                pay_date=each.pay_date,
                 paycheck=negative,
                 after=after,
                 reverses=each.id,

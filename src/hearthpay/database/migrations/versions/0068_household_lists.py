@@ -15,7 +15,7 @@ from alembic import op
 from hearthpay.database.migrations.tenancy import guard_of_household
 
 revision = "0068"
-down_revision = "0065"
+down_revision = "0066"
 branch_labels = None
 depends_on = None
 
