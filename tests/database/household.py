@@ -752,8 +752,23 @@ def add_paycheck(
     *,
     period: str = "[2026-11-09,2026-11-15]",
     position: int = 0,
-    in_month: bool = True,
+    by_former_program: bool = False,
 ) -> UUID:
+    """Insert a paycheck with a line; a program of the version before adds its lines and its month later."""
+    lines = (
+        {}
+        if by_former_program
+        else {
+            "line_set_id": add_line_set(
+                connection, ("US-SS-EE", "Social Security", "employee", "IRS", "social_security")
+            ),
+            "line_subject_wages": [100_000],
+            "line_taxable_wages": [100_000],
+            "line_rates": [Decimal("0.062")],
+            "line_amounts": [6_200],
+            "line_ytd_amounts": [6_200],
+        }
+    )
     return insert(
         connection,
         "paychecks",
@@ -782,15 +797,8 @@ def add_paycheck(
         employee_name="Grace Miller",
         work_state="CA",
         residence_state="CA",
-        line_set_id=add_line_set(
-            connection, ("US-SS-EE", "Social Security", "employee", "IRS", "social_security")
-        ),
-        line_subject_wages=[100_000],
-        line_taxable_wages=[100_000],
-        line_rates=[Decimal("0.062")],
-        line_amounts=[6_200],
-        line_ytd_amounts=[6_200],
-        in_month=in_month,
+        in_month=not by_former_program,
+        **lines,
     )
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 import psycopg
 import pytest
 
-from tests.database.household import Household, add_paycheck, add_payroll, insert
+from tests.database.household import Household, add_paycheck, add_payroll
 
 MONTHS = (
     "SELECT month::text, codes, subject_wages, taxable_wages, amounts, gross_pay FROM month_balances "
@@ -20,7 +19,7 @@ FIRST = ("2026-11-01", ["US-SS-EE"], [100_000], [100_000], [6_200], 100_000)
 
 
 def _post(owner: psycopg.Connection, smiths: Household, lines: dict[str, int], *, week: int) -> UUID:
-    """Insert a payroll with a paycheck and lines, as the program of the version before does."""
+    """Insert a payroll with a paycheck and then its lines, as the program of the version before does."""
     tenant: dict[str, Any] = {
         "organization_id": smiths.organization_id,
         "employer_id": smiths.employer_id,
@@ -28,27 +27,23 @@ def _post(owner: psycopg.Connection, smiths: Household, lines: dict[str, int], *
     }
     payroll_id = add_payroll(owner, tenant)
     period = f"[2026-10-{week:02},2026-10-{week:02}]"
-    paycheck_id = add_paycheck(owner, tenant, payroll_id, smiths.employee_id, period=period, in_month=False)
-    for position, (code, amount) in enumerate(lines.items()):
-        insert(
-            owner,
-            "paycheck_lines",
-            **tenant,
-            paycheck_id=paycheck_id,
-            employee_id=smiths.employee_id,
-            tax_year=2026,
-            position=position,
-            code=code,
-            name="A tax",
-            payer="employee",
-            agency="IRS",
-            category="other",
-            subject_wages=100_000,
-            taxable_wages=50_000,
-            rate=Decimal("0.01"),
-            amount=amount,
-            ytd_amount=amount,
-        )
+    paycheck_id = add_paycheck(
+        owner, tenant, payroll_id, smiths.employee_id, period=period, by_former_program=True
+    )
+    owner.execute(
+        "INSERT INTO paycheck_lines (organization_id, employer_id, sandbox, paycheck_id, employee_id, tax_year, "
+        "position, code, name, payer, agency, category, subject_wages, taxable_wages, rate, amount, ytd_amount) "
+        "SELECT %(organization_id)s, %(employer_id)s, %(sandbox)s, %(paycheck)s, %(employee)s, 2026, l.number - 1, "
+        "l.code, 'A tax', 'employee', 'IRS', 'other', 100000, 50000, 0.01, l.amount, l.amount "
+        "FROM unnest(%(codes)s::text[], %(amounts)s::bigint[]) WITH ORDINALITY AS l (code, amount, number)",
+        tenant
+        | {
+            "paycheck": paycheck_id,
+            "employee": smiths.employee_id,
+            "codes": list(lines),
+            "amounts": list(lines.values()),
+        },
+    )
     return payroll_id
 
 
