@@ -88,6 +88,9 @@ class Contribution:
     One that `follows` another has no limit of its own.
     """
 
+    is_measured: bool = field(init=False, repr=False, compare=False)
+    """Whether it depends on what was paid earlier in the year: it is capped, or follows a line that is."""
+
     is_employees_fica: bool = field(init=False, repr=False, compare=False)
     """Whether it is the employee's share of Social Security or Medicare."""
 
@@ -98,6 +101,7 @@ class Contribution:
         fica = self.payer == "employee" and self.category in ("social_security", "medicare")
         object.__setattr__(self, "heading", heading)
         object.__setattr__(self, "is_capped", own_limit and self.follows is None)
+        object.__setattr__(self, "is_measured", own_limit or self.follows is not None)
         object.__setattr__(self, "is_employees_fica", fica)
 
     def tax(self, taxable: int, rate: int) -> int:
