@@ -16,7 +16,7 @@ INTERPRETED = ("__init__.py", "certificates.py", "compiled.py", "rulebook.py", "
 that describe requests and answers, since a compiled class doesn't expose its exact types."""
 
 BESIDE = ("calculator/answers.py",)
-"""Compiled with the engine, from the packages beside it: what turns each estimate into an answer."""
+"""Modules of other packages that are compiled with the engine: they turn each estimate into an answer."""
 
 STAMP = PACKAGE.joinpath(f"compiled.{sys.implementation.cache_tag}.stamp")
 """Identifies the sources from which the build for this interpreter was made; it exists exactly while a build does."""
