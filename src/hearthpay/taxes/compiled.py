@@ -32,7 +32,7 @@ def sources() -> Iterator[Path]:
         if str(path.relative_to(PACKAGE)) not in INTERPRETED:
             yield path
     for name in BESIDE:
-        yield PACKAGE.parent / name
+        yield PACKAGE.parent.joinpath(name)
 
 
 def fingerprint() -> str:

@@ -94,6 +94,9 @@ class Contribution:
     is_employees_fica: bool = field(init=False, repr=False, compare=False)
     """Whether it is the employee's share of Social Security or Medicare."""
 
+    is_noted: bool = field(init=False, repr=False, compare=False)
+    """Whether a paycheck notes more about it than its line: the employee's FICA, or figures of low confidence."""
+
     def __post_init__(self) -> None:
         """Compute once what every paycheck needs."""
         own_limit = self.wage_base is not None or self.wage_floor > 0
@@ -103,6 +106,7 @@ class Contribution:
         object.__setattr__(self, "is_capped", own_limit and self.follows is None)
         object.__setattr__(self, "is_measured", own_limit or self.follows is not None)
         object.__setattr__(self, "is_employees_fica", fica)
+        object.__setattr__(self, "is_noted", fica or self.confidence == "low")
 
     def tax(self, taxable: int, rate: int) -> int:
         """Return the tax on ``taxable`` cents: the product rounded to the nearest cent, per payment of wages."""

@@ -90,6 +90,12 @@ class Contributions:
             return
         lines = self._lines
         lines.add(line.heading, subject, taxable, rate, amount)
+        if line.is_noted or lines.explanations is not None:
+            self._note(line, rate, (subject, taxable, amount, missing, owed))
+
+    def _note(self, line: Contribution, rate: int, shown: tuple[int, int, int, int, int]) -> None:
+        """Record what an appended line means for later ones, and what has to be said about it."""
+        lines, amount = self._lines, shown[2]
         if line.is_employees_fica:
             self.fica += amount
             self._fica_lines.append((line.code, rate))
@@ -103,7 +109,7 @@ class Contributions:
                 )
             )
         if lines.explanations is not None:
-            self._explain(line, rate, (subject, taxable, amount, missing, owed), self._off)
+            self._explain(line, rate, shown, self._off)
 
     def _measure(
         self, line: Contribution, rate: int, before: Standing, counted: int
