@@ -17,6 +17,7 @@ from hearthpay.taxes.thresholds import unreached_liabilities
 from hearthpay.taxes.trace import Trace
 from hearthpay.taxes.year import Standing, Year, arrears, fresh_charge, lines_in_force
 
+_NOTHING_LACKING = (0, 0)
 _NOTHING_OWED: Mapping[str, int] = {}
 _NOBODY: frozenset[str] = frozenset()
 
@@ -72,26 +73,26 @@ class Contributions:
         """Append a line, unless it appears only when something is due and nothing is."""
         liable = line.liability not in self._off
         subject = self._gross if liable and self._relationship not in line.exempt_relationships else 0
-        counted = 0 if self._not_due and line.code in self._not_due else subject
+        counted = 0 if line.code in self._not_due else subject
         if line.follows is not None:
             counted = self._fresh.get(line.follows, 0)
-        missing = owed = 0
+        lacking = _NOTHING_LACKING
         if self._year is not None and liable and (line.is_measured or line.code in self._owing):
-            taxable, amount, missing, owed = self._measure(line, rate, self._year.standing(line), counted)
+            taxable, amount, lacking = self._measure(line, rate, self._year.standing(line), counted)
         else:
             taxable = line.due(counted)
             amount = (taxable * rate + HALF_RATE) // RATE_SCALE
         if line.period_maximum is not None:
             taxable, amount = self._limit_to_period(line, line.period_maximum, taxable, amount)
         self._fresh[line.code] = taxable
-        if missing or owed:
-            taxable, amount = self._correct(line, missing, owed, taxable, amount)
+        if lacking != _NOTHING_LACKING:
+            taxable, amount = self._correct(line, *lacking, taxable, amount)
         elif not (taxable or line.always_shown):
             return
         lines = self._lines
         lines.add(line.heading, subject, taxable, rate, amount)
         if line.is_noted or lines.explanations is not None:
-            self._note(line, rate, (subject, taxable, amount, missing, owed))
+            self._note(line, rate, (subject, taxable, amount, *lacking))
 
     def _note(self, line: Contribution, rate: int, shown: tuple[int, int, int, int, int]) -> None:
         """Record what an appended line means for later ones, and what has to be said about it."""
@@ -113,8 +114,8 @@ class Contributions:
 
     def _measure(
         self, line: Contribution, rate: int, before: Standing, counted: int
-    ) -> tuple[int, int, int, int]:
-        """Return taxable wages and tax of a line that follows the year, then how much of each earlier paychecks lack.
+    ) -> tuple[int, int, tuple[int, int]]:
+        """Return taxable wages and tax of a line that follows the year, and how much of each earlier paychecks lack.
 
         ``counted`` are the cents of this paycheck that count toward it.
         """
@@ -125,7 +126,7 @@ class Contributions:
             if tax is not None:
                 tax += owed
         taxable, amount = fresh_charge(line, rate, subject, tax, counted)
-        return taxable, amount, missing, owed
+        return taxable, amount, (missing, owed)
 
     def _limit_to_period(
         self, line: Contribution, maximums: Mapping[str, int], taxable: int, amount: int
