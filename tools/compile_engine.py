@@ -21,7 +21,7 @@ def main() -> None:
     remove = arguments.parse_args().remove
     os.chdir(ROOT)
     law = _load_guard()
-    _remove(law.PACKAGE, law.STAMP)
+    _remove(law.PACKAGE.parent, law.STAMP)
     if remove:
         return
     fingerprint = law.fingerprint()
@@ -32,7 +32,7 @@ def main() -> None:
         for path in built:
             shutil.copy2(path, ROOT / path.relative_to(Path(place) / "lib"))
     law.STAMP.write_text(fingerprint, "ascii")
-    print(f"Compiled {len(built) - 1} modules of the tax engine.")
+    print(f"Compiled {len(built) - 1} modules of the tax engine and of its answers.")
 
 
 def _load_guard() -> ModuleType:

@@ -19,6 +19,10 @@ def _copy_in(place: Path) -> Path:
     shutil.copytree(
         PACKAGE, package, ignore=shutil.ignore_patterns("*.so", "*.pyd", "*.stamp", "__pycache__")
     )
+    for name in compiled.BESIDE:
+        beside = package.parent / name
+        beside.parent.mkdir(exist_ok=True)
+        shutil.copy2(PACKAGE.parent / name, beside)
     return package
 
 

@@ -1,11 +1,12 @@
 """The calculator's and the threshold check's answers, shared by the API, the command line and the pages."""
 
+import functools
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
 from hearthpay.taxes import AnnualEstimate, ThresholdCheck
-from hearthpay.taxes.messages import message, texts
+from hearthpay.taxes.messages import Message, message, texts
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.vocabulary import ThresholdStatus
@@ -30,6 +31,12 @@ FUTA_NOTE: Final = (
 )
 ONE_EMPLOYEE: Final = message("one_employee_assumed")
 """What every threshold check takes for granted."""
+
+
+@functools.lru_cache(maxsize=1_024)
+def _limitations_of(messages: tuple[Message, ...]) -> tuple[list[str], list[dict[str, object]]]:
+    """Return messages in English and by code, kept for the next estimate that says the same: not to be changed."""
+    return list(texts(messages)), codes_of(messages)
 
 
 def estimate_data(estimate: AnnualEstimate, money: Callable[[int], object] = from_cents) -> dict[str, Any]:
@@ -58,6 +65,7 @@ def estimate_data(estimate: AnnualEstimate, money: Callable[[int], object] = fro
                 "wage_base": None if wage_base is None else money(wage_base),
             }
         )
+    limitations, limitation_codes = _limitations_of(estimate.messages)
     employer, employee = employer_year.get, employee_year.get
     employer_total, employee_total = sum(employer_year.values()), sum(employee_year.values())
     annual = int(estimate.annual_wages.scaleb(2))
@@ -103,8 +111,8 @@ def estimate_data(estimate: AnnualEstimate, money: Callable[[int], object] = fro
             "state_suta_threshold": check.suta_threshold_quarterly,
         },
         "lines": lines,
-        "limitations": list(estimate.limitations),
-        "limitation_codes": codes_of(estimate.messages),
+        "limitations": limitations,
+        "limitation_codes": limitation_codes,
         "rulebook": {"version": estimate.rulebook_version, "tax_year": estimate.tax_year},
     }
     if estimate.provisional:

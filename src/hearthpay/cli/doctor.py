@@ -1,6 +1,5 @@
 """`hearthpay doctor`: proves that the books are right."""
 
-import asyncio
 import os
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,6 +33,8 @@ def doctor(
     with household, amount and date. Safe while the service runs: it reads one snapshot.
     The number of differences is saved for the administrator's page.
     """
+    import asyncio
+
     from hearthpay.doctor.examination import count_wrong
 
     results, open_years, awaited, cases = asyncio.run(_examine(data_dir))

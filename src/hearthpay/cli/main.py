@@ -3,7 +3,6 @@
 Heavy imports are inside the commands that need them, so that ``hearthpay calculate`` answers at once.
 """
 
-import asyncio
 import datetime
 import json
 import os
@@ -407,6 +406,8 @@ def serve(
 @app.command(rich_help_panel=_RUN)
 def demo() -> None:
     """Show the main job on a throw-away database: two sandbox households, a calculator, three payrolls."""
+    import asyncio
+
     from hearthpay.demo import run_demo
     from hearthpay.process import configure_logging
 

@@ -1,6 +1,5 @@
 """What every operator command shares: the database's address, refusals, the owner's connection."""
 
-import asyncio
 import os
 from decimal import Decimal
 from pathlib import Path
@@ -44,6 +43,8 @@ def decimal_of(text: str, field: str) -> Decimal:
 
 def as_operator(data_dir: Path | None, work: Any) -> Any:
     """Run ``work(session)`` as the owner of the database, in one transaction."""
+    import asyncio
+
     from hearthpay.access.refusal import Refusal
     from hearthpay.database.startup import Addresses, open_database
 
@@ -63,6 +64,8 @@ def as_operator(data_dir: Path | None, work: Any) -> Any:
 
 def run_with_keys(data_dir: Path | None, work: Any) -> Any:
     """Run ``work(opened database, key ring)``."""
+    import asyncio
+
     from hearthpay.access.refusal import Refusal
     from hearthpay.database.startup import Addresses, open_database
     from hearthpay.security.key_ring import KeyRingError, load_key_ring

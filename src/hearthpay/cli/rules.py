@@ -1,6 +1,5 @@
 """``hearthpay rules``: what is known of a year's tax rules, and what is expected when."""
 
-import asyncio
 import json
 import os
 import sys
@@ -146,6 +145,8 @@ def impact(
     tax that stays as it is, not_settled is not corrected. Differences are what the current rules charge more.
     Certificates, localities and the threshold choice are taken as they are today. Nothing is changed.
     """
+    import asyncio
+
     try:
         tax_year = rulebook_of(SystemClock().today().year if year is None else year).tax_year
     except TaxInputError as error:

@@ -1,6 +1,5 @@
 """`hearthpay vault`: the encrypted numbers."""
 
-import asyncio
 import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -90,6 +89,8 @@ def remove_key(
 
 def _run(data_dir: Path | None, work: "Callable[[Database, KeyRing, Path | None], Awaitable[T]]") -> "T":
     """Run ``work(owner's database, key ring, the key file or None)``."""
+    import asyncio
+
     from hearthpay.database.startup import Addresses, open_database
     from hearthpay.security.key_ring import KEY_FILE, KEYS_VARIABLE, KeyRingError, load_key_ring
 

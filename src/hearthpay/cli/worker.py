@@ -1,6 +1,5 @@
 """`hearthpay worker`: the process that does what is due."""
 
-import asyncio
 import os
 import signal
 import sys
@@ -16,6 +15,8 @@ from hearthpay.cli.operator import DataDir, Migrates, refuse
 from hearthpay.clock import SystemClock
 
 if TYPE_CHECKING:
+    import asyncio
+
     from hearthpay.database.session import Database
     from hearthpay.mail.mail_folder import MailFolder
     from hearthpay.mail.mailer import Mailer
@@ -161,8 +162,10 @@ def _print_line(line: str) -> None:
     sys.stdout.flush()
 
 
-def _stop_signal(*, attended: bool) -> asyncio.Event:
+def _stop_signal(*, attended: bool) -> "asyncio.Event":
     """Set by SIGTERM and SIGINT; `attended`, also by the end of standard input."""
+    import asyncio
+
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):

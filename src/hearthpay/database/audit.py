@@ -45,6 +45,9 @@ audit_log = Table(
 )
 
 
+_INSERT: Final = audit_log.insert()
+"""Made once: with its values in it, the statement would be made and compared for each row."""
+
 _ALERT: Final = text("SELECT leave_security_alert(:id)")
 COUNTED_UP_TO: Final = 10_000
 """The highest count of unsealed rows; counting stops there."""
@@ -115,18 +118,19 @@ async def record(
     """
     row_id = uuid7()
     await session.execute(
-        audit_log.insert().values(
-            id=row_id,
-            organization_id=organization_id,
-            employer_id=employer_id,
-            sandbox=sandbox,
-            actor_kind=actor_kind,
-            actor_id=actor_id,
-            action=action,
-            subject_id=subject_id,
-            request_id=request_id,
-            details=dict(details),
-        )
+        _INSERT,
+        {
+            "id": row_id,
+            "organization_id": organization_id,
+            "employer_id": employer_id,
+            "sandbox": sandbox,
+            "actor_kind": actor_kind,
+            "actor_id": actor_id,
+            "action": action,
+            "subject_id": subject_id,
+            "request_id": request_id,
+            "details": dict(details),
+        },
     )
     if sandbox is not True and is_delicate(action, details):
         await session.execute(_ALERT, {"id": row_id})

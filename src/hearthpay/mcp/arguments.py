@@ -7,7 +7,6 @@ errors are reported by argument, in plain words, with a corrected example.
 from __future__ import annotations
 
 import datetime
-import functools
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -121,18 +120,23 @@ def without_nulls(schema: JsonSchema, arguments: Mapping[str, Any]) -> dict[str,
 
 def problems_with(schema: JsonSchema, arguments: Mapping[str, Any]) -> list[dict[str, str]]:
     """Return what is wrong with the arguments, each with its name; empty if they are valid."""
-    validator = _validator(json.dumps(schema, sort_keys=True))
+    return problems_by(validator_of(schema), arguments)
+
+
+def validator_of(schema: JsonSchema) -> Draft202012Validator:
+    """Return what checks arguments against a schema; problems are found in the alphabetical order of its names."""
+    in_order = json.loads(json.dumps(schema, sort_keys=True))
+    return Draft202012Validator(in_order, format_checker=_formats)
+
+
+def problems_by(validator: Draft202012Validator, arguments: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return what is wrong with the arguments, as `problems_with` does."""
     found: list[dict[str, str]] = []
     for error in validator.iter_errors(dict(arguments)):
         found += _problems_in_error(error)
         if len(found) >= _MOST_PROBLEMS:
             break
     return found
-
-
-@functools.lru_cache(64)
-def _validator(schema: str) -> Draft202012Validator:
-    return Draft202012Validator(json.loads(schema), format_checker=_formats)
 
 
 def _problems_in_error(error: ValidationError) -> list[dict[str, str]]:

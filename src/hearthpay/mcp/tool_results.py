@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+
 from hearthpay.mcp.advice import next_step
-from hearthpay.mcp.arguments import problems_with, without_nulls
+from hearthpay.mcp.arguments import problems_by, validator_of, without_nulls
 from hearthpay.mcp.calls import ApiCaller, CallTerms
 from hearthpay.mcp.tools.agent_tool import AgentTool, Arguments
 from hearthpay.mcp.tools.toolbox import BY_NAME
@@ -38,7 +41,7 @@ class ToolAnswer:
 async def answer_call(caller: ApiCaller, name: str, arguments: Arguments) -> ToolAnswer:
     """Call a tool by its name; any failure is returned as an answer, and counts as a call."""
     if name in BY_NAME:
-        arguments = without_nulls(BY_NAME[name].input_schema(caller.terms), arguments)
+        arguments = without_nulls(_validator_under(caller.terms, name).schema, arguments)
     refused = _refused_here(caller.terms, name, arguments)
     if refused is not None:
         over = await caller.count()
@@ -61,17 +64,28 @@ def _refused_here(terms: CallTerms, name: str, arguments: Arguments) -> ToolAnsw
         return _refusal("unknown_tool", f"There is no tool of this name. There are: {', '.join(BY_NAME)}.")
     if not terms.give(name):
         return _refusal("scope_required", f"The person who let you in did not give you {name}.")
-    schema = tool.input_schema(terms)
-    problems = problems_with(schema, arguments)
+    validator = _validator_under(terms, name)
+    problems = problems_by(validator, arguments)
     if problems:
         first = problems[0]
         return _refusal(
             _WRONG,
             f"{first['field']}: {first['message']}",
             validation_details=problems,
-            example_request=_corrected(tool, arguments, problems, schema["required"]),
+            example_request=_corrected(tool, arguments, problems, validator.schema["required"]),
         )
     return None
+
+
+def _validator_under(terms: CallTerms, name: str) -> Draft202012Validator:
+    # Which tools a grant gives changes no tool's schema.
+    return _validator(name, terms.hosted, terms.demands_preview)
+
+
+@functools.cache
+def _validator(name: str, hosted: bool, demands_preview: bool) -> Draft202012Validator:
+    """Return what checks the arguments of a tool under these terms; making one takes longer than many checks."""
+    return validator_of(BY_NAME[name].input_schema(CallTerms(hosted, demands_preview)))
 
 
 def _refused_by_the_api(tool: AgentTool, arguments: Arguments, error: Mapping[str, Any]) -> ToolAnswer:

@@ -3,6 +3,7 @@
 Nothing here is part of the calculation: `calculate_paycheck` never uses it, so it costs nothing unless requested.
 """
 
+import functools
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple, cast
 
@@ -28,6 +29,12 @@ class Assumption(NamedTuple):
 def assumption(said: Message) -> Assumption:
     """Return a message as an assumption."""
     return Assumption(said.code, said.text, said)
+
+
+@functools.cache
+def _not_chosen(code: str, text: str) -> Assumption:
+    """Return the assumption of a rule file about a place that is not chosen."""
+    return assumption(of_rule(cast("MessageCode", code), text))
 
 
 def assumptions_of(paycheck_input: PaycheckInput, *, city: str | None = None) -> tuple[Assumption, ...]:
@@ -58,7 +65,7 @@ def assumptions_of(paycheck_input: PaycheckInput, *, city: str | None = None) ->
             # Under an agreement the state's line is that of the state of residence.
             and not (home is not None and unchosen.goes_with == "state_line")
         ):
-            found.append(assumption(of_rule(cast("MessageCode", unchosen.code), unchosen.message)))
+            found.append(_not_chosen(unchosen.code, unchosen.message))
     if home is not None:
         found += _at_home(request, home)
     if request.localities and taxes.by_month:
@@ -111,7 +118,7 @@ def _at_home(request: PaycheckInput, home: StateRules) -> Iterator[Assumption]:
         if not _matters(unchosen, home, request.federal, request.residence):
             continue
         if unchosen.goes_with == "state_line" and not _settled(unchosen, request.residence, (), taxes):
-            yield assumption(of_rule(cast("MessageCode", unchosen.code), unchosen.message))
+            yield _not_chosen(unchosen.code, unchosen.message)
         elif unchosen.goes_with == "state_tax":
             text = (
                 f"Income tax is withheld for {home.name}, where the employee lives, but not that of a county or city "

@@ -41,6 +41,10 @@ _CERTIFICATES = {
 """A Form W-4 with only the filing status."""
 
 
+_new = tuple.__new__
+"""Creates a line without its constructor, which would double the cost of a line."""
+
+
 class AnnualLine(NamedTuple):
     """One tax over a year; amounts and wage base in cents, the rate a fraction."""
 
@@ -207,17 +211,15 @@ def _lines_of_the_year(
 def _of_the_year(line: PaycheckLine, law: Contribution | None, annual: int, periods: int) -> AnnualLine:
     """Return a line over a year: flat rates on the year's wages, income tax once per pay period."""
     code, name, payer, _, category, subject, _, rate, per_paycheck = line
-    base = None
-    if law is None:
-        yearly = per_paycheck * periods
-    else:
-        yearly = law.tax(law.due(annual), law.rate) if subject else 0
-        if law.period_maximum is not None:
-            yearly = min(yearly, law.period_maximum["annual"])
-        per_paycheck = half_up(yearly, periods)
-        base = law.wage_base
     fraction = None if rate is None else rate_of(rate)
-    return AnnualLine(code, name, payer, category, yearly, per_paycheck, fraction, base)
+    if law is None:
+        columns = (code, name, payer, category, per_paycheck * periods, per_paycheck, fraction, None)
+        return _new(AnnualLine, columns)
+    yearly = law.tax(law.due(annual), law.rate) if subject else 0
+    if law.period_maximum is not None:
+        yearly = min(yearly, law.period_maximum["annual"])
+    base = law.wage_base
+    return _new(AnnualLine, (code, name, payer, category, yearly, half_up(yearly, periods), fraction, base))
 
 
 def _certificate(rules: StateRules, filing_status: str) -> dict[str, object]:

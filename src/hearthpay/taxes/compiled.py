@@ -15,6 +15,9 @@ INTERPRETED = ("__init__.py", "certificates.py", "compiled.py", "rulebook.py", "
 """Not compiled: modules that must see the sources as they are, that keep computed properties on their instances, or
 that describe requests and answers, since a compiled class doesn't expose its exact types."""
 
+BESIDE = ("calculator/answers.py",)
+"""Modules of other packages that are compiled with the engine: they turn each estimate into an answer."""
+
 STAMP = PACKAGE.joinpath(f"compiled.{sys.implementation.cache_tag}.stamp")
 """Identifies the sources from which the build for this interpreter was made; it exists exactly while a build does."""
 
@@ -28,13 +31,15 @@ def sources() -> Iterator[Path]:
     for path in sorted(PACKAGE.rglob("*.py")):
         if str(path.relative_to(PACKAGE)) not in INTERPRETED:
             yield path
+    for name in BESIDE:
+        yield PACKAGE.parent.joinpath(name)
 
 
 def fingerprint() -> str:
     """Return the fingerprint of the sources."""
     digest = hashlib.sha256()
     for path in sources():
-        digest.update(str(path.relative_to(PACKAGE)).encode())
+        digest.update(str(path.relative_to(PACKAGE.parent)).encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

@@ -88,8 +88,14 @@ class Contribution:
     One that `follows` another has no limit of its own.
     """
 
+    is_measured: bool = field(init=False, repr=False, compare=False)
+    """Whether it depends on what was paid earlier in the year: it is capped, or follows a line that is."""
+
     is_employees_fica: bool = field(init=False, repr=False, compare=False)
     """Whether it is the employee's share of Social Security or Medicare."""
+
+    is_noted: bool = field(init=False, repr=False, compare=False)
+    """Whether a paycheck notes more about it than its line: the employee's FICA, or figures of low confidence."""
 
     def __post_init__(self) -> None:
         """Compute once what every paycheck needs."""
@@ -98,7 +104,9 @@ class Contribution:
         fica = self.payer == "employee" and self.category in ("social_security", "medicare")
         object.__setattr__(self, "heading", heading)
         object.__setattr__(self, "is_capped", own_limit and self.follows is None)
+        object.__setattr__(self, "is_measured", own_limit or self.follows is not None)
         object.__setattr__(self, "is_employees_fica", fica)
+        object.__setattr__(self, "is_noted", fica or self.confidence == "low")
 
     def tax(self, taxable: int, rate: int) -> int:
         """Return the tax on ``taxable`` cents: the product rounded to the nearest cent, per payment of wages."""

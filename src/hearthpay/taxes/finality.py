@@ -60,7 +60,7 @@ def read_finality(
             if finality.code in found:
                 raise entry.error("codes", f"{finality.code!r} is named twice")
             found[finality.code] = finality
-    for code in kept - found.keys():
+    for code in kept.difference(found):
         found[code] = Finality(code, "provisional", "", (), "low")
     return found
 

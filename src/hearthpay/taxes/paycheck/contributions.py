@@ -13,10 +13,11 @@ from hearthpay.taxes.paycheck.result import Correction
 from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rulebook import Rulebook
 from hearthpay.taxes.state import StateRules
-from hearthpay.taxes.thresholds import liability_thresholds
+from hearthpay.taxes.thresholds import unreached_liabilities
 from hearthpay.taxes.trace import Trace
-from hearthpay.taxes.year import Year, arrears, fresh_charge, lines_in_force
+from hearthpay.taxes.year import Standing, Year, arrears, fresh_charge, lines_in_force
 
+_NOTHING_LACKING = (0, 0)
 _NOTHING_OWED: Mapping[str, int] = {}
 _NOBODY: frozenset[str] = frozenset()
 
@@ -72,14 +73,30 @@ class Contributions:
         """Append a line, unless it appears only when something is due and nothing is."""
         liable = line.liability not in self._off
         subject = self._gross if liable and self._relationship not in line.exempt_relationships else 0
-        counted = 0 if self._not_due and line.code in self._not_due else subject
-        taxable, amount, missing, owed = self._charge(line, rate, liable, counted)
-        if missing or owed:
-            taxable, amount = self._correct(line, missing, owed, taxable, amount)
+        counted = 0 if line.code in self._not_due else subject
+        if line.follows is not None:
+            counted = self._fresh.get(line.follows, 0)
+        lacking = _NOTHING_LACKING
+        if self._year is not None and liable and (line.is_measured or line.code in self._owing):
+            taxable, amount, lacking = self._measure(line, rate, self._year.standing(line), counted)
+        else:
+            taxable = line.due(counted)
+            amount = (taxable * rate + HALF_RATE) // RATE_SCALE
+        if line.period_maximum is not None:
+            taxable, amount = self._limit_to_period(line, line.period_maximum, taxable, amount)
+        self._fresh[line.code] = taxable
+        if lacking != _NOTHING_LACKING:
+            taxable, amount = self._correct(line, *lacking, taxable, amount)
         elif not (taxable or line.always_shown):
             return
         lines = self._lines
         lines.add(line.heading, subject, taxable, rate, amount)
+        if line.is_noted or lines.explanations is not None:
+            self._note(line, rate, (subject, taxable, amount, *lacking))
+
+    def _note(self, line: Contribution, rate: int, shown: tuple[int, int, int, int, int]) -> None:
+        """Record what an appended line means for later ones, and what has to be said about it."""
+        lines, amount = self._lines, shown[2]
         if line.is_employees_fica:
             self.fica += amount
             self._fica_lines.append((line.code, rate))
@@ -93,38 +110,32 @@ class Contributions:
                 )
             )
         if lines.explanations is not None:
-            self._explain(line, rate, (subject, taxable, amount, missing, owed), self._off)
+            self._explain(line, rate, shown, self._off)
 
-    def _charge(self, line: Contribution, rate: int, liable: bool, counted: int) -> tuple[int, int, int, int]:
-        """Return a line's taxable wages and tax on this paycheck, then how much of each earlier ones lack.
+    def _measure(
+        self, line: Contribution, rate: int, before: Standing, counted: int
+    ) -> tuple[int, int, tuple[int, int]]:
+        """Return taxable wages and tax of a line that follows the year, and how much of each earlier paychecks lack.
 
         ``counted`` are the cents of this paycheck that count toward it.
         """
-        year = self._year
         missing = owed = 0
-        if line.follows is not None:
-            counted = self._fresh.get(line.follows, 0)
-        if (
-            year is None
-            or not liable
-            or not (line.is_capped or line.follows is not None or line.code in self._owing)
-        ):
-            taxable = line.due(counted)
-            amount = (taxable * rate + HALF_RATE) // RATE_SCALE
-        else:
-            before = year.standing(line)
-            subject, taxed, tax, known = before
-            if known is not None or (taxed is not None and taxed != line.due(subject)):
-                missing, owed = arrears(line, rate, before)
-                if tax is not None:
-                    tax += owed
-            taxable, amount = fresh_charge(line, rate, subject, tax, counted)
-        if line.period_maximum is not None:
-            maximum = line.period_maximum[self._request.pay_frequency]
-            if amount > maximum:
-                amount, taxable = maximum, min(taxable, half_up(maximum * RATE_SCALE, line.rate))
-        self._fresh[line.code] = taxable
-        return taxable, amount, missing, owed
+        subject, taxed, tax, known = before
+        if known is not None or (taxed is not None and taxed != line.due(subject)):
+            missing, owed = arrears(line, rate, before)
+            if tax is not None:
+                tax += owed
+        taxable, amount = fresh_charge(line, rate, subject, tax, counted)
+        return taxable, amount, (missing, owed)
+
+    def _limit_to_period(
+        self, line: Contribution, maximums: Mapping[str, int], taxable: int, amount: int
+    ) -> tuple[int, int]:
+        """Return a line's taxable wages and tax, at most the maximum of the pay period."""
+        maximum = maximums[self._request.pay_frequency]
+        if amount <= maximum:
+            return taxable, amount
+        return min(taxable, half_up(maximum * RATE_SCALE, line.rate)), maximum
 
     def _correct(
         self, line: Contribution, missing: int, owed: int, taxable: int, amount: int
@@ -215,16 +226,14 @@ def _switched_off(request: PaycheckInput, state: str) -> frozenset[str]:
     """Return the liabilities that don't apply: switched off, or below their threshold by expected wages."""
     employer = request.employer
     expected = request.annual_wages_expected
-    if expected is None and employer.fica_liable and employer.futa_liable and employer.sui_liable:
-        return _NOBODY
-    liable = {"fica": employer.fica_liable, "futa": employer.futa_liable, "sui": employer.sui_liable}
-    off = {liability for liability, applies in liable.items() if not applies}
+    off = _NOBODY
     if expected is not None:
         annual = to_cents(expected, "annual_wages_expected")
-        for threshold in liability_thresholds(state, request.pay_date.year):
-            if threshold.annualized_cents > annual:
-                off.add(threshold.liability)
-    return frozenset(off)
+        off = unreached_liabilities(state, request.pay_date.year, annual)
+    if employer.fica_liable and employer.futa_liable and employer.sui_liable:
+        return off
+    liable = {"fica": employer.fica_liable, "futa": employer.futa_liable, "sui": employer.sui_liable}
+    return off | {liability for liability, applies in liable.items() if not applies}
 
 
 def _check_waived(waived: frozenset[str], rules: StateRules) -> None:
