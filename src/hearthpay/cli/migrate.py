@@ -1,6 +1,5 @@
 """`hearthpay migrate`: brings the schema up to date, and writes what hosts without the owner's login need."""
 
-import asyncio
 import os
 from pathlib import Path
 
@@ -14,6 +13,8 @@ def migrate(data_dir: DataDir = None) -> None:
 
     Tables in use are waited for, 3 seconds at a time. HEARTHPAY_SEAL_FILE gets the tenant seal for API hosts.
     """
+    import asyncio
+
     from hearthpay.security.seal_file import SealFileError
 
     try:
@@ -23,6 +24,8 @@ def migrate(data_dir: DataDir = None) -> None:
 
 
 async def _migrate(data_dir: Path | None) -> None:
+    import asyncio
+
     from hearthpay.database.embedded import EmbeddedServer, default_data_dir
     from hearthpay.database.migrations import current_revision
     from hearthpay.database.startup import Addresses, open_database
