@@ -247,6 +247,19 @@ async def test_a_filing_keeps_its_figures_until_it_is_reversed(
     assert (again.status_code, "This filing is already reversed." in again.text) == (400, True)
 
 
+async def test_the_calendar_lists_what_is_left_to_pay(
+    maria: Browser, world: World, here: Callable[[str], str]
+) -> None:
+    item = await item_of(world)
+    await send(maria, here("taxes/payments/new"), **payment())
+    left = (await balance_of(world)).open
+    assert item.amount is not None
+    assert left == item.amount - 1050
+    listed = (await maria.look(here("calendar"))).text
+    row = listed[listed.index(f"{item.uid}") :].partition("</li>")[0]
+    assert f'<span class="strong">{money_text(left)}</span>' in row
+
+
 async def test_what_is_paid_is_no_return_to_file(
     maria: Browser, world: World, here: Callable[[str], str]
 ) -> None:
