@@ -53,6 +53,7 @@ from hearthpay.employers import service as employers
 from hearthpay.employers.commands import ChangeEmployer, CreateEmployer, PostalAddress
 from hearthpay.employers.models import Employer
 from hearthpay.filing import filings as tax_filings
+from hearthpay.filing import reversals as ledger_reversals
 from hearthpay.filing import service as tax_payments
 from hearthpay.filing.commands import LedgerQuery, RecordFiling, RecordTaxPayment
 from hearthpay.insurance import service as insurance
@@ -710,6 +711,26 @@ async def _filings_of_household(session: AsyncSession, actor: Actor, target: Tar
 @_deed(tax_filings.list_filings, LOOKERS, "documents")
 async def _list_filings(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await tax_filings.list_filings(session, actor, LedgerQuery(target.employer_id))
+
+
+@_deed(ledger_reversals.filings_of_item, LOOKERS, "documents")
+async def _filings_of_item(session: AsyncSession, actor: Actor, target: Target) -> object:
+    household = await _employer(session, target)
+    return await ledger_reversals.filings_of_item(session, actor, household, "CA/wages-quarterly/2026-Q3")
+
+
+@_deed(ledger_reversals.find_filing, LOOKERS, "documents", ends="not_found")
+async def _find_filing(session: AsyncSession, actor: Actor, target: Target) -> object:
+    household = await _employer(session, target)
+    return await ledger_reversals.find_filing(session, actor, household, target.payroll_id)
+
+
+@_deed(ledger_reversals.preview_payment_reversal, HELPERS, "documents", ends="not_found")
+async def _preview_payment_reversal(session: AsyncSession, actor: Actor, target: Target) -> object:
+    household = await _employer(session, target)
+    return await ledger_reversals.preview_payment_reversal(
+        session, actor, CLOCK, household, target.payroll_id
+    )
 
 
 def _tax_payment(target: Target) -> RecordTaxPayment:

@@ -46,6 +46,7 @@ async def test_from_the_first_number_to_the_papers(at_home: Page, world: World) 
     await pictured(page, "taxes_issued")
     await _state_number(page, root)
     await _calendar(page, root)
+    await _ledger(page, root)
     await _bank(page, root)
     for part in ("state-accounts", "bank", "bank/authorization", "taxes/owed"):
         await page.goto(f"{root}/{part}")
@@ -135,15 +136,47 @@ async def _calendar(page: Page, root: str) -> None:
     await page.locator("main .list a").first.click()
     name = await page.locator("h1").inner_text()
     await pictured(page, "calendar_item")
+    await page.get_by_text("Mark as done without details").click()
     await page.get_by_role("button", name="Mark as done").click()
     await page.get_by_text("Done (1)").click()
     await page.get_by_role("link", name=name).last.click()
     await page.get_by_role("button", name="Mark as not done").click()
-    assert await page.get_by_role("button", name="Mark as done").is_visible()
+    assert await page.get_by_text("Mark as done without details").is_visible()
     await page.goto(f"{root}/calendar/link")
     await page.get_by_role("button", name="Make a link").click()
     assert "/calendar/" in await page.locator("#link").inner_text()
     await pictured(page, "calendar_link")
+
+
+async def _ledger(page: Page, root: str) -> None:
+    """Record what was paid and filed, and reverse both."""
+    await page.goto(f"{root}/taxes")
+    owed = await page.locator("h1").inner_text()
+    await page.get_by_role("link", name="Record a payment").first.click()
+    await pictured(page, "taxes_payment_form")
+    await page.get_by_role("button", name="Record payment").click()
+    await page.wait_for_url(f"**{root}/taxes")
+    assert await page.locator("h1").inner_text() != owed
+    await pictured(page, "taxes_paid")
+    await page.get_by_role("link", name="All payments").click()
+    await pictured(page, "taxes_payments")
+    await page.get_by_role("link", name=re.compile("Reverse")).click()
+    await pictured(page, "taxes_payment_reverse")
+    await page.get_by_label(re.compile("Reason")).fill("Recorded by mistake")
+    await page.get_by_role("button", name="Reverse payment").click()
+    await page.wait_for_url(f"**{root}/taxes")
+    assert await page.locator("h1").inner_text() == owed
+    await page.get_by_role("link", name=re.compile("EDD · ")).first.click()
+    await page.get_by_label(re.compile("Confirmation number")).fill("0-418-229-304")
+    await page.get_by_role("button", name="I filed it").click()
+    await page.get_by_text("The figures as filed").click()
+    assert await page.get_by_text("0-418-229-304").is_visible()
+    await pictured(page, "calendar_item_filed")
+    await page.get_by_role("link", name=re.compile("Reverse")).click()
+    await pictured(page, "taxes_filing_reverse")
+    await page.get_by_role("button", name="Reverse filing").click()
+    assert await page.get_by_text(re.compile("^Reversed ")).is_visible()
+    await pictured(page, "taxes_filings")
 
 
 async def _bank(page: Page, root: str) -> None:

@@ -44,7 +44,7 @@ async def test_two_states_and_the_papers_of_the_year(
 
     # Each state has its own taxes, accounts and duties.
     await maria.go("Taxes")
-    await maria.reads("Taxes")
+    await maria.sees("By agency")
     await maria.follow("Each tax, with its law")
     await maria.reads("Taxes you owe")
     for agency in ("California", "New York"):

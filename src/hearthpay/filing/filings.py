@@ -123,7 +123,7 @@ async def reverse_filing_of_household(
     row = await session.get(FilingRecord, filing_id)
     if row is None or row.reverses is not None or row.employer_id != employer.id:
         raise _unknown()
-    reversed_at = (await _reversals(session, [row.id])).get(row.id)
+    reversed_at = (await reversals_of_filings(session, [row.id])).get(row.id)
     if reversed_at is not None:
         raise Refusal(
             "invalid_state",
@@ -170,7 +170,7 @@ async def filings_of_household(
         FilingRecord.employer_id == employer.id, FilingRecord.reverses.is_(None)
     )
     rows, cursor = await page_of(session, statement, FilingRecord.id, query)
-    reversals = await _reversals(session, [row.id for row in rows])
+    reversals = await reversals_of_filings(session, [row.id for row in rows])
     details = [FilingDetails(row, AsFiled.from_json(row.figures), reversals.get(row.id)) for row in rows]
     return tuple(details), cursor
 
@@ -205,11 +205,11 @@ async def _in_force(session: AsyncSession, employer_id: UUID, key: str) -> Filin
         .order_by(FilingRecord.id.desc())
     )
     rows = (await session.scalars(statement)).all()
-    reversals = await _reversals(session, [row.id for row in rows])
+    reversals = await reversals_of_filings(session, [row.id for row in rows])
     return next((row for row in rows if row.id not in reversals), None)
 
 
-async def _reversals(session: AsyncSession, ids: list[UUID]) -> dict[UUID, datetime.datetime]:
+async def reversals_of_filings(session: AsyncSession, ids: list[UUID]) -> dict[UUID, datetime.datetime]:
     """Return when each of these filings was reversed."""
     rows = await session.execute(
         select(FilingRecord.reverses, FilingRecord.created_at).where(FilingRecord.reverses.in_(ids))

@@ -62,7 +62,7 @@ async def record_payment_of_household(
     allow(actor, KEEP_TAX_LEDGER, employer.id)
     today = clock.today()
     agency, account, period = _check(command, today)
-    span = _span(period)
+    span = due_span(period)
     household, before = await settled_calendar_of(session, employer, today, *span)
     item = _item(before, account, period.label)
     row = TaxPayment(
@@ -92,7 +92,7 @@ async def record_payment_of_household(
     after = settled_calendar(
         replace(household, payments=(*household.payments, _recorded(row))), span[0], span[1]
     )
-    return PaymentDetails(row, None, _balance(after, account, period.label))
+    return PaymentDetails(row, None, balance_of_period(after, account, period.label))
 
 
 async def reverse_tax_payment(
@@ -124,7 +124,7 @@ async def reverse_payment_of_household(
     row = await session.get(TaxPayment, payment_id)
     if row is None or row.reverses is not None or row.employer_id != employer.id:
         raise _unknown()
-    reversed_at = (await _reversals(session, [row.id])).get(row.id)
+    reversed_at = (await reversals_of_payments(session, [row.id])).get(row.id)
     if reversed_at is not None:
         raise Refusal(
             "invalid_state",
@@ -149,9 +149,9 @@ async def reverse_payment_of_household(
     await session.flush()
     await _record_audit(session, actor, reversal, "tax_payment.reverse", reason)
     period = PaymentPeriod(row.period, row.period_start, row.period_end)
-    _, after = await settled_calendar_of(session, employer, clock.today(), *_span(period))
+    _, after = await settled_calendar_of(session, employer, clock.today(), *due_span(period))
     account = PaymentAccount(row.jurisdiction, row.account, ())
-    return PaymentDetails(row, reversal.created_at, _balance(after, account, row.period))
+    return PaymentDetails(row, reversal.created_at, balance_of_period(after, account, row.period))
 
 
 # Reading
@@ -177,7 +177,7 @@ async def payments_of_household(
     allow(actor, READ_TAX_LEDGER, employer.id)
     statement = select(TaxPayment).where(TaxPayment.employer_id == employer.id, TaxPayment.reverses.is_(None))
     rows, cursor = await page_of(session, statement, TaxPayment.id, query)
-    reversals = await _reversals(session, [row.id for row in rows])
+    reversals = await reversals_of_payments(session, [row.id for row in rows])
     return tuple(PaymentDetails(row, reversals.get(row.id)) for row in rows), cursor
 
 
@@ -252,7 +252,7 @@ def _agency(name: str, state_code: str | None) -> Agency:
 # The rows and their balances
 
 
-def _span(period: PaymentPeriod) -> tuple[datetime.date, datetime.date]:
+def due_span(period: PaymentPeriod) -> tuple[datetime.date, datetime.date]:
     """Return the days between which everything is due that can be owed for the year of a period."""
     year = period.start.year
     return datetime.date(year, 1, 1), datetime.date(year + YEARS_LATER, 12, 31)
@@ -286,7 +286,8 @@ def _item(calendar: SettledCalendar, account: PaymentAccount, label: str) -> Cal
     return None
 
 
-def _balance(calendar: SettledCalendar, account: PaymentAccount, label: str) -> PeriodBalance | None:
+def balance_of_period(calendar: SettledCalendar, account: PaymentAccount, label: str) -> PeriodBalance | None:
+    """Return what is owed and paid of an account for a period; None where nothing is owed for it."""
     item = _item(calendar, account, label)
     return None if item is None else period_balance(item)
 
@@ -295,7 +296,7 @@ def _unknown() -> Refusal:
     return Refusal("not_found", "No tax payment has this id.")
 
 
-async def _reversals(session: AsyncSession, ids: list[UUID]) -> dict[UUID, datetime.datetime]:
+async def reversals_of_payments(session: AsyncSession, ids: list[UUID]) -> dict[UUID, datetime.datetime]:
     """Return when each of these payments was reversed."""
     rows = await session.execute(
         select(TaxPayment.reverses, TaxPayment.created_at).where(TaxPayment.reverses.in_(ids))

@@ -10,7 +10,7 @@ Never ask within a transaction: the count may be another server's, or need a sec
 
 import datetime
 import ipaddress
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Literal
 from uuid import UUID
 
@@ -28,9 +28,6 @@ ACCOUNTS_OF_MAILBOX: Final = AttemptLimit(5, datetime.timedelta(minutes=30))
 """Links to one mailbox that create an account there, no matter who requests them. Links for a new password have no
 such limit: a stranger must not use it up."""
 
-_ATTEMPTS: Final = "Too many attempts. Wait a few minutes, then try again."
-_LINKS: Final = "Too many links were requested. Wait a few minutes."
-
 
 class SignInThrottle:
     """The recent failures."""
@@ -45,11 +42,11 @@ class SignInThrottle:
         ones.
         """
         of_account = [] if account is None else [_of_account(account)]
-        await self._admit([_of_address(address), *of_account], _ATTEMPTS)
+        await self._admit([_of_address(address), *of_account], _too_many_attempts)
 
     async def admit_known(self, kind: Literal["device", "session"], number: UUID) -> None:
         """Do the same for a known browser or a session: counted separately, whatever strangers do."""
-        await self._admit([tally(kind, str(number), OF_ACCOUNT)], _ATTEMPTS)
+        await self._admit([tally(kind, str(number), OF_ACCOUNT)], _too_many_attempts)
 
     async def known_succeeded(self, kind: Literal["device", "session"], number: UUID) -> None:
         """Forget the failures of a browser or a session: its person has signed in."""
@@ -64,7 +61,7 @@ class SignInThrottle:
 
     async def mail_asked_for(self, address: str | None) -> None:
         """Count a requested link, or raise `rate_limited`."""
-        await self._admit([_links_of(address)], _LINKS)
+        await self._admit([_links_of(address)], _too_many_links)
 
     async def account_asked_for(self, address: str | None, mailbox: str) -> None:
         """Count a link to `mailbox` that would create an account, wherever it is requested from, or raise
@@ -72,17 +69,32 @@ class SignInThrottle:
 
         It counts the same if there is already an account.
         """
-        await self._admit([_links_of(address), tally("mailbox", mailbox, ACCOUNTS_OF_MAILBOX)], _LINKS)
+        await self._admit(
+            [_links_of(address), tally("mailbox", mailbox, ACCOUNTS_OF_MAILBOX)], _too_many_links
+        )
 
-    async def _admit(self, tallies: Sequence[Tally], message: str) -> None:
+    async def _admit(self, tallies: Sequence[Tally], refusal: Callable[[int], Refusal]) -> None:
         due = await self._throttle.admit(tallies)
         if due:
-            raise Refusal(
-                "rate_limited",
-                message,
-                details={"retry_after": due},
-                headers={"Retry-After": str(due)},
-            )
+            raise refusal(due)
+
+
+def _too_many_attempts(seconds: int) -> Refusal:
+    return Refusal(
+        "rate_limited",
+        "Too many attempts. Wait a few minutes, then try again.",
+        details={"retry_after": seconds},
+        headers={"Retry-After": str(seconds)},
+    )
+
+
+def _too_many_links(seconds: int) -> Refusal:
+    return Refusal(
+        "rate_limited",
+        "Too many links were requested. Wait a few minutes.",
+        details={"retry_after": seconds},
+        headers={"Retry-After": str(seconds)},
+    )
 
 
 def _of_address(address: str | None) -> Tally:

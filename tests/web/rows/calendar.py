@@ -16,6 +16,7 @@ ROWS: Final = {
     f"POST {_HERE}/link/revoke": kept(303, fresh=True),
     f"GET {_HERE}/{{item_id}}": at_household(200),
     f"POST {_HERE}/{{item_id}}/done": kept(303, done_on="2026-11-01"),
+    f"POST {_HERE}/{{item_id}}/filed": kept(303, filed_on="2026-11-01", confirmation="0-418-229-304"),
     f"POST {_HERE}/{{item_id}}/undo": kept(303),
 }
 

@@ -1,29 +1,35 @@
-"""The household's taxes of a year: the thresholds, what is owed by quarter, and links to the rest."""
+"""The household's taxes: what is open by agency; of a year, what is owed by quarter and the thresholds; links."""
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from fastapi import APIRouter
+from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.responses import Response
 
-from hearthpay.access.permissions import CHANGE_HOUSEHOLD, READ_CALENDAR
+from hearthpay.access.permissions import CHANGE_HOUSEHOLD, KEEP_TAX_LEDGER, READ_CALENDAR
 from hearthpay.duties.household import FEDERAL
 from hearthpay.duties.threshold_standing import (
     HouseholdThresholds,
     ThresholdProgress,
     read_threshold_progress,
 )
+from hearthpay.employers.models import Employer
 from hearthpay.employers.service import find_employer
+from hearthpay.filing.commands import LedgerQuery
+from hearthpay.filing.service import balances_of_household, payments_of_household
 from hearthpay.languages.catalogue import Say, mark
 from hearthpay.reports.commands import AskTaxLiability
 from hearthpay.reports.service import tax_liability_of_household
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.form_values import year_in, years_of
+from hearthpay.web.household.taxes.open_amounts import open_amounts
+from hearthpay.web.household.taxes.payment_rows import payment_row
 from hearthpay.web.household.taxes.quarters import QUARTERS, quarterly
 
 router: Final = APIRouter(include_in_schema=False)
@@ -36,6 +42,7 @@ _NAMES: Final = {
     "tdi": mark("Temporary disability insurance"),
 }
 _FEDERAL: Final = mark("Federal")
+_LAST_RECORDED: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +60,7 @@ class ThresholdMeter:
 
 @household_page(router, "GET", "/taxes", permission=READ_CALENDAR)
 async def taxes(at: HouseholdContext) -> Response:
-    """Show the thresholds of a year, and its taxes."""
+    """Show what is open today, and of a year its taxes and thresholds."""
     today = at.clock.today()
     year = year_in(at.visitor, today)
     span = AskTaxLiability(datetime.date(year, 1, 1), datetime.date(year, 12, 31))
@@ -61,7 +68,9 @@ async def taxes(at: HouseholdContext) -> Response:
         employer = await find_employer(session, at.actor, at.id)
         thresholds = await read_threshold_progress(session, at.actor, employer, year)
         liability = await tax_liability_of_household(session, at.actor, employer, span)
+        ledger = await _ledger(at, session, employer) if year == today.year else {}
     facts = {
+        "ledger": ledger,
         "year": year,
         "years": years_of(today),
         "assumed": thresholds.assumed,
@@ -75,6 +84,18 @@ async def taxes(at: HouseholdContext) -> Response:
         "own": liability.of_payer("employer"),
     }
     return at.show("taxes/overview.html", facts)
+
+
+async def _ledger(at: HouseholdContext, session: AsyncSession, employer: Employer) -> dict[str, Any]:
+    """Return what is open by agency as of today, and the last payments."""
+    balances = await balances_of_household(session, at.actor, at.clock, employer)
+    last = LedgerQuery(at.id, limit=_LAST_RECORDED)
+    payments, _ = await payments_of_household(session, at.actor, employer, last)
+    return {
+        "amounts": open_amounts(balances, at.id, at.clock.today(), at.say, at.visitor.language),
+        "payments": [payment_row(at, each) for each in payments],
+        "may_keep": at.may(KEEP_TAX_LEDGER),
+    }
 
 
 def _areas(thresholds: HouseholdThresholds, say: Say) -> Sequence[tuple[str, list[ThresholdMeter]]]:
