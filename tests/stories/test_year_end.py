@@ -160,7 +160,7 @@ async def _asks_for_number(
     await hers.open(f"/portal/{link.rpartition('/')[2]}")
     for label, text in (
         ("Social Security number", number),
-        ("Street address", "2 Pine Street"),
+        ("Street and number, or PO box", "2 Pine Street"),
         ("City", "Oakland"),
         ("State", "CA"),
         ("ZIP code", "94602"),
