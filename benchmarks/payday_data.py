@@ -68,6 +68,7 @@ _TABLES: Final = (
     "paychecks",
     "year_balances",
     "month_balances",
+    "household_words",
 )
 #: Ids that a household and its copy share.
 _SHARED: Final = frozenset({"organization_id", "created_by", "actor_id", "authorized_by"})
@@ -355,7 +356,11 @@ def _copy_statement(table: str, columns: dict[str, str]) -> sql.Composed:
         values=sql.SQL(", ").join(values),
         owner=sql.Identifier("id" if table == "employers" else "employer_id"),
         order=sql.Identifier(
-            next(name for name in ("id", "paycheck_id", "payroll_id", "employee_id") if name in columns)
+            next(
+                name
+                for name in ("id", "paycheck_id", "payroll_id", "employee_id", "owner_id")
+                if name in columns
+            )
         ),
     )
 

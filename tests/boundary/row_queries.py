@@ -12,9 +12,12 @@ _COLUMNS: Final = """
      GROUP BY relname ORDER BY relname
 """
 
-_NO_WORLDS: Final = frozenset({"vault_keys", "audit_seals", "audit_unsealed", "mail_register"})
+_NO_WORLDS: Final = frozenset(
+    {"vault_keys", "audit_seals", "audit_unsealed", "mail_register", "failed_attempts"}
+)
 """The installation's keys: the first number makes one current. The audit log's seals: of both modes together. The
-register of mails repeats what the outbox says, without the organization."""
+register of mails repeats what the outbox says, without the organization. Failed attempts are counted by digests of
+addresses and accounts; a refused key is one."""
 
 
 class RowQueries(NamedTuple):

@@ -4,6 +4,7 @@ The endpoints come from the application, what to expect from where their OpenAPI
 for each stands in its row of `tests/endpoints`, and is sent in the end, so that no refusal was for another reason.
 """
 
+import datetime
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -17,6 +18,7 @@ import pytest
 from fastapi import FastAPI
 
 from hearthpay.access.permissions import SCOPES
+from hearthpay.access.throttle import AttemptLimit
 from hearthpay.accounts import service as accounts
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
@@ -193,9 +195,9 @@ async def test_without_a_key_in_force_nobody_is_told_anything(
     subtests: pytest.Subtests,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(
-        attempts, "BURST", 1_000_000
-    )  # the refusal itself is what is looked at, again and again
+    # The refusal itself is looked at, again and again: no attempt has to wait.
+    unlimited = AttemptLimit(1_000_000, datetime.timedelta(seconds=1))
+    monkeypatch.setattr(attempts, "_LIMIT", unlimited)
     revoked = await new_key("Quillmoor")
     async with owner_database.transaction(None) as session:
         await accounts.revoke_key(session, clock, revoked.key_id)

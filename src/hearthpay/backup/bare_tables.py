@@ -31,7 +31,8 @@ SELECT n.nspname, c.relname, r.conname, pg_get_constraintdef(r.oid), obj_descrip
 _TRIGGERS: Final = """
 SELECT n.nspname, c.relname, t.tgname, t.tgenabled::text
   FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace
- WHERE n.nspname IN ('public', 'procrastinate') AND NOT t.tgisinternal AND t.tgenabled <> 'D'
+ WHERE n.nspname IN ('public', 'procrastinate') AND c.relkind IN ('r', 'p') AND NOT t.tgisinternal
+   AND t.tgenabled <> 'D'
  ORDER BY n.nspname, c.relname, t.tgname
 """
 _ENABLED: Final = {"O": "ENABLE TRIGGER", "A": "ENABLE ALWAYS TRIGGER", "R": "ENABLE REPLICA TRIGGER"}
