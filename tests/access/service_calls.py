@@ -50,7 +50,7 @@ from hearthpay.employees.commands import AddEmployee, ChangeEmployee, Invite
 from hearthpay.employees.models import Employee, Invitation
 from hearthpay.employers import ein, ein_status, sandbox
 from hearthpay.employers import service as employers
-from hearthpay.employers.commands import ChangeEmployer, CreateEmployer, PostalAddress
+from hearthpay.employers.commands import ChangeEmployer, CreateEmployer, ListHouseholds, PostalAddress
 from hearthpay.employers.models import Employer
 from hearthpay.filing import filings as tax_filings
 from hearthpay.filing import reversals as ledger_reversals
@@ -181,6 +181,8 @@ BELOW: Final = frozenset(
         "hearthpay.employers.service.reached_employers",
         "hearthpay.employers.service.resolve_employer",
         "hearthpay.employers.service.resolve_employer_of",
+        "hearthpay.employers.sorted_lists.read_sorted",
+        "hearthpay.employers.sorted_lists.search_households",
         "hearthpay.employees.service.lock_employee",
         "hearthpay.employees.service.lock_everyone",
         "hearthpay.payroll.orders.employees.find_household",
@@ -272,7 +274,7 @@ def _payroll(target: Target) -> Order:
 
 @_deed(employers.list_employers, LOOKERS, "multi_employer", names_household=False)
 async def _list_employers(session: AsyncSession, actor: Actor, target: Target) -> object:
-    return await employers.list_employers(session, actor, Page())
+    return await employers.list_employers(session, actor, CLOCK, ListHouseholds())
 
 
 @_deed(employers.create_employer, HELPERS, "multi_employer", names_household=False)
@@ -373,7 +375,7 @@ async def _list_employees(session: AsyncSession, actor: Actor, target: Target) -
 
 @_deed(employees.list_households, LOOKERS, "employees", names_household=False)
 async def _list_households(session: AsyncSession, actor: Actor, target: Target) -> object:
-    return await employees.list_households(session, actor, Page())
+    return await employees.list_households(session, actor, CLOCK, ListHouseholds())
 
 
 @_deed(employees.find_employee, LOOKERS, "employees")

@@ -21,13 +21,14 @@ from hearthpay.access.plans import Terms, terms_of
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
+from hearthpay.employers.commands import ListHouseholds
 from hearthpay.employers.service import list_employers
 from hearthpay.http.statuses import status_of
 from hearthpay.payroll.commands import PayrollQuery
 from hearthpay.payroll.service import list_payrolls
-from hearthpay.wire.paging import Page
 from tests.access.service_calls import (
     BELOW,
+    CLOCK,
     HERSELF,
     OPERATORS_OWN,
     PERSONS_OWN,
@@ -362,7 +363,7 @@ async def test_lists_show_what_is_reached(
         ids = frozenset(each.employer_id for each in reached)
         actor = _token(households=ids)(own, call)
         async with database.transaction(actor.tenant) as session:
-            employers, _ = await list_employers(session, actor, Page())
+            employers, _ = await list_employers(session, actor, CLOCK, ListHouseholds())
             assert {each.id for each in employers} == ids
         # A token of one household falls back on it; of several, the list is of all that it reaches.
         async with database.transaction(actor.tenant) as session:
@@ -370,7 +371,7 @@ async def test_lists_show_what_is_reached(
             assert {payroll.employer_id for payroll, _ in payrolls} == ids
     actor = _token()(own, call)
     async with database.transaction(actor.tenant) as session:
-        employers, _ = await list_employers(session, actor, Page())
+        employers, _ = await list_employers(session, actor, CLOCK, ListHouseholds())
     assert {each.id for each in employers} == {each.employer_id for each in (own, third, sibling)}
 
 

@@ -9,7 +9,12 @@ _NAMES: Final = ("Ana", "Eva", "Ida")
 
 
 def _list_households(step: Step, worlds: list[World]) -> Request:
-    return Request("GET", "/households", query={"limit": 1 + step.variant})
+    orders: tuple[dict[str, Any], ...] = (
+        {"search": worlds[step.thing].word},
+        {"sort": "name", "search": worlds[step.thing].word},
+        {"sort": "payday"},
+    )
+    return Request("GET", "/households", query={"limit": 1 + step.variant} | orders[step.variant])
 
 
 def _list_employees(step: Step, worlds: list[World]) -> Request:

@@ -7,7 +7,8 @@ from tests.endpoints.endpoint import Asked, Endpoint, Request, Step, Turn, id_of
 
 
 def _list_employers(step: Step, worlds: list[World]) -> Request:
-    return Request("GET", "/employers", query={"limit": 1 + step.variant})
+    orders = ({}, {"sort": "name"}, {"sort": "payday", "search": worlds[step.thing].word})
+    return Request("GET", "/employers", query={"limit": 1 + step.variant} | orders[step.variant])
 
 
 def _update_employer(step: Step, worlds: list[World]) -> Request:

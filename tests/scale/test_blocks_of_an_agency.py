@@ -7,7 +7,7 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from tests.http.api import account, client, counts, new_account, new_key
+from tests.http.api import account, client, counts, data, new_account, new_key
 from tests.scale.blocks import Blocks, blocks_of, grown, within
 from tests.scale.crowd import add_copies
 from tests.scale.test_blocks_of_the_api import FEW, MANY, WEEKS, _paid, _requests
@@ -38,3 +38,41 @@ async def test_no_request_reads_more_where_the_organization_has_many_households(
             with blocks_of(town.database) as found:
                 await ask()
             assert found.total <= within(alone[name]), grown(alone[name], found)
+
+
+async def test_no_sorted_page_and_no_search_reads_more_where_the_organization_has_many_households(
+    family: Family, town: Town, owner_connection: psycopg.Connection, subtests: pytest.Subtests
+) -> None:
+    data(await family.caller.post("/payroll/run", family.order("2026-12-11")))  # sent later, so it is planned
+    [(name,)] = owner_connection.execute(
+        "SELECT last_name FROM employers WHERE id = %s", (family.employer_id,)
+    ).fetchall()
+    lists: dict[str, dict[str, str]] = {
+        "by payday": {"sort": "payday"},
+        "by name": {"sort": "name"},
+        "found": {"search": "quintana"},
+        "found, by payday": {"search": "quintana", "sort": "payday"},
+        "found, by name": {"search": "quintana", "sort": "name"},
+    }
+
+    def rename(last_name: str) -> None:
+        """Copies have the household's name; it alone has another one while it is searched for."""
+        owner_connection.execute(
+            "UPDATE employers SET last_name = %s WHERE id = %s", (last_name, family.employer_id)
+        )
+
+    alone: dict[str, Blocks] = {}
+    add_copies(owner_connection, UUID(family.employer_id), 1, FEW, same_organization=True)
+    rename("Quintana")
+    for each, query in lists.items():
+        with blocks_of(town.database) as alone[each]:
+            await family.caller.get("/households", limit=10, **query)
+    rename(name)
+    add_copies(owner_connection, UUID(family.employer_id), FEW + 1, MANY, same_organization=True)
+    rename("Quintana")
+    for each, query in lists.items():
+        with subtests.test(each):
+            with blocks_of(town.database) as found:
+                shown = data(await family.caller.get("/households", limit=10, **query))
+            assert len(shown) == (1 if "search" in query else 10)
+            assert found.total <= within(alone[each]), grown(alone[each], found)

@@ -69,6 +69,8 @@ def _requests(family: Family, payroll: str) -> dict[str, Ask]:
     return {
         "household": lambda: caller.get(f"/employers/{family.employer_id}"),
         "households": lambda: caller.get("/households"),
+        "households by name": lambda: caller.get("/households", sort="name", limit=10),
+        "households by payday, without one": lambda: caller.get("/households", sort="payday", limit=10),
         "employers": lambda: caller.get("/employers"),
         "employees": lambda: caller.get("/employees", **of),
         "employee": lambda: caller.get(f"/employees/{family.employee_id}"),

@@ -106,6 +106,8 @@ async def test_pages_hold_every_household_once(
         ("petra", ["De la Cruz"]),
         ("petra luz", ["De la Cruz"]),
         ("petra ana", []),
+        ("ohara-nunez", ["De la Cruz"]),
+        (".", []),
         ("%", []),
         ("ruz", []),
     ],

@@ -32,6 +32,7 @@ from hearthpay.employees.schemas import (
     household_item,
     item_of,
 )
+from hearthpay.employers.list_schemas import HouseholdQuery
 from hearthpay.http.auth import require
 from hearthpay.http.envelope import Envelope, ListEnvelope, answer, listing
 from hearthpay.http.idempotency import idempotent
@@ -40,7 +41,6 @@ from hearthpay.http.runtime import address_in_mail, runtime_of
 from hearthpay.mail.postman import Postman
 from hearthpay.taxes.messages import Message
 from hearthpay.wire.answer import Answer
-from hearthpay.wire.paging import Page
 
 router: Final = api_router("Employees")
 
@@ -78,15 +78,19 @@ _INVITATION: Final = {"type": "tax_info", "send_email": True}
 )
 async def list_households(
     request: Request,
-    page: Annotated[Page, Query()],
+    query: Annotated[HouseholdQuery, Query()],
     actor: Annotated[Actor, Depends(require(READ_EMPLOYEES))],
 ) -> Response:
     """Lists names and ids, newest household first. Start here if you know neither.
 
     A key that may not list households gets its own: the one it remembers, or the account's only one.
+    `search` and `sort` work as in `GET /employers`.
     """
-    async with runtime_of(request).database.transaction(actor.tenant) as session:
-        households, next_cursor = await service.list_households(session, actor, page)
+    runtime = runtime_of(request)
+    async with runtime.database.transaction(actor.tenant) as session:
+        households, next_cursor = await service.list_households(
+            session, actor, runtime.clock, query.to_command()
+        )
     items = [household_item(employer, people) for employer, people in households]
     return listing(request, items, next_cursor)
 

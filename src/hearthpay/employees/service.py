@@ -32,6 +32,7 @@ from hearthpay.employees.payable import (
 )
 from hearthpay.employees.salaries import Salary, regular_rate
 from hearthpay.employees.same_person import former_namesakes, namesake_warning
+from hearthpay.employers.commands import ListHouseholds
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import reached_employers, resolve_employer
 from hearthpay.people.former_addresses import note_former_address
@@ -56,15 +57,15 @@ async def list_employees(
 
 
 async def list_households(
-    session: AsyncSession, actor: Actor, page: PageRequest
+    session: AsyncSession, actor: Actor, clock: Clock, requested: ListHouseholds
 ) -> tuple[list[tuple[Employer, list[Employee]]], str | None]:
-    """Return one page of households, newest first, each with its employees, newest first.
+    """Return one page of households, newest first if no sort is requested, each with its employees, newest first.
 
     An actor who may not list households gets the one that a request without a household is about. Raises what `allow`
-    and `resolve_employer` raise.
+    and `reached_employers` raise.
     """
     allow(actor, READ_EMPLOYEES)
-    employers, next_cursor = await reached_employers(session, actor, page)
+    employers, next_cursor = await reached_employers(session, actor, clock, requested)
     ids = [employer.id for employer in employers]
     people = select(Employee).where(Employee.employer_id.in_(ids)).order_by(Employee.id.desc())
     of_household: dict[UUID, list[Employee]] = {employer_id: [] for employer_id in ids}

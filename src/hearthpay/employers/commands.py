@@ -1,6 +1,9 @@
 """Commands of the household services, in plain values that the interfaces have parsed."""
 
+import datetime
 from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
 
 from hearthpay.employers.threshold_basis import ASSUME_CROSSED, ThresholdBasis
 from hearthpay.unchanged import UNCHANGED, Unchanged
@@ -42,3 +45,31 @@ class ChangeEmployer:
     """Ten digits."""
 
     threshold_basis: ThresholdBasis | Unchanged = UNCHANGED
+
+
+Sort = Literal["payday", "name"]
+"""The orders of a list of households besides the newest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListPlace:
+    """Where a list of households continues.
+
+    `part` is the list that it belongs to: newest first, by name, by payday (of households with one, then of those
+    without), or what a search found by payday. `after` is the last household shown, or for `paid` the payroll or
+    enrollment of its payday. `day` is that payday.
+    """
+
+    part: Literal["newest", "name", "paid", "unpaid", "found"]
+    after: UUID
+    day: datetime.date | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListHouseholds:
+    """List households: at most `limit` after a place, newest first or sorted, all or those that the words find."""
+
+    place: ListPlace | None = None
+    limit: int = 25
+    sort: Sort | None = None
+    words: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import CREATE_HOUSEHOLD, DELETE_HOUSEHOLD, LIST_HOUSEHOLDS, READ_HOUSEHOLD
 from hearthpay.employers import sandbox, service
+from hearthpay.employers.list_schemas import HouseholdQuery
 from hearthpay.employers.schemas import (
     CreatedEmployer,
     DeletedEmployer,
@@ -29,7 +30,6 @@ from hearthpay.http.idempotency import idempotent
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import runtime_of
 from hearthpay.wire.answer import Answer
-from hearthpay.wire.paging import Page
 
 router: Final = api_router("Employers")
 
@@ -50,12 +50,20 @@ _NEW_EMPLOYER: Final = {
 )
 async def list_employers(
     request: Request,
-    page: Annotated[Page, Query()],
+    query: Annotated[HouseholdQuery, Query()],
     actor: Annotated[Actor, Depends(require(LIST_HOUSEHOLDS))],
 ) -> Response:
-    """Newest first. A live key lists real households, a test key sandbox ones."""
-    async with runtime_of(request).database.transaction(actor.tenant) as session:
-        employers, next_cursor = await service.list_employers(session, actor, page)
+    """Newest first, or as `sort` asks. A live key lists real households, a test key sandbox ones.
+
+    `search` finds households by how their names, their employees' names or their state begin, without accents.
+    Pass a cursor with the `search` and `sort` that it came from. By payday, a page can have fewer items than `limit`,
+    even none, before the list ends: continue until `next_cursor` is null.
+    """
+    runtime = runtime_of(request)
+    async with runtime.database.transaction(actor.tenant) as session:
+        employers, next_cursor = await service.list_employers(
+            session, actor, runtime.clock, query.to_command()
+        )
     return listing(request, [item_of(employer) for employer in employers], next_cursor)
 
 

@@ -1,7 +1,7 @@
 """The operations on households, and which household a request is about."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Final
 from uuid import UUID
 
@@ -17,6 +17,8 @@ from hearthpay.access.permissions import (
     CHANGE_HOUSEHOLD,
     CREATE_HOUSEHOLD,
     LIST_HOUSEHOLDS,
+    READ_EMPLOYEES,
+    READ_PAYROLLS,
     allow,
     may,
     out_of_reach,
@@ -26,34 +28,46 @@ from hearthpay.access.wrong_mode import wrong_mode
 from hearthpay.accounts.freezing import refuse_frozen
 from hearthpay.clock import Clock
 from hearthpay.database.session import Tenant, become
-from hearthpay.employers.commands import ChangeEmployer, CreateEmployer, PostalAddress
+from hearthpay.employers.commands import ChangeEmployer, CreateEmployer, ListHouseholds, PostalAddress
+from hearthpay.employers.list_cursors import write_place
 from hearthpay.employers.models import Employer
+from hearthpay.employers.sorted_lists import check_place, read_sorted, search_households
 from hearthpay.employers.threshold_basis import AS_PAID, FROM_THE_FIRST
 from hearthpay.people.former_addresses import note_former_address
 from hearthpay.unchanged import changes_of
-from hearthpay.wire.paging import PageRequest, page_of
+from hearthpay.wire.paging import PageAfter, page_of
 
 _EMAIL_NEEDED: Final = "Enter an email address. Only a test household may have none."
 _LOCK_HOUSEHOLDS: Final = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 
 
 async def list_employers(
-    session: AsyncSession, actor: Actor, page: PageRequest
+    session: AsyncSession, actor: Actor, clock: Clock, requested: ListHouseholds
 ) -> tuple[Sequence[Employer], str | None]:
-    """Return one page of the households that the actor reaches, newest first. Raises what `allow` raises."""
+    """Return one page of the households that the actor reaches, newest first if no sort is requested.
+
+    Raises what `allow` raises, also for reading employees with a search and for payrolls with paydays, and
+    `validation_error` for a cursor of another list and for a search of too many.
+    """
     allow(actor, LIST_HOUSEHOLDS)
-    return await page_of(session, _reached(actor), Employer.id, page)
+    return await _page_of_reached(session, actor, clock, requested)
 
 
 async def reached_employers(
-    session: AsyncSession, actor: Actor, page: PageRequest
+    session: AsyncSession, actor: Actor, clock: Clock, requested: ListHouseholds
 ) -> tuple[Sequence[Employer], str | None]:
     """Return one page of the households the actor may act on: all within reach if it may list them, else the one that
-    a request without a household is about. Raises what `resolve_employer` raises.
+    a request without a household is about. Raises what `list_employers` and `resolve_employer` raise.
     """
     if may(actor, LIST_HOUSEHOLDS):
-        return await page_of(session, _reached(actor), Employer.id, page)
-    return [await resolve_employer(session, actor, None)], None
+        return await _page_of_reached(session, actor, clock, requested)
+    _allow_list(actor, requested)
+    only = await resolve_employer(session, actor, None)
+    if requested.words and only.id not in await search_households(
+        session, replace(actor, households=frozenset({only.id})), requested.words
+    ):
+        return [], None
+    return [only], None
 
 
 async def create_employer(session: AsyncSession, actor: Actor, clock: Clock, new: CreateEmployer) -> Employer:
@@ -261,6 +275,33 @@ async def resolve_employer_of(
     if actor.employer_sandbox and not actor.sandbox:
         return await resolve_employer(session, actor, None, hold=hold)
     return await resolve_employer(session, actor, owner, hold=hold)
+
+
+def _allow_list(actor: Actor, requested: ListHouseholds) -> None:
+    """Check that the actor may know what the list tells, and that the page is of this list."""
+    if requested.words:
+        allow(actor, READ_EMPLOYEES)
+    if requested.sort == "payday":
+        allow(actor, READ_PAYROLLS)
+    check_place(requested)
+
+
+async def _page_of_reached(
+    session: AsyncSession, actor: Actor, clock: Clock, requested: ListHouseholds
+) -> tuple[Sequence[Employer], str | None]:
+    _allow_list(actor, requested)
+    if requested.sort is None:
+        statement = _reached(actor)
+        if requested.words:
+            found = await search_households(session, actor, requested.words)
+            statement = statement.where(Employer.id.in_(found))
+        cursor = None if requested.place is None else requested.place.after
+        return await page_of(session, statement, Employer.id, PageAfter(cursor, requested.limit))
+    page = await read_sorted(session, actor, clock.today(), requested)
+    employers = await session.scalars(_reached(actor).where(Employer.id.in_(page.ids)))
+    by_id = {employer.id: employer for employer in employers}
+    next_cursor = None if page.following is None else write_place(page.following)
+    return [by_id[each] for each in page.ids if each in by_id], next_cursor
 
 
 def _reached(actor: Actor) -> Select[Employer]:

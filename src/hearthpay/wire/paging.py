@@ -7,6 +7,7 @@ and nothing is shown twice when new items arrive in between.
 import base64
 import binascii
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Protocol, TypeVar
 from uuid import UUID
 
@@ -67,6 +68,14 @@ class PageRequest(Protocol):
     def limit(self) -> int:
         """How many items at most."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class PageAfter:
+    """A requested page that wasn't read from the query as it is."""
+
+    cursor: UUID | None
+    limit: int
 
 
 async def page_of(

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import CREATE_HOUSEHOLD, READ_HOUSEHOLD, READ_PAYROLLS, may
+from hearthpay.employers.commands import Sort
 from hearthpay.languages.catalogue import mark
 from hearthpay.web.framework import go, page_of, show
 from hearthpay.web.household.context import ROOT, HouseholdContext, household_page
@@ -16,7 +17,6 @@ from hearthpay.web.household.to_dos import SENTENCES
 from hearthpay.web.household.worklist import (
     SHOWN,
     Show,
-    Sort,
     Worklist,
     WorklistQuery,
     first_households,

@@ -16,11 +16,11 @@ from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import READ_MEMBERS, READ_PAYROLLS, allow, may
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
-from hearthpay.web.household import worklist_rows as rows
+from hearthpay.employers import list_queries as rows
+from hearthpay.employers.commands import Sort
 from hearthpay.web.household.to_dos import ToDo, WaitingKind, find_to_dos
 from hearthpay.wire.paging import decode_cursor, encode_cursor
 
-Sort = Literal["payday", "name"]
 Show = Literal["all", "week", "to_do", "missing"]
 SHOWN: Final[tuple[Show, ...]] = get_args(Show)
 
@@ -37,7 +37,6 @@ MISSING: Final[frozenset[WaitingKind]] = frozenset(
 
 _CHUNK: Final = 100
 _SIX_DAYS: Final = datetime.timedelta(days=6)
-_MOST_WORDS: Final = 5
 _BEFORE_ALL: Final = UUID(int=0)
 
 
@@ -55,7 +54,7 @@ class WorklistQuery:
 class WorklistItem:
     """A household with its to-dos, most urgent first; none where the actor may not read payrolls."""
 
-    line: rows.Line
+    line: rows.ListedHousehold
     waits: tuple[ToDo, ...] = ()
 
     @property
@@ -110,15 +109,15 @@ async def read_worklist(
     if not reads:
         requested = replace(requested, sort="name", show="all")
     reading = _Reading(session, rows.scope_of(actor), clock.now(), clock.today(), requested, reads)
-    if words := requested.text.split()[:_MOST_WORDS]:
-        return await reading.search(words, place)
+    if requested.text:
+        return await reading.search(rows.words_in(requested.text)[: rows.MOST_WORDS], place)
     return await reading.walk(place)
 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
     session: AsyncSession
-    scope: rows.Scope
+    scope: rows.ListScope
     now: datetime.datetime
     today: datetime.date
     requested: WorklistQuery
@@ -176,7 +175,7 @@ class _Reading:
             return [_Place("p", row.id, row.pay_date) for row in paid], [row.employer_id for row in paid]
         key = rows.FIRST_NAME
         if place.after != _BEFORE_ALL:
-            key = await rows.name_key_of(self.session, place.after)
+            key = await rows.name_key_of(self.session, place.after) or rows.FIRST_NAME
         named = [row.id for row in await rows.after_name(self.session, self.scope, key, limit)]
         return [_Place("n", each) for each in named], named
 

@@ -1,4 +1,4 @@
-"""The statements behind a list of households: by name, by next payday and by words, each a page at a time by an index.
+"""The statements behind lists of households: by name, by next payday and by words, each a page at a time by an index.
 
 Under row security only leakproof conditions read an index, so names are compared by sort keys and words that the
 database keeps (`employers.last_name_key`, `household_words`). One page reads its own rows, however many others there
@@ -6,10 +6,12 @@ are.
 """
 
 import datetime
+import string
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
@@ -20,11 +22,17 @@ from hearthpay.database.typed_rows import fetch_all, fetch_optional, query
 MOST_FOUND: Final = 500
 """The most households that one word of a search is followed to."""
 
+MOST_WORDS: Final = 5
+"""The most words of a search."""
+
+_LEFT_OUT: Final = "'’`."
+_BETWEEN_WORDS: Final = str.maketrans(dict.fromkeys(string.punctuation, " ") | dict.fromkeys(_LEFT_OUT))
+
 _UPCOMING: Final = Fragment("status IN ('scheduled', 'firing', 'pending_funding', 'processing')")
 _REACHED: Final = Fragment("(CAST(:reached AS uuid[]) IS NULL OR h.id = ANY(CAST(:reached AS uuid[])))")
 
 
-Scope = Mapping[str, object]
+ListScope = Mapping[str, object]
 
 
 class NameKey(NamedTuple):
@@ -47,7 +55,7 @@ class PaydayKey(NamedTuple):
     id: UUID
 
 
-class Line(NamedTuple):
+class ListedHousehold(NamedTuple):
     """A household as a list shows it; amounts in cents. The seven days begin today.
 
     The next payday is the first of a scheduled payroll or of Autopilot; the payrolls are the scheduled ones.
@@ -122,8 +130,11 @@ _BY_PAYDAY: Final = query(
     of_payrolls=_planned(Fragment("h.pay_date")),
     of_autopilot=_planned(Fragment("h.next_pay_date")),
 )
+# Row security lets the planner expect a handful of an organization's upcoming payrolls: it would read them all and
+# sort them, where an index has them in this order.
+_SORTING: Final = text("SELECT set_config('enable_sort', :sorting, true)")
 _LINES: Final = query(
-    Line,
+    ListedHousehold,
     "SELECT h.id, h.first_name, h.last_name, h.last_name_key, h.first_name_key, h.state, "
     "(SELECT count(*) FROM {employees} w WHERE w.employer_id = h.id AND w.status = 'active') AS employees, "
     "least(n.pay_date, (SELECT min(a.next_pay_date) FROM {autopilot} a WHERE a.employer_id = h.id "
@@ -157,26 +168,26 @@ _WITH_WORD: Final = query(
 )
 
 
-def scope_of(actor: Actor) -> Scope:
+def scope_of(actor: Actor) -> ListScope:
     """Return whose households the actor may see, as the statements' parameters; who calls has asked `allow`."""
     reached = None if actor.households is None else sorted(actor.households)
     return {"organization_id": actor.organization_id, "sandbox": actor.sandbox, "reached": reached}
 
 
-async def after_name(session: AsyncSession, scope: Scope, after: NameKey, limit: int) -> list[NameKey]:
+async def after_name(session: AsyncSession, scope: ListScope, after: NameKey, limit: int) -> list[NameKey]:
     """Return the next households in the order of names within the scope."""
     asked = {"last_name": after[0], "first_name": after[1], "after": after.id, "limit": limit}
     return await fetch_all(session, _BY_NAME, dict(scope) | asked)
 
 
-async def name_key_of(session: AsyncSession, household: UUID) -> NameKey:
-    """Return the household's place in the order of names; the one before all others if it was deleted."""
-    return await fetch_optional(session, _NAME_KEY, {"id": household}) or FIRST_NAME
+async def name_key_of(session: AsyncSession, household: UUID) -> NameKey | None:
+    """Return the household's place in the order of names; None if it was deleted."""
+    return await fetch_optional(session, _NAME_KEY, {"id": household})
 
 
 async def after_payday(
     session: AsyncSession,
-    scope: Scope,
+    scope: ListScope,
     today: datetime.date,
     until: datetime.date,
     after: tuple[datetime.date, UUID],
@@ -184,19 +195,27 @@ async def after_payday(
 ) -> list[PaydayKey]:
     """Return the next households in the order of next paydays, of those whose next payday is on one of these days."""
     asked = {"today": today, "until": until, "day": after[0], "after": after[1], "limit": limit}
-    return await fetch_all(session, _BY_PAYDAY, dict(scope) | asked)
+    await session.execute(_SORTING, {"sorting": "off"})
+    rows = await fetch_all(session, _BY_PAYDAY, dict(scope) | asked)
+    await session.execute(_SORTING, {"sorting": "on"})
+    return rows
 
 
 async def lines_of(
     session: AsyncSession, households: Sequence[UUID], today: datetime.date, until: datetime.date
-) -> Mapping[UUID, Line]:
+) -> Mapping[UUID, ListedHousehold]:
     """Return the households by id, with their paydays from today; the seven days end on `until`."""
     rows = await fetch_all(session, _LINES, {"ids": list(households), "today": today, "until": until})
     return {row.id: row for row in rows}
 
 
+def words_in(text: str) -> list[str]:
+    """Return the words to search for, divided as the kept words are: a hyphen divides a name, an apostrophe doesn't."""
+    return text.translate(_BETWEEN_WORDS).split()
+
+
 async def found_by_words(
-    session: AsyncSession, scope: Scope, words: Sequence[str]
+    session: AsyncSession, scope: ListScope, words: Sequence[str]
 ) -> tuple[Collection[UUID], bool]:
     """Return the households of which each word begins a word of a name, their employees' included, or the state.
 
