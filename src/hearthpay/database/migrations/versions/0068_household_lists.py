@@ -80,6 +80,10 @@ CREATE FUNCTION keep_household_words() RETURNS trigger
             household uuid;
             names text[];
         BEGIN
+            IF TG_OP = 'UPDATE' AND (NEW.first_name, NEW.last_name, to_jsonb(NEW) ->> 'state')
+                                    IS NOT DISTINCT FROM (OLD.first_name, OLD.last_name, to_jsonb(OLD) ->> 'state') THEN
+                RETURN NULL;
+            END IF;
             IF TG_OP <> 'INSERT' THEN
                 DELETE FROM public.household_words w WHERE w.owner_id = OLD.id
                    AND w.employer_id = CASE TG_TABLE_NAME WHEN 'employers' THEN OLD.id
