@@ -108,8 +108,9 @@ def test_sandboxes_go_on(past: Past, restored: EmbeddedServer) -> None:
         connection.execute("SET session_replication_role = replica")
         home = past.payday.households[0].employer_id
         for (table,) in connection.execute(
-            "SELECT table_name FROM information_schema.columns "
-            "WHERE table_schema = 'public' AND column_name = 'sandbox' AND table_name <> 'idempotency_keys'"
+            "SELECT table_name FROM information_schema.columns JOIN information_schema.tables "
+            "USING (table_schema, table_name) WHERE table_schema = 'public' AND table_type = 'BASE TABLE' "
+            "AND column_name = 'sandbox' AND table_name <> 'idempotency_keys'"
         ).fetchall():
             column = "id" if table == "employers" else "employer_id"
             connection.execute(f"UPDATE {table} SET sandbox = true WHERE {column} = %s".encode(), (home,))
