@@ -107,3 +107,15 @@ def test_a_policy_is_shown_kept_and_taken_back(running: EmbeddedServer, househol
     assert (refused.returncode != 0, b"policy" in refused.stderr) == (True, True)
     assert policy("--state", "CA", "--remove").stdout == b"CA workers_compensation: removed.\n"
     assert b"State Fund" not in policy().stdout
+
+
+def test_wages_from_which_an_account_is_required_are_printed_as_json(running: EmbeddedServer) -> None:
+    """For a household that has paid nobody yet."""
+    with psycopg.connect(plain_url(running.owner_url()), autocommit=True) as connection:
+        employer_id = add_family(connection).employer_id
+        connection.execute("DELETE FROM month_balances WHERE employer_id = %s", (employer_id,))
+    printed = hearthpay("registrations", str(employer_id), "--json", "--data-dir", str(running.data_dir))
+    assert printed.returncode == 0, printed.stderr
+    required = [row["required_from"] for row in json.loads(printed.stdout) if row["required_from"]]
+    assert required
+    assert all(each["paid"] == 0 < each["quarterly_wages"] for each in required)

@@ -32,6 +32,10 @@ def house(owner_connection: psycopg.Connection, empty_tables: None) -> Household
         "line_amounts = line_amounts || 23800::bigint, line_ytd_amounts = line_ytd_amounts || 23800::bigint",
         (both,),
     )
+    owner_connection.execute(
+        "UPDATE month_balances SET codes = '{CA-SUI-ER,US-SS-EE}', subject_wages = 900000::bigint || subject_wages, "
+        "taxable_wages = 700000::bigint || taxable_wages, amounts = 23800::bigint || amounts"
+    )
     return house
 
 
@@ -68,7 +72,7 @@ def test_tax_liability(server: EmbeddedServer, house: Household):
     assert ["CA-SUI-ER", "238.00", "0.00", "238.00"] in [line.split() for line in table.stdout.splitlines()]
     told = json.loads(reports(server, "tax-liability", house.employer_id, *SPAN, "--json").stdout)
     assert [each["month"] for each in told["totals"]["months"]] == ["2026-11", "2026-12"]
-    assert {each["agency"] for each in told["agencies"]} == {"IRS", "California EDD"}
+    assert {each["agency"] for each in told["agencies"]} == {"IRS", "EDD"}
     rows = csv.DictReader(
         io.StringIO(reports(server, "tax-liability", house.employer_id, *SPAN, "--csv").stdout, newline="")
     )

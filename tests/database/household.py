@@ -202,7 +202,7 @@ def add_household(
     insert(connection, "assigned_rates", **household, tax_year=2026, state="CA", sui_rate="0.027")
     employee_id = add_employee(connection, household)
     payroll_id = add_payroll(connection, household)
-    paycheck_id = add_paycheck(connection, household, payroll_id, employee_id)
+    paycheck_id = add_paycheck(connection, household, payroll_id, employee_id, in_month=True)
     insert(
         connection,
         "unpacked_lines",
@@ -752,9 +752,13 @@ def add_paycheck(
     *,
     period: str = "[2026-11-09,2026-11-15]",
     position: int = 0,
+    in_month: bool = False,
     by_former_program: bool = False,
 ) -> UUID:
-    """Insert a paycheck with a line; a program of the version before adds its lines and its month later."""
+    """Insert a paycheck with a line; a program of the version before adds its lines later.
+
+    Unless `in_month` says that the test adds it to its month, the database does at the commit.
+    """
     lines = (
         {}
         if by_former_program
@@ -797,7 +801,7 @@ def add_paycheck(
         employee_name="Grace Miller",
         work_state="CA",
         residence_state="CA",
-        in_month=not by_former_program,
+        in_month=in_month,
         **lines,
     )
 

@@ -57,14 +57,14 @@ def registrations(
     data_dir: DataDir = None,
 ) -> None:
     """Tell with which agencies a household must register, what is on file, and where to go."""
-    from dataclasses import asdict
-
     from hearthpay.registrations.schemas import item_of
 
     household = _household_id(employer)
     rows = run_with_keys(data_dir, lambda opened, ring: _read(opened, ring, household))
     if as_json:
-        typer.echo(json.dumps([asdict(item_of(row)) for row in rows], indent=2))
+        from hearthpay.wire.answer import render
+
+        typer.echo(json.dumps(json.loads(render([item_of(row) for row in rows])), indent=2))
         return
     for row in rows:
         end = f" …{row.last_four}" if row.last_four else ""
