@@ -136,7 +136,7 @@ _DAY = datetime.date(2026, 3, 6)
 _NOTHING = Figure(0)
 _EMPTY = PayStub(
     paycheck_id=UUID(int=1), payroll_id=UUID(int=2), employee_name="Rosa Diaz", period_start=_DAY, period_end=_DAY,
-    pay_date=_DAY, pay_frequency="weekly", payment_method="check", earnings=(), gross_pay=_NOTHING,
+    pay_date=_DAY, pay_frequency="weekly", payment_method="check", earnings=(), salary=None, gross_pay=_NOTHING,
     gross_pay_year=_NOTHING, withheld=(), withheld_total=_NOTHING, withheld_year=_NOTHING, set_aside=_NOTHING,
     set_aside_source="none", set_aside_balance=_NOTHING, net_pay=_NOTHING, net_pay_year=_NOTHING, carried=(),
     household=(), household_total=_NOTHING, household_year=_NOTHING, total_cost=_NOTHING, sick_leave=None, voided=False,
