@@ -23,7 +23,8 @@ from hearthpay.clock import SystemClock
 from hearthpay.database.session import Database
 from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit
-from hearthpay.people.sign_up import NewPerson, become_first_owner, offer_first_owner
+from hearthpay.people.first_owner import become_first_owner, offer_first_owner
+from hearthpay.people.sign_up import NewPerson
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from hearthpay.web.visitor import SESSION_COOKIE
 

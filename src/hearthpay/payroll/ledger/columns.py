@@ -3,9 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from sqlalchemy import TextClause
-
-from hearthpay.database.statements import Fragment, column_list, compose, identifier, joined, statement
+from hearthpay.database.statements import Fragment, compose, identifier, joined
 
 _QUOTED: Final = frozenset({"text", "jsonb", "daterange", "timestamptz", "bytea"})
 
@@ -18,16 +16,6 @@ def arrays(types: Mapping[str, str], prefix: str = "") -> Fragment:
     return joined(
         compose("CAST(:{name} AS {kind}[])", name=identifier(f"{prefix}{name}"), kind=identifier(kind))
         for name, kind in types.items()
-    )
-
-
-def insert_many(table: str, types: Mapping[str, str]) -> TextClause:
-    """Return the statement that inserts rows with these columns."""
-    return statement(
-        "INSERT INTO {table} ({names}) SELECT r.* FROM unnest({arrays}) AS r",
-        table=identifier(table),
-        names=column_list(types),
-        arrays=arrays(types),
     )
 
 
