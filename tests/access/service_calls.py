@@ -45,6 +45,7 @@ from hearthpay.duties import feed as calendar_feed
 from hearthpay.duties import service as duties
 from hearthpay.duties import threshold_standing
 from hearthpay.employees import certificate_sheets, invitations, links, onboarding, signing
+from hearthpay.employees import search as employee_search
 from hearthpay.employees import service as employees
 from hearthpay.employees.commands import AddEmployee, ChangeEmployee, Invite
 from hearthpay.employees.models import Employee, Invitation
@@ -60,6 +61,7 @@ from hearthpay.insurance import service as insurance
 from hearthpay.oauth import authorization_requests, grants
 from hearthpay.oauth.clients import Client
 from hearthpay.payroll import drafts, own_pay, payroll_lists, voiding
+from hearthpay.payroll import search as payroll_search
 from hearthpay.payroll import service as payrolls
 from hearthpay.payroll.commands import (
     EmployeePay,
@@ -376,6 +378,11 @@ async def _list_employees(session: AsyncSession, actor: Actor, target: Target) -
 @_deed(employees.list_households, LOOKERS, "employees", names_household=False)
 async def _list_households(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await employees.list_households(session, actor, CLOCK, ListHouseholds())
+
+
+@_deed(employee_search.search_employees, LOOKERS, "employees")
+async def _search_employees(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await employee_search.search_employees(session, actor, target.employer_id, ["rosa"])
 
 
 @_deed(employees.find_employee, LOOKERS, "employees")
@@ -907,6 +914,12 @@ async def _payrolls_wanted(session: AsyncSession, actor: Actor, target: Target) 
 @_deed(payroll_lists.look_through, PAYROLL_LOOKERS, "payroll")
 async def _look_through(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await payroll_lists.look_through(session, actor, PayrollQuery(employer_id=target.employer_id))
+
+
+@_deed(payroll_search.search_payrolls, PAYROLL_LOOKERS, "payroll")
+async def _search_payrolls(session: AsyncSession, actor: Actor, target: Target) -> object:
+    wanted = payroll_search.PayrollSearch(cents=(1, 100_000))
+    return await payroll_search.search_payrolls(session, actor, target.employer_id, wanted)
 
 
 @_deed(payroll_lists.payrolls_for_a_file, PAYROLL_LOOKERS, "payroll")
