@@ -618,6 +618,14 @@ async def _calendar_of_household(session: AsyncSession, actor: Actor, target: Ta
     return await duties.calendar_of_household(session, actor, CLOCK, household, *days)
 
 
+@_deed(duties.deposits_of_payroll, LOOKERS, "state_registrations")
+async def _deposits_of_payroll(session: AsyncSession, actor: Actor, target: Target) -> object:
+    household = await _employer(session, target)
+    return await duties.deposits_of_payroll(
+        session, actor, CLOCK, household, date(2026, 11, 20), (), in_ledger=True
+    )
+
+
 @_deed(duties.mark_duty, PEOPLE, None, ends="validation_error")
 async def _mark_duty(session: AsyncSession, actor: Actor, target: Target) -> object:
     household, key = await _employer(session, target), "CA/unmarked/2026"
