@@ -34,7 +34,7 @@ HOUSEHOLD_CLOCKS: Final = Fragment(
 # employees/
 EMPLOYEES: Final = Fragment(
     "(SELECT id, organization_id, employer_id, sandbox, person_id, first_name, last_name, email, status, work_state, "
-    "relationship, start_date, end_date, pay_rate_cents, salary_cents, language FROM employees)"
+    "relationship, start_date, end_date, pay_frequency, pay_rate_cents, salary_cents, language FROM employees)"
 )
 
 # mail/
@@ -81,7 +81,8 @@ AUTOPILOT_ENROLLMENTS: Final = Fragment(
     "FROM autopilot_enrollments)"
 )
 AUTOPILOT_PAYDAYS: Final = Fragment(
-    "(SELECT id, organization_id, sandbox, employer_id, next_pay_date FROM autopilot_enrollments "
+    "(SELECT id, organization_id, sandbox, employer_id, employee_id, next_start, next_end, next_pay_date "
+    "FROM autopilot_enrollments "
     "WHERE status = 'active' AND (skip_through IS NULL OR next_start > skip_through))"
 )
 AUTOPILOT_PERIODS: Final = Fragment(
