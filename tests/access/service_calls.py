@@ -44,7 +44,7 @@ from hearthpay.documents.commands import IssuePaystub, IssueW3, IssueYearPackage
 from hearthpay.duties import feed as calendar_feed
 from hearthpay.duties import service as duties
 from hearthpay.duties import threshold_standing
-from hearthpay.employees import certificate_sheets, invitations, links, onboarding, signing
+from hearthpay.employees import certificate_sheets, invitations, links, onboarding, setup_questions, signing
 from hearthpay.employees import search as employee_search
 from hearthpay.employees import service as employees
 from hearthpay.employees.commands import AddEmployee, ChangeEmployee, Invite
@@ -396,6 +396,20 @@ async def _create_employee(session: AsyncSession, actor: Actor, target: Target) 
         employer_id=target.employer_id, first_name="Eva", last_name="Ruiz", pay_rate=Decimal(30)
     )
     return await employees.create_employee(session, actor, CLOCK, new)
+
+
+@_deed(setup_questions.begin_setup, HELPERS, "employees")
+async def _begin_setup(session: AsyncSession, actor: Actor, target: Target) -> object:
+    new = AddEmployee(employer_id=target.employer_id, first_name="Eva", last_name="Ruiz")
+    return await setup_questions.begin_setup(session, actor, CLOCK, new)
+
+
+@_deed(setup_questions.answer_question, HELPERS, "employees")
+async def _answer_question(session: AsyncSession, actor: Actor, target: Target) -> object:
+    changes = ChangeEmployee(pay_frequency="monthly")
+    return await setup_questions.answer_question(
+        session, actor, CLOCK, target.employee_id, setup_questions.FREQUENCY, changes
+    )
 
 
 @_deed(employees.update_employee, HELPERS, "employees")
