@@ -1,6 +1,6 @@
 """Every message by its code, and its English in the API.
 
-Pages may say one in other words: `ON_PAGES` of `web/household/payrolls/page_messages.py`. What labor law may not allow
+Pages may say one in other words: `ON_PAGES` of `web/message_text.py`. What labor law may not allow
 is worded in `taxes/labor_law/check.py`. The Spanish is in `languages/es/messages.po`, that of pages in `payrolls.po`.
 """
 

@@ -24,9 +24,9 @@ from hearthpay.web.framework import go, page_of, show
 from hearthpay.web.household.context import ROOT, HouseholdContext, household_page
 from hearthpay.web.household.employees.person_form import address_in
 from hearthpay.web.household.form_parsing import Entries, problems_in
-from hearthpay.web.household.payrolls.page_messages import message_text
 from hearthpay.web.household.setup import STEPS, Setup
 from hearthpay.web.household.state_accounts.words import POLICY_WORDS
+from hearthpay.web.message_text import message_text
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)
@@ -107,7 +107,9 @@ async def setup(at: HouseholdContext) -> Response:
             "employee": item,
             "finished": all(done.values()),
             "place": place,
-            "place_text": "" if place is None else message_text(at.say, at.visitor.language, place.said),
+            "place_text": ""
+            if place is None
+            else message_text(at.say, at.visitor.language, place.coded_message),
             "policies": [each for each in policies if each.missing],
             "policy_words": POLICY_WORDS,
         },

@@ -15,7 +15,7 @@ from hearthpay.payroll.years.prior_wages import enter_prior_wages, list_prior_wa
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.employees.detail_page import described, find_here
 from hearthpay.web.household.form_parsing import Entries, problems_in
-from hearthpay.web.household.payrolls.page_messages import message_text
+from hearthpay.web.message_text import message_text
 
 router: Final = APIRouter(include_in_schema=False)
 

@@ -40,7 +40,7 @@ from hearthpay.web.framework import go, id_in_path, problems_of
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.payrolls.explanation import why_of
 from hearthpay.web.household.payrolls.names import method_names
-from hearthpay.web.household.payrolls.page_messages import message_text, problem_text, refusal_text
+from hearthpay.web.household.payrolls.page_messages import problem_text, refusal_text
 from hearthpay.web.household.payrolls.wage_form import (
     FREQUENCIES,
     KINDS,
@@ -54,6 +54,7 @@ from hearthpay.web.household.payrolls.wage_form import (
     read_order,
 )
 from hearthpay.web.household.state_accounts.words import POLICY_WORDS
+from hearthpay.web.message_text import message_text
 from hearthpay.wire.paging import Page
 
 router: Final = APIRouter(include_in_schema=False)

@@ -34,8 +34,8 @@ from hearthpay.payroll.service import get_payroll
 from hearthpay.web.framework import id_in_path
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.payrolls.explanation import laws_of
-from hearthpay.web.household.payrolls.page_messages import message_text
 from hearthpay.web.household.payrolls.progress import latest_debit, timeline_of
+from hearthpay.web.message_text import message_text
 
 router: Final = APIRouter(include_in_schema=False)
 
