@@ -62,6 +62,9 @@ _PARAMS: dict[str, object] = {
     "frequency": "weekly",
     "noun": "a week",
     "field": "regular_hours",
+    "who": "Ana",
+    "agency": "IRS",
+    "form": "DE 4",
 }
 """A value for each parameter that any message has. A new parameter needs one here."""
 _LINES = {"figures_not_published": "US-SS-EE, US-MED-EE"}

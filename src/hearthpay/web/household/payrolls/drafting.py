@@ -309,7 +309,10 @@ def _review_page(at: HouseholdContext, review: DraftReview, *, status: int = 200
                 [message_text(at.say, at.visitor.language, warning) for warning in each.warnings]
                 for each in record.paychecks
             ],
-            "why": [why_of(at.say, at.visitor.language, each) for each in record.paychecks],
+            "why": [
+                why_of(at.say, at.visitor.language, each, record.dates.pay_date, record.pay_frequency)
+                for each in record.paychecks
+            ],
             "on_paper": not record.through_the_bank,
         }
     return at.show("payroll_preview.html", facts, status=status)
