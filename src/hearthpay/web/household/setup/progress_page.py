@@ -21,9 +21,9 @@ from hearthpay.payroll.service import list_payrolls
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.web.household.context import HouseholdContext, household_page, name_of
 from hearthpay.web.household.employees.words import FREQUENCIES, METHODS
-from hearthpay.web.household.payrolls.page_messages import message_text
 from hearthpay.web.household.setup.questions import HOUSEHOLD, PERSON, QUESTIONS
 from hearthpay.web.household.state_accounts.words import POLICY_WORDS
+from hearthpay.web.message_text import message_text
 from hearthpay.web.presentation import dollars_text
 
 router: Final = APIRouter(include_in_schema=False)
@@ -91,7 +91,7 @@ async def setup_page(at: HouseholdContext, session: AsyncSession, employee: Empl
         "state_name": STATES[at.household.state],
         "has_ein": at.household.ein_status != "none",
         "place": place,
-        "place_text": "" if place is None else message_text(at.say, at.visitor.language, place.said),
+        "place_text": "" if place is None else message_text(at.say, at.visitor.language, place.message),
         "policies": [each for each in policies if each.missing],
         "policy_words": POLICY_WORDS,
     }
