@@ -91,7 +91,7 @@ async def setup_page(at: HouseholdContext, session: AsyncSession, employee: Empl
         "state_name": STATES[at.household.state],
         "has_ein": at.household.ein_status != "none",
         "place": place,
-        "place_text": "" if place is None else message_text(at.say, at.visitor.language, place.message),
+        "place_text": "" if place is None else message_text(at.say, at.visitor.language, place.coded_message),
         "policies": [each for each in policies if each.missing],
         "policy_words": POLICY_WORDS,
     }
