@@ -35,6 +35,7 @@ from hearthpay.web.framework import id_in_path
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.payrolls.explanation import laws_of
 from hearthpay.web.household.payrolls.page_messages import message_text
+from hearthpay.web.household.payrolls.payroll_states import ShownState, state_of_payment, state_of_stored
 from hearthpay.web.household.payrolls.progress import latest_debit, timeline_of
 
 router: Final = APIRouter(include_in_schema=False)
@@ -46,6 +47,7 @@ class ShownPaycheck:
 
     pay: PaycheckRow | EstimatedPaycheck
     payment: PaycheckPaymentStatus
+    state: ShownState
     outcome_text: str
     warnings: tuple[str, ...]
     resolvable: bool
@@ -72,6 +74,7 @@ async def payroll(at: HouseholdContext) -> Response:
     by_bank = debit is not None or found.dates.send_at is not None
     facts = {
         "payroll": found,
+        "state": state_of_stored(at, found),
         "totals": found.totals if found.expected is None else found.expected.totals,
         "paychecks": [_shown(at, found, payment_status, each) for each in paychecks_of(found)],
         "has_pay_stubs": bool(found.paychecks) and found.status in HAS_PAY_STUBS,
@@ -80,7 +83,9 @@ async def payroll(at: HouseholdContext) -> Response:
         "issue": payment_status.issue,
         "issue_text": None if payment_status.issue is None else _words(at, payment_status.issue),
         "line_name": partial(line_name, language=at.visitor.language),
-        "steps": timeline_of(at.say, at.visitor.language, found, debit, by_bank=by_bank),
+        "steps": timeline_of(
+            at.say, at.visitor.language, found, debit, by_bank=by_bank, state=state_of_stored(at, found)
+        ),
     }
     return at.show("payroll.html", facts)
 
@@ -101,6 +106,7 @@ def _shown(
     return ShownPaycheck(
         pay,
         payment,
+        state_of_payment(at, payroll, payment.status, pay.payment_method),
         "" if payment.outcome is None else outcome_text(at.say, payment.outcome),
         tuple(message_text(at.say, at.visitor.language, warning) for warning in pay.warnings),
         resolvable=deposit is not None and bool(deposit.remedies),
