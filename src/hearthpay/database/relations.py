@@ -18,8 +18,8 @@ PEOPLE: Final = Fragment("(SELECT id, name, email, language FROM people)")
 
 # employers/
 EMPLOYERS: Final = Fragment(
-    "(SELECT id, organization_id, sandbox, first_name, last_name, email, state, ein_status, threshold_bases, "
-    "last_name_key, first_name_key FROM employers)"
+    "(SELECT id, organization_id, sandbox, first_name, last_name, email, state, time_zone, ein_status, "
+    "threshold_bases, last_name_key, first_name_key FROM employers)"
 )
 HOUSEHOLD_WORDS: Final = Fragment(
     "(SELECT organization_id, sandbox, employer_id, owner_id, word FROM household_words)"

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import Final, NamedTuple, cast
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from sqlalchemy import func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -347,6 +348,9 @@ class OpenInvitation:
     household: str
     sandbox: bool
     employee: Employee
+    zone: ZoneInfo
+    """The household's time zone."""
+
     time: HouseholdTime | None = None
     """Of a sandbox household with its own clock."""
 
@@ -476,7 +480,7 @@ async def _find(
 async def _opened(session: AsyncSession, invitation_id: UUID) -> OpenInvitation:
     row = (
         await session.execute(
-            select(Invitation, Employee, Employer.last_name)
+            select(Invitation, Employee, Employer)
             .join(Employee, Employee.id == Invitation.employee_id)
             .join(Employer, Employer.id == Invitation.employer_id)
             .where(Invitation.id == invitation_id)
@@ -489,7 +493,8 @@ async def _opened(session: AsyncSession, invitation_id: UUID) -> OpenInvitation:
         invitation=invitation,
         type=cast(InvitationType, invitation.type),
         first_name=row[1].first_name,
-        household=row[2],
+        household=row[2].last_name,
+        zone=row[2].zone,
         sandbox=invitation.sandbox,
         employee=row[1],
     )

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, cast
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -28,6 +29,7 @@ from hearthpay.employees.models import Employee, EmployeeLink
 from hearthpay.languages.catalogue import mark
 from hearthpay.people.identity import read_address
 from hearthpay.security.portal_tokens import parse_token
+from hearthpay.time_zones import time_zone_of
 
 NO_ACCOUNT_UNDER_IT: Final = mark(
     "No account can be made under the email address that the household has on record: it has letters that accounts "
@@ -45,6 +47,8 @@ class _OwnRow(NamedTuple):
     first_name: str
     last_name: str
     status: str
+    state: str
+    time_zone: str | None
 
 
 _OWN: Final = query(
@@ -98,6 +102,13 @@ class OwnEmployment:
     first_name: str
     last_name: str
     status: str
+    state: str
+    time_zone: str | None
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The household's time zone."""
+        return time_zone_of(self.state, self.time_zone)
 
     @property
     def name(self) -> str:

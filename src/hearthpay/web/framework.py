@@ -28,6 +28,7 @@ from hearthpay.http.statuses import status_of
 from hearthpay.languages.catalogue import mark, moment_in, preferred
 from hearthpay.people.dependencies import people_context_of
 from hearthpay.security.key_ring import KeyRingError
+from hearthpay.time_zones import shown_in
 from hearthpay.web.form_problems import FormProblems
 from hearthpay.web.forms import read_form
 from hearthpay.web.navigation import NavigationItem
@@ -247,7 +248,7 @@ async def _answered(request: Request, look: Look, rule: PageRule, path: str) -> 
         turned_away = _turned_away(visitor, rule, path)
         if turned_away is not None:
             return turned_away
-        with household_time():  # at real time, until the page finds which household it is about
+        with household_time(), shown_in():  # at real time, until the page finds which household it is about
             return await look(visitor)
     except Refusal as error:
         return _refused(visitor, error)

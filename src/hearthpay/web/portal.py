@@ -28,6 +28,7 @@ from hearthpay.http.statuses import status_of
 from hearthpay.languages.catalogue import mark, preferred, say_in
 from hearthpay.people.dependencies import people_context_of
 from hearthpay.security.key_ring import KeyRing, KeyRingError
+from hearthpay.time_zones import set_shown_time_zone, shown_in
 from hearthpay.web.certificate_form import prefix_of, read_certificates, sheets_of
 from hearthpay.web.forms import read_form, refuse_other_sites
 from hearthpay.web.numbers_form import FormError, Problems, read_bank_account, read_tax_info
@@ -51,7 +52,7 @@ async def _friendly(request: Request, handler: Handler) -> Response:
     """Return the answer of `handler`; a refusal becomes a page that says what to do."""
     token = request.path_params["token"]
     try:
-        with household_time():  # at real time, until it is known whose link it is
+        with household_time(), shown_in():  # at real time, until it is known whose link it is
             return await handler(request, token)
     except Refusal as error:
         if error.code not in ("not_found", "gone"):
@@ -108,6 +109,7 @@ async def _opened(request: Request, token: str) -> OpenInvitation:
     opened = await look_up(runtime.database, runtime.clock, token)
     request.state.employee_language = opened.employee.language
     set_household_time(opened.time)
+    set_shown_time_zone(opened.zone)
     return opened
 
 

@@ -89,6 +89,7 @@ SERVICE_CALLS: Final = {
     "organization.set_plan": mark("The plan was changed"),
     "payroll.draft": mark("A payroll was drafted"),
     "payroll.draft_drop": mark("A draft was dropped"),
+    "payroll.hand_over": mark("Marked a payroll as handed over"),
     "payroll.move_pay_date": mark("A payday was moved"),
     "payroll.remedy": mark("Resolved a failed payment"),
     "payroll.run": mark("Ran a payroll"),
@@ -139,6 +140,7 @@ SETTINGS: Final = {
     "start_date": mark("first day"),
     "state": mark("state"),
     "status": mark("status"),
+    "time_zone": mark("time zone"),
     "usual_weekly_hours": mark("usual hours of a week"),
     "work_state": mark("work state"),
 }
