@@ -94,7 +94,7 @@ async def hand_over(at: HouseholdContext) -> Response:
         try:
             await mark_handed_over(session, at.actor, at.clock, found.id)
         except Refusal as refusal:
-            raise _changed_meanwhile(refusal) from refusal
+            raise changed_meanwhile(refusal) from refusal
     return at.go(f"/payrolls/{found.id}")
 
 
