@@ -44,7 +44,8 @@ from hearthpay.documents.commands import IssuePaystub, IssueW3, IssueYearPackage
 from hearthpay.duties import feed as calendar_feed
 from hearthpay.duties import service as duties
 from hearthpay.duties import threshold_standing
-from hearthpay.employees import certificate_sheets, invitations, links, onboarding, signing
+from hearthpay.employees import certificate_sheets, invitations, links, onboarding, setup_questions, signing
+from hearthpay.employees import search as employee_search
 from hearthpay.employees import service as employees
 from hearthpay.employees.commands import AddEmployee, ChangeEmployee, Invite
 from hearthpay.employees.models import Employee, Invitation
@@ -60,6 +61,7 @@ from hearthpay.insurance import service as insurance
 from hearthpay.oauth import authorization_requests, grants
 from hearthpay.oauth.clients import Client
 from hearthpay.payroll import drafts, own_pay, payroll_lists, voiding
+from hearthpay.payroll import search as payroll_search
 from hearthpay.payroll import service as payrolls
 from hearthpay.payroll.commands import (
     EmployeePay,
@@ -378,6 +380,11 @@ async def _list_households(session: AsyncSession, actor: Actor, target: Target) 
     return await employees.list_households(session, actor, CLOCK, ListHouseholds())
 
 
+@_deed(employee_search.search_employees, LOOKERS, "employees")
+async def _search_employees(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await employee_search.search_employees(session, actor, target.employer_id, ["rosa"])
+
+
 @_deed(employees.find_employee, LOOKERS, "employees")
 async def _find_employee(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await employees.find_employee(session, actor, target.employee_id)
@@ -389,6 +396,20 @@ async def _create_employee(session: AsyncSession, actor: Actor, target: Target) 
         employer_id=target.employer_id, first_name="Eva", last_name="Ruiz", pay_rate=Decimal(30)
     )
     return await employees.create_employee(session, actor, CLOCK, new)
+
+
+@_deed(setup_questions.begin_setup, HELPERS, "employees")
+async def _begin_setup(session: AsyncSession, actor: Actor, target: Target) -> object:
+    new = AddEmployee(employer_id=target.employer_id, first_name="Eva", last_name="Ruiz")
+    return await setup_questions.begin_setup(session, actor, CLOCK, new)
+
+
+@_deed(setup_questions.answer_question, HELPERS, "employees")
+async def _answer_question(session: AsyncSession, actor: Actor, target: Target) -> object:
+    changes = ChangeEmployee(pay_frequency="monthly")
+    return await setup_questions.answer_question(
+        session, actor, CLOCK, target.employee_id, setup_questions.FREQUENCY, changes
+    )
 
 
 @_deed(employees.update_employee, HELPERS, "employees")
@@ -915,6 +936,12 @@ async def _payrolls_wanted(session: AsyncSession, actor: Actor, target: Target) 
 @_deed(payroll_lists.look_through, PAYROLL_LOOKERS, "payroll")
 async def _look_through(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await payroll_lists.look_through(session, actor, PayrollQuery(employer_id=target.employer_id))
+
+
+@_deed(payroll_search.search_payrolls, PAYROLL_LOOKERS, "payroll")
+async def _search_payrolls(session: AsyncSession, actor: Actor, target: Target) -> object:
+    wanted = payroll_search.PayrollSearch(cents=(1, 100_000))
+    return await payroll_search.search_payrolls(session, actor, target.employer_id, wanted)
 
 
 @_deed(payroll_lists.payrolls_for_a_file, PAYROLL_LOOKERS, "payroll")

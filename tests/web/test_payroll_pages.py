@@ -109,7 +109,9 @@ async def test_from_the_form_to_the_stub_and_back(
     assert "Continue" not in (await maria.look(at)).text
     why = await maria.look(f"{payroll}/lines/{world.employee_id}/US-SS-EE")
     assert "6.2%" in why.text
-    assert "Law and sources" in why.text
+    assert "Social Security is 6.2% of" in why.text
+    assert "up to $184,500 a year" in why.text
+    assert "The law&#39;s table" in why.text
     for language in ("en", "es"):
         stub = await maria.look(f"{payroll}/stubs/{world.employee_id}?language={language}")
         assert (stub.status_code, stub.content[:5]) == (200, b"%PDF-")

@@ -39,7 +39,7 @@ from hearthpay.web.framework import go, id_in_path, problems_of
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.payrolls.explanation import why_of
 from hearthpay.web.household.payrolls.names import method_names
-from hearthpay.web.household.payrolls.page_messages import message_text, problem_text, refusal_text
+from hearthpay.web.household.payrolls.page_messages import problem_text, refusal_text
 from hearthpay.web.household.payrolls.review import obstacles_of, preview_facts
 from hearthpay.web.household.payrolls.wage_form import (
     FREQUENCIES,
@@ -54,6 +54,7 @@ from hearthpay.web.household.payrolls.wage_form import (
     read_order,
 )
 from hearthpay.web.household.state_accounts.words import POLICY_WORDS
+from hearthpay.web.message_text import message_text
 from hearthpay.wire.paging import Page
 
 router: Final = APIRouter(include_in_schema=False)
@@ -309,7 +310,10 @@ async def _review_page(at: HouseholdContext, review: DraftReview, *, status: int
                 [message_text(at.say, at.visitor.language, warning) for warning in each.warnings]
                 for each in record.paychecks
             ],
-            "why": [why_of(at.say, at.visitor.language, each) for each in record.paychecks],
+            "why": [
+                why_of(at.say, at.visitor.language, each, record.dates.pay_date, record.pay_frequency)
+                for each in record.paychecks
+            ],
             "on_paper": not record.through_the_bank,
         } | await preview_facts(at, review, preview)
     return at.show("payroll_preview.html", facts, status=status)

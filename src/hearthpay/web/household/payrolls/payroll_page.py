@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
+from uuid import UUID
 
 from fastapi import APIRouter
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -32,13 +33,15 @@ from hearthpay.payroll.ledger.estimates import EstimatedPaycheck
 from hearthpay.payroll.ledger.rows import PaycheckRow, StoredPayroll
 from hearthpay.payroll.lifecycle import HAS_PAY_STUBS
 from hearthpay.payroll.service import get_payroll
+from hearthpay.payroll.stored_explanations import LineOnRecord, explain_stored_payroll
+from hearthpay.taxes import TaxInputError
 from hearthpay.web.framework import id_in_path
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.money import keep_aside_of, pots_of, who_is_paid
-from hearthpay.web.household.payrolls.explanation import laws_of
-from hearthpay.web.household.payrolls.page_messages import message_text
+from hearthpay.web.household.payrolls.explanation import given_name, laws_of, line_reason
 from hearthpay.web.household.payrolls.payment_words import first_names
 from hearthpay.web.household.payrolls.progress import latest_debit, timeline_of
+from hearthpay.web.message_text import message_text
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -140,24 +143,51 @@ def _words(at: HouseholdContext, issue: PaymentIssue) -> dict[str, str]:
 
 @household_page(router, "GET", "/payrolls/{payroll_id}/lines/{employee_id}/{code}", permission=READ_PAYROLLS)
 async def line(at: HouseholdContext) -> Response:
-    """Explain a line of a paycheck, with the law behind it."""
+    """Explain a line of a paycheck: what it is, how it was calculated, and the law behind it."""
     employee_id, code = id_in_path(at.visitor, "employee_id"), at.visitor.request.path_params["code"]
     async with at.transaction() as session:
         found, _ = await payroll_here(session, at)
         employee = await session.get(Employee, employee_id)
-    pay = next((each for each in paychecks_of(found) if each.employee_id == employee_id), None)
-    shown = None if pay is None else next((each for each in pay.lines if each.code == code), None)
-    if pay is None or shown is None or employee is None:
-        raise Refusal("not_found", "Page not found. Check the address.")
+        pay = next((each for each in paychecks_of(found) if each.employee_id == employee_id), None)
+        shown = None if pay is None else next((each for each in pay.lines if each.code == code), None)
+        if pay is None or shown is None or employee is None:
+            raise Refusal("not_found", "Page not found. Check the address.")
+        recorded = await _explanation(session, at, found, employee_id, code)
     state = pay.work_state if isinstance(pay, PaycheckRow) else employee.work_state
+    residence = pay.residence_state if isinstance(pay, PaycheckRow) else employee.residence_state or state
+    why = line_reason(
+        at.say,
+        at.visitor.language,
+        shown,
+        None if recorded is None else recorded.explanation,
+        day=found.dates.pay_date,
+        frequency=found.pay_frequency,
+        states=(state, residence),
+        who=given_name(pay.employee_name),
+    )
     facts = {
         "payroll": found,
         "pay": pay,
         "line": shown,
-        "name": line_name(code, shown.name, at.visitor.language),
+        "name": why.name,
+        "why": why,
+        "changed": recorded is not None and not recorded.reproduced,
         "laws": laws_of(code, found.tax_year, state),
     }
     return at.show("payroll_line.html", facts)
+
+
+async def _explanation(
+    session: AsyncSession, at: HouseholdContext, found: StoredPayroll, employee_id: UUID, code: str
+) -> LineOnRecord | None:
+    """Return how a line was calculated; None if the payroll can't be calculated again, as by today's rules."""
+    try:
+        explained = await explain_stored_payroll(session, at.actor, found.id)
+    except TaxInputError:
+        return None
+    return next(
+        (each for each in explained.lines if each.employee_id == employee_id and each.line.code == code), None
+    )
 
 
 @household_page(router, "GET", "/payrolls/{payroll_id}/stubs/{employee_id}", permission=OBTAIN_DOCUMENTS)
