@@ -60,7 +60,7 @@ from hearthpay.filing.commands import LedgerQuery, RecordFiling, RecordTaxPaymen
 from hearthpay.insurance import service as insurance
 from hearthpay.oauth import authorization_requests, grants
 from hearthpay.oauth.clients import Client
-from hearthpay.payroll import drafts, own_pay, payroll_lists, voiding
+from hearthpay.payroll import corrections, drafts, own_pay, payroll_lists, voiding
 from hearthpay.payroll import search as payroll_search
 from hearthpay.payroll import service as payrolls
 from hearthpay.payroll.commands import (
@@ -986,6 +986,11 @@ async def _run_draft(session: AsyncSession, actor: Actor, target: Target) -> obj
         drafts.DraftApproval(preview_token=""),
         direct_deposit_enabled=True,
     )
+
+
+@_deed(corrections.correct_payroll, PAYERS, "payroll", ends="invalid_state")
+async def _correct_payroll(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await corrections.correct_payroll(session, actor, CLOCK, target.payroll_id, uuid4())
 
 
 @_deed(voiding.void_payroll, PAYERS, "payroll", ends="invalid_state")

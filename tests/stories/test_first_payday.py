@@ -20,6 +20,7 @@ from tests.stories.readers import Way
 
 SSN = "123-45-6789"
 _PAYROLL = re.compile(r"/payrolls/[0-9a-f-]{36}$")
+_RECEIPT = re.compile(r"/payrolls/[0-9a-f-]{36}/receipt$")
 
 in_each_way = pytest.mark.parametrize(
     "way",
@@ -60,20 +61,29 @@ async def test_from_the_first_link_to_a_payday_and_back(
     await maria.reads("Run payroll")
     await maria.fill("Hours", "40")
     await maria.press("Review")
-    await maria.reads("Review payroll")
-    await maria.unfold("How we calculated this")
+    await maria.sees("Step 2 of 2: Review")
+    await maria.sees("Held for taxes")
+    await maria.sees(
+        "We don’t send tax money. You file and pay these taxes. Your calendar has each date, and we remind you and "
+        "prepare the forms."
+    )
+    await maria.unfold("Held for taxes")
     await maria.unfold("Social Security")
-    law = maria.page.locator("details.why[open]").get_by_text(maria.words("The law:"))
+    law = maria.page.locator("details[open] > .explain").get_by_text(maria.words("The law:"))
     await expect(law.first).to_be_visible()
-    await maria.press("Pay {amount}", begins=True, amount="$")
-    await maria.page.wait_for_url(_PAYROLL)
-    await maria.sees("You pay by check or cash. We record it.")
+    await maria.press("Record payroll")
+    await maria.page.wait_for_url(_RECEIPT)
+    await maria.sees("What to write on the check")
+    await expect(maria.page.get_by_role("heading", name=re.compile(r"\$[\d,.]+")).first).to_be_visible()
     print(f"\nFrom the first link to the first payday, {way}: {maria.tally}")
 
+    await maria.follow("View payroll")
+    await maria.page.wait_for_url(_PAYROLL)
     name, stub = await maria.save("Pay stub in Spanish" if way.language == "es" else "Pay stub in English")
     assert name.endswith(".pdf")
     assert stub.startswith(b"%PDF-")
     assert SSN not in await maria.page.content()
+    await maria.unfold("Something wrong?")
     await maria.follow("Void payroll")
     await maria.reads("Void this payroll?")
     await maria.fill("Why", "These were not the hours.")
