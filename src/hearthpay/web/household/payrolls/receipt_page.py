@@ -23,6 +23,7 @@ from hearthpay.web.household.payrolls.payment_words import (
     receipt_heading,
 )
 from hearthpay.web.household.payrolls.payroll_page import money_facts, paychecks_of, payroll_here
+from hearthpay.web.household.payrolls.payroll_states import state_of_stored
 from hearthpay.web.household.payrolls.progress import latest_debit, timeline_of
 
 router: Final = APIRouter(include_in_schema=False)
@@ -55,6 +56,7 @@ async def receipt(at: HouseholdContext) -> Response:
         coming = await coming_payrolls(session, at.id, limit=_LOOKED_AT)
         paydays = (await read_next_paydays(session, [at.id])).get(at.id, ())
     names = facts["first_names"]
+    state = state_of_stored(at, found)
     facts |= {
         "payroll": found,
         "paychecks": paychecks,
@@ -64,7 +66,8 @@ async def receipt(at: HouseholdContext) -> Response:
         "by_bank": by_bank,
         "checks": checks_of(paychecks) if found.kind != "catch_up" else (),
         "in_cash": [each for each in paychecks if each.payment_method == "cash" and found.kind != "catch_up"],
-        "steps": timeline_of(say, language, found, debit, by_bank=by_bank),
+        "state": state,
+        "steps": timeline_of(say, language, found, debit, by_bank=by_bank, state=state),
         "account": account_words(say, accounts.household),
         "deposits": [
             (names[employee_id], account_words(say, account))
