@@ -156,7 +156,7 @@ async def test_the_main_pages(context: BrowserContext, world: World, tmp_path: P
     await page.wait_for_url(f"**{root}")
     for name, path in (
         ("overview", ""),
-        ("setting-up", f"/employees/{world.employee_id}/withholding?setup=1"),
+        ("setting-up", f"/setup/{world.employee_id}/method"),
         ("employees", "/employees"),
         ("employee", f"/employees/{somebody[0][0]}"),
         ("payroll", f"/payrolls/{payroll}"),

@@ -137,24 +137,15 @@ def _days(first: str, last: str) -> list[str]:
 
 async def _test_household(maria: Housekeeper) -> str:
     """A household of the sandbox, with somebody who is to be paid through the bank; where its pages are."""
-    await maria.reads("Your household")
+    await maria.reads("Who are you, and in which state?")
     await maria.open("/households")
     await maria.choose("Households", "Test")
     await maria.press("Switch")
-    await maria.reads("Your household")
+    await maria.reads("Who are you, and in which state?")
     await maria.sees("Test mode: no real money moves.")
-    for label, text in (("Street address", "1 Elm Street"), ("City", "Oakland"), ("ZIP code", "94610")):
-        await maria.fill(label, text)
-    await maria.choose("State", "CA", said=False)
-    await maria.press("Save and continue")
-    await maria.reads("Add an employee")
-    for label, text in (("First name", "Ana"), ("Last name", "López"), ("Hourly pay", "28.50")):
-        await maria.fill(label, text)
-    await maria.choose("Pay schedule", "Every week")
-    await maria.choose("How you pay", "Direct deposit")
-    await maria.press("Save and continue")
-    await maria.reads("What is withheld")
-    return maria.page.url.partition("/employees")[0]
+    await maria.set_up_household(start_date="2026-11-20", payment_method="Direct deposit")
+    await maria.reads("You’re ready for the first payroll")
+    return maria.page.url.removesuffix("/setup")
 
 
 async def _connect(maria: Housekeeper) -> None:

@@ -232,7 +232,6 @@ async def test_the_first_link(
     for label, text in (
         ("Email address", "nobody"),
         ("Your name", LONG),
-        ("Household or company", "Rivera"),
         ("Password", "short"),
     ):
         await reader.fill(label, text)
