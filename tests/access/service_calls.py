@@ -1231,6 +1231,16 @@ async def _employees_with_accounts(session: AsyncSession, actor: Actor, target: 
     return await links.employees_with_accounts(session, actor)
 
 
+@_deed(links.unconfirmed_account, LOOKERS, "employees", names_household=False)
+async def _unconfirmed_account(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await links.unconfirmed_account(session, actor, target.employee_id)
+
+
+@_deed(links.confirm_link, HELPERS, "employees", ends="not_found")
+async def _confirm_link(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await links.confirm_link(session, actor, target.employee_id, target.payroll_id)
+
+
 @_deed(links.end_link, HELPERS, "employees", ends="not_found")
 async def _end_link(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await links.end_link(session, actor, CLOCK, target.payroll_id)

@@ -45,7 +45,11 @@ NOTICES: Final = Fragment(
 )
 
 INVITATIONS: Final = Fragment(
-    "(SELECT id, employee_id, type, status, created_at, expires_at FROM invitations)"
+    "(SELECT id, employee_id, type, status, created_at, expires_at, tax_number_at, new_link_requested_at "
+    "FROM invitations)"
+)
+EMPLOYEE_LINKS: Final = Fragment(
+    "(SELECT employee_id, person_id, linked_at, ended_at, awaits_household FROM employee_links)"
 )
 
 # banking/
