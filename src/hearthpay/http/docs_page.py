@@ -20,7 +20,8 @@ from hearthpay.http.published import Published
 
 _STYLE: Final = """
 :root { color-scheme: light dark; }
-body { background: light-dark(#fff, #14171a); color: light-dark(#1d2327, #eceff1); font: 100%/1.5 system-ui, sans-serif; max-width: 60rem; margin: 0 auto; padding: 1rem 1rem 4rem; }
+body { background: light-dark(#fff, #14171a); color: light-dark(#1d2327, #eceff1); }
+body { font: 100%/1.5 system-ui, sans-serif; max-width: 60rem; margin: 0 auto; padding: 1rem 1rem 4rem; }
 h2 { margin-top: 3rem; border-bottom: 1px solid #8888; }
 h3 code { font-size: 1rem; }
 .method { font-weight: 700; color: light-dark(#17624f, #6fcfb0); }
