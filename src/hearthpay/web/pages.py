@@ -6,7 +6,7 @@ from typing import Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
-from hearthpay.web.assets import address_of
+from hearthpay.web.assets import address_of, inline_icon
 from hearthpay.web.form_problems import note_field
 from hearthpay.web.help.articles import term_page
 from hearthpay.web.presentation import filters
@@ -30,6 +30,7 @@ _TEMPLATES.filters["capitalize_first"] = lambda text: text[:1].upper() + text[1:
 _TEMPLATES.filters.update(filters())
 _TEMPLATES.globals["status_word"] = status_word
 _TEMPLATES.globals["asset"] = address_of
+_TEMPLATES.globals["icon"] = inline_icon()
 _TEMPLATES.globals["term_page"] = term_page
 _TEMPLATES.globals["note_field"] = note_field
 _TEMPLATES.filters["full_stop"] = lambda text: text if text.endswith(".") else f"{text}."
