@@ -25,6 +25,7 @@ NOTHING: Final = "—"
 _LOCALES: Final = {"en": Locale.parse("en_US"), "es": Locale.parse("es_US")}
 _DAYS: Final[Mapping[str, Mapping[str, str]]] = {
     "weekday": {"en": "EEEE, MMM d", "es": "EEEE, d 'de' MMMM"},
+    "short_weekday": {"en": "EEE, MMM d", "es": "EEE, d MMM"},
     "day": {"en": "MMM d", "es": "d MMM"},
     "date": {"en": "MMM d, y", "es": "d MMM y"},
     "month": {"en": "MMMM y", "es": "MMMM 'de' y"},

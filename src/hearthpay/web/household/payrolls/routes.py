@@ -8,7 +8,8 @@ from hearthpay.web.household.payrolls.actions import router as settling
 from hearthpay.web.household.payrolls.drafting import router as drafting
 from hearthpay.web.household.payrolls.list_page import router as lists
 from hearthpay.web.household.payrolls.payroll_page import router as one
+from hearthpay.web.household.payrolls.several import router as several
 
 router: Final = APIRouter(include_in_schema=False)
-for _part in (lists, drafting, one, settling):
+for _part in (lists, drafting, one, settling, several):
     router.routes.extend(_part.routes)
