@@ -103,13 +103,6 @@ TAX_PAYMENTS: Final = Fragment(
 )
 FILINGS: Final = Fragment("(SELECT id, employer_id, item_key, filed_on, figures, reverses FROM filings)")
 
-# duties/
-HOUSEHOLD_DUES: Final = Fragment(
-    "(SELECT employer_id, organization_id, sandbox, computed_on, rules, overdue_since, overdue_count, overdue_cents, "
-    "week_count, week_cents, next_due, payday_to_run FROM household_dues)"
-)
-OUTDATED_DUES: Final = Fragment("(SELECT employer_id, organization_id, sandbox FROM outdated_dues)")
-
 # database/
 VAULT: Final = Fragment("(SELECT id, owner_kind, owner_id, kind, ciphertext, nonce, key_id FROM vault)")
 VAULT_ENDINGS: Final = Fragment("(SELECT owner_kind, owner_id, kind, last_four FROM vault)")
