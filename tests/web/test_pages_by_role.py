@@ -60,6 +60,12 @@ def people_context(app: FastAPI) -> PeopleContext:
 async def people(
     people_context: PeopleContext, owner_connection: psycopg.Connection, ring: KeyRing
 ) -> dict[str, SignedIn]:
+    return await make_people(people_context, owner_connection, ring)
+
+
+async def make_people(
+    people_context: PeopleContext, owner_connection: psycopg.Connection, ring: KeyRing
+) -> dict[str, SignedIn]:
     """An owner with a viewer and an admin, and the owner of another organization."""
     newcomers = Newcomers(people_context, owner_connection, ring)
     owner = await newcomers.make("maria@example.com")

@@ -7,6 +7,7 @@ from starlette.routing import BaseRoute
 
 from hearthpay.web.agents.consent import router as consent
 from hearthpay.web.agents.grants import router as agents
+from hearthpay.web.cost_page import router as cost_page
 from hearthpay.web.framework import APP_STYLE_PATH, PASSKEY_SCRIPT_PATH, app_style, passkey_script
 from hearthpay.web.household.routes import HOUSEHOLD_ROUTES
 from hearthpay.web.my.agreements import router as my_agreements
@@ -41,6 +42,7 @@ PEOPLE_ROUTES: Final[tuple[BaseRoute, ...]] = (
             doors,
             joining,
             stopping,
+            cost_page,
             account,
             secure,
             own_household,
