@@ -36,7 +36,7 @@ _MONTHS: Final = 12
 _CHOICES: Final = ("pay_frequency", "filing_status")
 _FIELDS: Final = (*Calculation.model_fields, _HOURLY, _HOURS)
 _FOLDED: Final = frozenset({_WAGES, "residence_state", _CERTIFICATE, *_CHOICES})
-"""Fields that are folded away until one of them has a value of its own or a problem."""
+"""Fields that are folded away until one of them has an unusual value or a problem."""
 _CHOOSE: Final = mark("Choose one.")
 _NO_RATE: Final = mark("Enter the hourly pay, like 28.50.")
 _NO_HOURS: Final = mark("Enter the hours of a week, like 37.5.")
