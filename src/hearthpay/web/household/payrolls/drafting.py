@@ -20,7 +20,6 @@ from hearthpay.employees.models import Employee
 from hearthpay.employees.service import list_employees
 from hearthpay.insurance.service import HouseholdPolicy, read_policies
 from hearthpay.languages.catalogue import mark
-from hearthpay.payroll.approval import debit_of
 from hearthpay.payroll.commands import Confirmations, Order, PayrollQuery
 from hearthpay.payroll.drafts import (
     CONFIRM_BESIDE,
@@ -41,6 +40,7 @@ from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.payrolls.explanation import why_of
 from hearthpay.web.household.payrolls.names import method_names
 from hearthpay.web.household.payrolls.page_messages import problem_text, refusal_text
+from hearthpay.web.household.payrolls.review import obstacles_of, preview_facts
 from hearthpay.web.household.payrolls.wage_form import (
     FREQUENCIES,
     KINDS,
@@ -143,7 +143,7 @@ async def look(at: HouseholdContext) -> Response:
         review = await review_draft(
             session, at.actor, at.clock, draft_id, direct_deposit_enabled=at.runtime.direct_deposit
         )
-    return _review_page(at, review) if review.draft.open else _expired(at, review.draft)
+    return await _review_page(at, review) if review.draft.open else _expired(at, review.draft)
 
 
 @household_page(router, "POST", "/payrolls/drafts/{draft_id}/run", permission=RUN_PAYROLL)
@@ -167,7 +167,7 @@ async def run(at: HouseholdContext) -> Response:
         return _expired(at, review.draft)
     if review.needs_identity:
         return go(f"/sign-in/again?next={at.root}/payrolls/drafts/{draft_id}")
-    return _review_page(at, review, status=400 if review.unconfirmed else 409)
+    return await _review_page(at, review, status=400 if review.unconfirmed else 409)
 
 
 def _approval(at: HouseholdContext) -> DraftApproval:
@@ -250,7 +250,7 @@ async def _problems_of(at: HouseholdContext, order: Order) -> dict[str, str]:
 
 def _expired(at: HouseholdContext, draft: Draft) -> Response:
     """Redirect to what became of a draft."""
-    return at.go("/payrolls" if draft.payroll_id is None else f"/payrolls/{draft.payroll_id}")
+    return at.go("/payrolls" if draft.payroll_id is None else f"/payrolls/{draft.payroll_id}/receipt")
 
 
 def _is_fresh(at: HouseholdContext) -> bool:
@@ -283,7 +283,7 @@ def _form(
     return at.show("payroll_form.html", facts, status=400 if problems else 200)
 
 
-def _review_page(at: HouseholdContext, review: DraftReview, *, status: int = 200) -> Response:
+async def _review_page(at: HouseholdContext, review: DraftReview, *, status: int = 200) -> Response:
     preview, refusal = review.preview, review.refusal
     facts: dict[str, Any] = {
         "draft": review.draft,
@@ -296,6 +296,8 @@ def _review_page(at: HouseholdContext, review: DraftReview, *, status: int = 200
         "refused": None if refusal is None else refusal_text(at.say, at.visitor.language, refusal),
         "preview": preview,
         "changes": review.changes,
+        "obstacles": [] if refusal is None else await obstacles_of(at, refusal),
+        "flow": "broad",
     }
     if preview is not None:
         record = preview.record
@@ -303,7 +305,6 @@ def _review_page(at: HouseholdContext, review: DraftReview, *, status: int = 200
             "token_field": FIELD,
             "to_confirm": review.confirmations,
             "needs_proof": bool(record.through_the_bank) and not _is_fresh(at),
-            "debit": debit_of(record),
             "agreement": authorization_text() if "confirm_ach_debit" in preview.confirmations else "",
             "warnings": [
                 [message_text(at.say, at.visitor.language, warning) for warning in each.warnings]
@@ -314,5 +315,5 @@ def _review_page(at: HouseholdContext, review: DraftReview, *, status: int = 200
                 for each in record.paychecks
             ],
             "on_paper": not record.through_the_bank,
-        }
+        } | await preview_facts(at, review, preview)
     return at.show("payroll_preview.html", facts, status=status)

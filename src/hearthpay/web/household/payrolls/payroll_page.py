@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from fastapi import APIRouter
@@ -21,6 +21,7 @@ from hearthpay.documents.papers.stub_paper import line_name
 from hearthpay.documents.service import Prepared, prepare_documents
 from hearthpay.employees.models import Employee
 from hearthpay.http.disconnects import until_disconnected
+from hearthpay.payroll.corrections import is_correctable
 from hearthpay.payroll.issues.payment_status import (
     PaycheckPaymentStatus,
     PaymentIssue,
@@ -36,7 +37,9 @@ from hearthpay.payroll.stored_explanations import LineOnRecord, explain_stored_p
 from hearthpay.taxes import TaxInputError
 from hearthpay.web.framework import id_in_path
 from hearthpay.web.household.context import HouseholdContext, household_page
+from hearthpay.web.household.money import keep_aside_of, pots_of, who_is_paid
 from hearthpay.web.household.payrolls.explanation import given_name, laws_of, line_reason
+from hearthpay.web.household.payrolls.payment_words import first_names
 from hearthpay.web.household.payrolls.progress import latest_debit, timeline_of
 from hearthpay.web.message_text import message_text
 
@@ -72,10 +75,11 @@ async def payroll(at: HouseholdContext) -> Response:
     async with at.transaction() as session:
         found, payment_status = await payroll_here(session, at)
         debit = await latest_debit(session, found.id)
+        money = await money_facts(session, at, found)
     by_bank = debit is not None or found.dates.send_at is not None
-    facts = {
+    facts = money | {
         "payroll": found,
-        "totals": found.totals if found.expected is None else found.expected.totals,
+        "correctable": is_correctable(found, at.clock.today()),
         "paychecks": [_shown(at, found, payment_status, each) for each in paychecks_of(found)],
         "has_pay_stubs": bool(found.paychecks) and found.status in HAS_PAY_STUBS,
         "run_permission": RUN_PAYROLL,
@@ -86,6 +90,23 @@ async def payroll(at: HouseholdContext) -> Response:
         "steps": timeline_of(at.say, at.visitor.language, found, debit, by_bank=by_bank),
     }
     return at.show("payroll.html", facts)
+
+
+async def money_facts(session: AsyncSession, at: HouseholdContext, payroll: StoredPayroll) -> dict[str, Any]:
+    """Return the pots of a payroll, who is paid, and what to keep aside of it while it stands."""
+    paychecks = paychecks_of(payroll)
+    names = await first_names(session, paychecks)
+    aside = None
+    if payroll.status not in ("voided", "failed"):
+        aside = await keep_aside_of(
+            session, at, paychecks, payroll.dates.pay_date, in_ledger=bool(payroll.paychecks)
+        )
+    return {
+        "money": pots_of(paychecks),
+        "first_names": names,
+        "paid_name": who_is_paid(at.say, at.visitor.language, list(names.values())),
+        "aside": aside,
+    }
 
 
 def paychecks_of(payroll: StoredPayroll) -> Sequence[PaycheckRow | EstimatedPaycheck]:

@@ -182,7 +182,7 @@ def form_values_of(order: Order) -> dict[str, str]:
             "other": _shown(pay.other_earnings),
             "unpaid": _shown(pay.unpaid_days),
             "method": pay.payment_method or "",
-            "aside": "" if wish is None else f"{wish.amount or 0:f}",
+            "aside": "" if wish is None else f"{wish.amount or Decimal(0):f}",
         }
         form_values |= {field_of(part, pay.employee_id): value for part, value in values.items()}
     return form_values
