@@ -27,18 +27,21 @@ _SETTLES: Final = compose(
 
 
 class MonthlyCost(NamedTuple):
-    """The cost of the paychecks in a month of pay dates: the total is the sum of the three."""
+    """The cost of the paychecks in a month of pay dates: the total is the sum of the three.
+
+    ``to_employees`` includes what employees set aside from their pay.
+    """
 
     month: datetime.date
-    net_pay: int
+    to_employees: int
     withheld: int
     employer_taxes: int
 
 
 _BY_MONTH: Final = query(
     MonthlyCost,
-    "SELECT CAST(date_trunc('month', p.pay_date) AS date) AS month, CAST(sum(c.net_pay) AS bigint) AS net_pay, "
-    "CAST(sum(c.gross_pay - c.net_pay) AS bigint) AS withheld, "
+    "SELECT CAST(date_trunc('month', p.pay_date) AS date) AS month, CAST(sum(c.net_pay + c.set_aside) AS bigint) "
+    "AS to_employees, CAST(sum(c.employee_taxes) AS bigint) AS withheld, "
     "CAST(sum(c.employer_taxes) AS bigint) AS employer_taxes "
     "FROM payrolls p JOIN paychecks c ON c.payroll_id = p.id "
     "WHERE p.employer_id = :employer AND p.pay_date BETWEEN :first AND :last AND {standing} "
@@ -68,6 +71,15 @@ _LATEST: Final = query(
 )
 
 
+_SET_ASIDE: Final = compose(
+    "CAST(coalesce((SELECT sum(c.set_aside) FROM paychecks c WHERE c.payroll_id = p.id AND {standing}), "
+    "(SELECT sum(CAST(x -> 'voluntary_set_aside' ->> 'amount' AS numeric) * 100) FROM payroll_estimates e, "
+    "jsonb_array_elements(e.estimate -> 'employees') x WHERE e.payroll_id = p.id), 0) AS bigint)",
+    standing=_STANDING,
+)
+"""What employees set aside with a payroll: as posted, or as expected before that."""
+
+
 class _ComingRow(NamedTuple):
     payroll_id: UUID
     status: str
@@ -78,13 +90,16 @@ class _ComingRow(NamedTuple):
     settles_on: datetime.date | None
     names: list[str]
     hours: Decimal
+    gross_pay: int
+    employer_taxes: int
+    set_aside: int
 
 
 _COMING: Final = query(
     _ComingRow,
     "SELECT p.id AS payroll_id, p.status, p.pay_date, p.net_pay, p.direct_deposit, "
     "p.scheduled_send_at AS send_at, {settles} AS settles_on, "
-    "who.names, who.hours "
+    "who.names, who.hours, p.gross_pay, p.employer_taxes, {set_aside} AS set_aside "
     "FROM payrolls p CROSS JOIN LATERAL ("
     "SELECT array_agg(w.first_name || ' ' || w.last_name ORDER BY w.last_name, w.id) AS names, "
     "sum(n.regular_hours + n.overtime_hours) AS hours "
@@ -93,6 +108,7 @@ _COMING: Final = query(
     "ORDER BY p.pay_date, p.id LIMIT :limit",
     settles=_SETTLES,
     employees=EMPLOYEES,
+    set_aside=_SET_ASIDE,
 )
 _DEBITED_SET_ASIDES: Final = compose(
     "coalesce((SELECT sum(c.set_aside) FROM paychecks c WHERE c.payroll_id = p.id "
@@ -133,6 +149,11 @@ class ComingPayroll(NamedTuple):
     leaves_on: datetime.date | None
     names: list[str]
     hours: Decimal
+    to_employees: int
+    """Net pay, and what the employees set aside from it."""
+
+    withheld: int
+    employer_taxes: int
 
 
 async def costs_by_month(
@@ -160,6 +181,9 @@ async def coming_payrolls(session: AsyncSession, employer_id: UUID, *, limit: in
             _leaves_on(row),
             row.names,
             row.hours,
+            row.net_pay + row.set_aside,
+            row.gross_pay - row.net_pay - row.set_aside,
+            row.employer_taxes,
         )
         for row in rows
     ]
