@@ -255,7 +255,7 @@ async def assert_all_say_the_same(
     calendar = parsed(await browser.look(f"{root}/calendar"))
     of_items = [each for each in agenda.to_dos if each.subject_type == "calendar_item"]
     assert section_of(calendar, "Overdue") == {f"{root}{each.path}" for each in of_items if each.overdue}
-    assert section_of(calendar, "No due date") == {
+    assert section_of(calendar, "Also to do") == {
         f"{root}{each.path}" for each in of_items if each.due_on and each.due_on < today and not each.overdue
     }
     links = {link.get("href") for link in calendar.iterfind(".//a")}

@@ -49,7 +49,7 @@ def to_dos(
     from hearthpay.todos.wording import title_text
 
     for each in listed:
-        typer.echo(f"{each.due_on or '':<10}  {title_text(each, 'en', agenda.today)}")
+        typer.echo(f"{each.due_on or ''!s:<10}  {title_text(each, 'en', agenda.today)}")
     if not listed:
         until = agenda.clear_until
         typer.echo("All clear." if until is None else f"All clear. The next thing is due on {until}.")

@@ -17,7 +17,7 @@ Symbol = Literal["late", "pay", "people", "paper", "flag", "bank", "day"]
 GROUP_WORDS: Final[Mapping[ToDoGroup, str]] = {
     "overdue": mark("Overdue"),
     "this_week": mark("This week"),
-    "no_date": mark("No due date"),
+    "no_date": mark("Also to do"),
     "this_month": mark("Within a month"),
     "later": mark("Later"),
 }
@@ -110,7 +110,8 @@ def rows_of(to_dos: Iterable[ToDo], today: datetime.date, say: Say, language: st
 def _details(to_do: ToDo, today: datetime.date, say: Say, language: str, *, is_late: bool) -> str:
     """Return whom it is about, its period, and its date."""
     parts = [_about(to_do, say, language), _date(to_do, today, say, language, is_late=is_late)]
-    return " · ".join(part for part in parts if part)
+    text = " · ".join(part for part in parts if part)
+    return text[:1].upper() + text[1:]
 
 
 def _about(to_do: ToDo, say: Say, language: str) -> str:
