@@ -26,7 +26,6 @@ from hearthpay.database.readiness import require_ready
 from hearthpay.database.replica import ReadReplica, ReplicaSettings
 from hearthpay.database.session import Database
 from hearthpay.documents.routes import router as documents
-from hearthpay.duties.feed_routes import router as calendar_feed
 from hearthpay.duties.routes import router as duties
 from hearthpay.employees.routes import router as employees
 from hearthpay.employers.routes import router as employers
@@ -67,6 +66,8 @@ from hearthpay.reports.routes import router as reports
 from hearthpay.sandbox.routes import router as sandbox
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.taxes.rules_in_use import rules_in_use
+from hearthpay.todos.feed_routes import router as calendar_feed
+from hearthpay.todos.routes import router as to_dos
 from hearthpay.web.framework import failure_page
 from hearthpay.web.people_pages import PEOPLE_ROUTES
 from hearthpay.web.portal import router as portal
@@ -81,6 +82,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     banking,
     registrations,
     reports,
+    to_dos,
     duties,
     filing,
     documents,
@@ -94,7 +96,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs", *reference_files()})
 """Paths that answer without an API key."""
 
-INTERFACE_VERSION: Final = "1.9.0"
+INTERFACE_VERSION: Final = "1.10.0"
 """The version of the API as its clients see it; `docs/reference/api-changelog.md` lists what each added."""
 
 _LOADED_WITHIN: Final = 3.0  # seconds; some times what it takes where nothing else is done
@@ -119,6 +121,7 @@ _TAGS: Final = (
         "description": "With which agencies a household must register, and the numbers they gave it.",
     },
     {"name": "Reports", "description": "Wages by state and taxes by agency, as the ledger has them."},
+    {"name": "To-dos", "description": "What a household has to do now, in one list, most urgent first."},
     {"name": "Tax calendar", "description": "What a household must file and pay, by when, and how much."},
     {
         "name": "Payments and filings",

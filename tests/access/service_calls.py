@@ -85,6 +85,7 @@ from hearthpay.sandbox import numbers as test_values
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from hearthpay.security.vault_numbers import parse_number
 from hearthpay.taxes.prior_wages import PriorLine
+from hearthpay.todos import service as todos
 from hearthpay.web.household import comparison, worklist
 from hearthpay.wire.paging import Page
 
@@ -619,6 +620,23 @@ async def _report_tax_liability(session: AsyncSession, actor: Actor, target: Tar
 async def _tax_liability_of_household(session: AsyncSession, actor: Actor, target: Target) -> object:
     household, asked = await _employer(session, target), AskTaxLiability(date(2026, 1, 1), date(2026, 12, 31))
     return await reports.tax_liability_of_household(session, actor, household, asked)
+
+
+@_deed(todos.list_to_dos, LOOKERS, "payroll")
+async def _list_to_dos(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await todos.list_to_dos(session, actor, CLOCK, todos.ToDosQuery(target.employer_id))
+
+
+@_deed(todos.agenda_of_household, LOOKERS, "payroll")
+async def _agenda_of_household(session: AsyncSession, actor: Actor, target: Target) -> object:
+    household = await _employer(session, target)
+    return await todos.agenda_of_household(session, actor, CLOCK, household)
+
+
+@_deed(todos.other_to_dos_of_household, LOOKERS, "payroll")
+async def _other_to_dos_of_household(session: AsyncSession, actor: Actor, target: Target) -> object:
+    household = await _employer(session, target)
+    return await todos.other_to_dos_of_household(session, actor, CLOCK, household)
 
 
 @_deed(duties.read_calendar, LOOKERS, "state_registrations")

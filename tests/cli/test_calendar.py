@@ -122,3 +122,15 @@ def test_a_link_is_made_renewed_and_revoked(
     assert revoked == "The link opens nothing any more.\n"
     assert in_force() == 0
     assert ask(running, "households", "calendar-link", str(household), "--revoke") == "There was no link.\n"
+
+
+def test_to_dos_are_told_as_lines_and_as_json(running: EmbeddedServer, household: UUID):
+    told = json.loads(ask(running, "to-dos", str(household), "--due-within", "150", "--json"))
+    lines = ask(running, "to-dos", str(household), "--due-within", "150").splitlines()
+    assert len(lines) == len(told) > 3
+    for line, each in zip(lines, told, strict=True):
+        assert line == f"{each.get('due_on') or '':<10}  {each['title']}"
+    sooner = json.loads(ask(running, "to-dos", str(household), "--json"))
+    assert {each["id"] for each in sooner} <= {each["id"] for each in told}
+    assert f"/app/{household}/" in told[0]["link"]
+    assert "id of a household is needed" in ask(running, "to-dos", "nobody", refused=True)

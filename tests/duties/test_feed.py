@@ -18,9 +18,9 @@ from hearthpay.app import AppSettings, create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.duties.feed import make_link, revoke_link
-from hearthpay.duties.feed_routes import READINGS_PER_DAY
 from hearthpay.duties.service import mark_duty
 from hearthpay.employers.models import Employer
+from hearthpay.todos.feed_routes import READINGS_PER_DAY
 from tests.http.api import BASE_URL, MARIA, ROSA, Account, data, refusal
 from tests.worlds.households import add_employee
 

@@ -16,6 +16,7 @@ from tests.endpoints import (
     registrations,
     reports,
     sandbox,
+    todos,
 )
 from tests.endpoints.endpoint import Action, Endpoint
 
@@ -27,6 +28,7 @@ MODULES: Final = (
     banking,
     registrations,
     reports,
+    todos,
     duties,
     filing,
     documents,

@@ -1,6 +1,7 @@
 """Every mail that the product writes, each with made-up facts: a mail without a row here fails a test."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from types import SimpleNamespace
@@ -15,8 +16,6 @@ from hearthpay.banking.account_notices import account_changed_mail
 from hearthpay.database.sensitive_actions import DELICATE_ACTS
 from hearthpay.documents.notices import document_ready_mail
 from hearthpay.documents.package_notices import package_ready_mail
-from hearthpay.duties.calendar import CalendarItem
-from hearthpay.duties.reminders import duties_due_mail
 from hearthpay.duties.rules import KINDS
 from hearthpay.employees.commands import InvitationType
 from hearthpay.employees.invitation_mail import invitation_mail
@@ -35,6 +34,8 @@ from hearthpay.payroll.issues.payment_status import PaymentIssue
 from hearthpay.payroll.payday.notices import debit_ahead_mail, pay_stub_mail, payday_mail
 from hearthpay.people.mails import PersonMailKind, person_mail
 from hearthpay.people.recipients import NoticeReader
+from hearthpay.todos.reminders import duties_due_mail
+from hearthpay.todos.to_do import ToDo
 
 NUMBER = UUID("018f0000-0000-7000-8000-000000000001")
 SENT = datetime(2026, 11, 24, 20, tzinfo=UTC)
@@ -164,23 +165,24 @@ def _autopilot(kind: str) -> Write:
 
 
 def _duty(*kinds: str) -> Write:
-    items = [
-        SimpleNamespace(
-            kind=kind,
-            what="File Form 941 for the third quarter",
-            agency="IRS",
-            form="Form 941",
-            period="2026-Q3",
-            due=date(2026, 11, 30),
+    today = date(2026, 11, 20)
+    to_dos = [
+        ToDo(
+            employer_id=UUID(int=1),
+            kind="pay_taxes" if kind == "payment" else "file_report",
+            key=f"US/{kind}/2026-Q3",
+            subject_type="calendar_item",
+            subject_id=f"US/{kind}/2026-Q3",
+            path="/calendar",
+            due_on=date(2026, 11, 30),
             amount=12345 if kind == "payment" else None,
-            paid=None,
-            open=None,
+            agency="IRS",
+            what="File Form 941 for the third quarter",
         )
         for kind in kinds
     ]
-    return lambda language, name: duties_due_mail(
-        NoticeReader(TO, language), name, cast("list[CalendarItem]", items)
-    )
+    late = [replace(each, due_on=date(2026, 11, 2), overdue=True) for each in to_dos[1:]]
+    return lambda language, name: duties_due_mail(NoticeReader(TO, language), name, to_dos, late, today)
 
 
 def _paper(kind: str) -> Write:

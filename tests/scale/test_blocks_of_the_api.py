@@ -86,6 +86,7 @@ def _requests(family: Family, payroll: str) -> dict[str, Ask]:
             "/documents/paystub", {"payroll_id": payroll, "employee_id": family.employee_id}
         ),
         "documents": lambda: caller.get("/documents", **of),
+        "to-dos": lambda: caller.get("/to-dos", **of),
         "calendar": lambda: caller.get("/tax-calendar", **of, year="2026"),
         "registrations": lambda: caller.get("/state-registrations", **of),
         "liability": lambda: caller.get("/reports/tax-liability", **of, year="2026"),

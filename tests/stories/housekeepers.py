@@ -215,6 +215,10 @@ class Housekeeper(Reader):
         await self.fill("Password", PASSWORD)
         await self.press("Continue")
 
+    async def is_home(self) -> None:
+        """Wait for the home page of a household, whose heading says what is to be done."""
+        await self.page.get_by_role("link", name=self.words("View calendar")).first.wait_for()
+
     async def come_back(self, path: str) -> None:
         """Open a page after days: whose session was left for a week signs in again."""
         await self.open(path)

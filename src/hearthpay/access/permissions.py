@@ -151,6 +151,8 @@ READ_REPORTS: Final = Permission("read_reports", "documents", "documents", "view
 """Read what is calculated from a household's year for its own taxes."""
 
 READ_PAYROLLS: Final = Permission("read_payrolls", "payroll", "payroll", "viewer", also=_KEPT_WORKING)
+READ_TO_DOS: Final = Permission("read_to_dos", "payroll", "payroll", "viewer", persons_feature="employees")
+"""Read what a household has to do: payrolls, taxes, accounts and missing details, with their amounts."""
 RUN_PAYROLL: Final = Permission("run_payroll", "payroll", "payroll", "admin", also=_KEPT_WORKING)
 """Run, void and settle payrolls, authorize their debits, and pay out money set aside."""
 

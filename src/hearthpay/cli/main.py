@@ -42,6 +42,7 @@ from hearthpay.cli.tax_ledger import (
     reverse_tax_payment,
     tax_payments,
 )
+from hearthpay.cli.to_dos import to_dos
 from hearthpay.cli.vault import vault
 from hearthpay.cli.worker import worker
 from hearthpay.clock import SystemClock
@@ -89,6 +90,7 @@ app.command(rich_help_panel=_OPERATE)(plans)
 app.command(rich_help_panel=_PAY)(registrations)
 app.add_typer(reports, name="reports", rich_help_panel=_PAY)
 app.add_typer(rules, name="rules", rich_help_panel=_LOOK_UP)
+app.command(rich_help_panel=_PAY)(to_dos)
 app.command(rich_help_panel=_PAY)(calendar)
 app.command(rich_help_panel=_OPERATE)(audit)
 app.command(rich_help_panel=_RUN)(mcp)

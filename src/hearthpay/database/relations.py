@@ -72,7 +72,7 @@ STANDING_AUTHORIZATIONS: Final = Fragment(
 # payroll/
 PAYROLLS: Final = Fragment(
     "(SELECT id, organization_id, sandbox, employer_id, status, period_start, period_end, pay_date, net_pay, failure, "
-    "approved_at, created_at, scheduled_send_at FROM payrolls)"
+    "approved_at, created_at, scheduled_send_at, handed_over_at FROM payrolls)"
 )
 PAYCHECKS: Final = Fragment(
     "(SELECT id, payroll_id, employer_id, employee_id, tax_year, net_pay, set_aside, payment_method, reverses "

@@ -23,7 +23,7 @@ _DAYS_OF_PERIOD: Final = {"weekly": 7, "biweekly": 14, "semimonthly": 16, "month
 _W4: Final = "w4"
 _EMPLOYEE: Final = "The employee"
 _PAY_LAST_WAGES: Final = "Pay the last wages"
-_POLICY_IDS: Final[Mapping[PolicyKind, str]] = {
+POLICY_IDS: Final[Mapping[PolicyKind, str]] = {
     "workers_compensation": "workers-compensation",
     "disability": "disability-policy",
 }
@@ -93,7 +93,7 @@ def occasional_duties() -> tuple[str, ...]:
     rules = employment_rules()
     hires = [f"{duty.state}/{duty.id}" for duty in rules.at_hire]
     ends = [f"{state}/{LAST_WAGES}" for state in rules.last_wages]
-    policies = [f"{state}/{_POLICY_IDS[kind]}" for state in STATES for kind in POLICY_KINDS]
+    policies = [f"{state}/{POLICY_IDS[kind]}" for state in STATES for kind in POLICY_KINDS]
     return (f"{FEDERAL}/{_W4}", *hires, *ends, *policies)
 
 
@@ -180,7 +180,7 @@ def last_wages_due(rule: LastWages, last_day: datetime.date, pay_frequency: str)
 
 
 def _of_policy(policy: PolicyStatus) -> Iterator[_Occasion]:
-    base = f"{policy.state}/{_POLICY_IDS[policy.kind]}"
+    base = f"{policy.state}/{POLICY_IDS[policy.kind]}"
     if policy.needed is not None and policy.needed.need == "required":
         rule = policy.needed.rule
         yield _Occasion(

@@ -1,7 +1,7 @@
 """A household's employments and policies, from its records, as the calendar of hires and endings needs them."""
 
 import datetime
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -16,11 +16,13 @@ from hearthpay.taxes.place_names import plain_name
 
 
 async def items_of_employment(
-    session: AsyncSession, employer: Employer, today: datetime.date, done: Mapping[str, datetime.date]
+    session: AsyncSession,
+    employer: Employer,
+    today: datetime.date,
+    done: Mapping[str, datetime.date],
+    records: Sequence[Employee],
 ) -> tuple[CalendarItem, ...]:
     """Return the items for hires, endings and policies; the caller has checked that they may be shown."""
-    statement = select(Employee).where(Employee.employer_id == employer.id).order_by(Employee.id)
-    records = (await session.scalars(statement)).all()
     policies = await read_policies(session, employer.id, today, records)
     signed = {
         row.employee_id: row.signed_on

@@ -17,22 +17,15 @@ from uuid_utils.compat import uuid7
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.permissions import KEEP_CALENDAR, READ_CALENDAR, REVOKE_CALENDAR_LINK, allow
-from hearthpay.clock import BUSINESS_TIME, Clock
-from hearthpay.database.household_clocks import clock_at
+from hearthpay.clock import Clock
 from hearthpay.database.session import Database, Tenant
 from hearthpay.database.typed_rows import fetch_optional, query
-from hearthpay.duties.ical import feed_of
 from hearthpay.duties.models import CalendarLink
-from hearthpay.duties.service import items_of
 from hearthpay.employers.models import Employer
 from hearthpay.security.portal_tokens import PortalToken, generate_token
 
 FEED_PATH: Final = "/calendar"
 """The start of the links; the token follows, then ``.ics``."""
-
-_DAYS_BACK: Final = datetime.timedelta(days=183)
-_DAYS_AHEAD: Final = datetime.timedelta(days=400)
-"""How many days ahead a feed extends: past due items stay visible for half a year."""
 
 
 class _FindRow(NamedTuple):
@@ -129,22 +122,3 @@ async def open_link(database: Database, token: PortalToken) -> OpenLink | None:
     if row is None:
         return None
     return OpenLink(row.link_id, Tenant(row.organization_id, row.sandbox, row.employer_id))
-
-
-async def read_feed(database: Database, clock: Clock, link: OpenLink) -> bytes | None:
-    """Return the feed of a link; None if the link or its household has been removed since.
-
-    Its timestamp is the beginning of the day, so that it stays the same to the byte until something changes.
-    """
-    async with database.transaction(link.tenant) as session:
-        employer = await session.scalar(
-            select(Employer)
-            .join(CalendarLink, CalendarLink.employer_id == Employer.id)
-            .where(CalendarLink.id == link.id, CalendarLink.revoked_at.is_(None))
-        )
-        if employer is None:
-            return None
-        today = (await clock_at(session, employer.id, clock)).today()
-        items = await items_of(session, employer, today, today - _DAYS_BACK, today + _DAYS_AHEAD)
-    began = datetime.datetime.combine(today, datetime.time.min, BUSINESS_TIME)
-    return feed_of(employer.id, items, began)

@@ -5,6 +5,7 @@ Entries keep their UID even if their date changes, so that an app that reads the
 
 import datetime
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
@@ -20,7 +21,22 @@ _DAY: Final = datetime.timedelta(days=1)
 _READ_AGAIN_AFTER: Final = datetime.timedelta(hours=12)
 
 
-def feed_of(household: UUID, items: Iterable[CalendarItem], as_of: datetime.datetime) -> bytes:
+@dataclass(frozen=True, slots=True)
+class DatedEntry:
+    """An entry of the feed that is no duty, such as a payroll to run."""
+
+    uid: UUID
+    day: datetime.date
+    summary: str
+    description: str
+
+
+def feed_of(
+    household: UUID,
+    items: Iterable[CalendarItem],
+    as_of: datetime.datetime,
+    others: Iterable[DatedEntry] = (),
+) -> bytes:
     """Return a household's feed, in UTF-8, as of the instant ``as_of`` (ValueError without a timezone)."""
     if as_of.utcoffset() is None:
         raise ValueError("a feed needs a timezone-aware datetime")
@@ -30,7 +46,10 @@ def feed_of(household: UUID, items: Iterable[CalendarItem], as_of: datetime.date
         name=_NAME,
         method="PUBLISH",
         refresh_interval=_READ_AGAIN_AFTER,
-        subcomponents=[_event(item, as_of.astimezone(datetime.UTC)) for item in items],
+        subcomponents=[
+            *(_event(item, as_of.astimezone(datetime.UTC)) for item in items),
+            *(_entry(other, as_of.astimezone(datetime.UTC)) for other in others),
+        ],
     )
     feed: bytes = calendar.to_ical()
     return feed
@@ -47,6 +66,19 @@ def _event(item: CalendarItem, stamp: datetime.datetime) -> Event:
         categories=[item.jurisdiction, item.kind],
         transparency=TRANSP.TRANSPARENT,
         url=item.link,
+    )
+
+
+def _entry(other: DatedEntry, stamp: datetime.datetime) -> Event:
+    return Event.new(
+        uid=other.uid,
+        stamp=stamp,
+        start=other.day,
+        end=other.day + _DAY,
+        summary=other.summary,
+        description=other.description,
+        categories=["payroll"],
+        transparency=TRANSP.TRANSPARENT,
     )
 
 
@@ -67,6 +99,8 @@ def description_of(item: CalendarItem) -> str:
     lines.append(f"For: {item.period}{days}")
     if item.amount is not None:
         lines.append(f"Amount so far: ${from_cents(item.amount):,.2f}")
+        if item.paid and item.open is not None:
+            lines.append(f"Paid: ${from_cents(item.paid):,.2f}. Open: ${from_cents(item.open):,.2f}")
     if item.due_unmoved != item.due:
         lines.append(f"The law names {item.due_unmoved.isoformat()}, a day on which offices are closed.")
     if item.done_on is not None:

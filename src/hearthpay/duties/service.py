@@ -142,11 +142,17 @@ async def settled_calendar_of(
     today: datetime.date,
     since: datetime.date,
     until: datetime.date,
+    records: Sequence[Employee] | None = None,
 ) -> tuple[Household, SettledCalendar]:
-    """Return the facts of a household with what is due, paid and open; who calls has asked whether it may be told."""
+    """Return the facts of a household with what is due, paid and open; who calls has asked whether it may be told.
+
+    ``records`` are its employees by id, where they are read already.
+    """
     years = range(since.year - _YEARS_BEFORE, until.year + 1)
-    household = await _household(session, employer, today, years)
-    of_employment = await items_of_employment(session, employer, today, household.done)
+    if records is None:
+        records = await read_employees(session, employer.id)
+    household = await _household(session, employer, today, years, records)
+    of_employment = await items_of_employment(session, employer, today, household.done, records)
     calendar = settled_calendar(
         household, since, until, (item for item in of_employment if since <= item.due <= until)
     )
@@ -187,11 +193,21 @@ async def deposits_of_payroll(
     return tax_deposits(household, lines, pay_date)
 
 
+async def read_employees(session: AsyncSession, employer_id: UUID) -> Sequence[Employee]:
+    """Return the employees of a household, also those who left, by id."""
+    statement = select(Employee).where(Employee.employer_id == employer_id).order_by(Employee.id)
+    return (await session.scalars(statement)).all()
+
+
 async def _household(
-    session: AsyncSession, employer: Employer, today: datetime.date, years: range
+    session: AsyncSession,
+    employer: Employer,
+    today: datetime.date,
+    years: range,
+    records: Sequence[Employee] | None = None,
 ) -> Household:
-    statement = select(Employee).where(Employee.employer_id == employer.id).order_by(Employee.id)
-    records = (await session.scalars(statement)).all()
+    if records is None:
+        records = await read_employees(session, employer.id)
     spanned = {"first_year": years[0] - 1, "last_year": years[-1]}
     lines = await read_lines_by_month(session, employer.id, **spanned)
     by_payday = codes_by_payday({line.code for line in lines})

@@ -190,9 +190,13 @@ async def balances_of_household(
     """
     allow(actor, READ_TAX_LEDGER, employer.id)
     today = clock.today()
-    first, last = datetime.date(today.year - 1, 1, 1), datetime.date(today.year + 1, 12, 31)
-    _, calendar = await settled_calendar_of(session, employer, today, first, last)
+    _, calendar = await settled_calendar_of(session, employer, today, *balances_span(today))
     return agency_balances(calendar)
+
+
+def balances_span(today: datetime.date) -> tuple[datetime.date, datetime.date]:
+    """Return the days between which everything is due of which a household's balances are the sum."""
+    return datetime.date(today.year - 1, 1, 1), datetime.date(today.year + 1, 12, 31)
 
 
 async def lock_household(session: AsyncSession, employer_id: UUID) -> None:

@@ -29,6 +29,7 @@ OFFERS: Final = (
             "get_autopilot",
             "list_households_and_employees",
             "get_payroll",
+            "list_to_dos",
             "get_tax_calendar",
             "explain_paycheck_line",
         ),

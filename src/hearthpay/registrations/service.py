@@ -92,9 +92,20 @@ async def registrations_of_household(
 ) -> tuple[Registration, ...]:
     """Return the rows of a household that has already been found. Raises what `allow` raises."""
     allow(actor, READ_REGISTRATIONS, employer.id)
-    today = clock.today()
     statement = select(Employee).where(Employee.employer_id == employer.id).order_by(Employee.id)
     employees = (await session.scalars(statement)).all()
+    return await read_registrations(session, employer, clock.today(), employees, include=include)
+
+
+async def read_registrations(
+    session: AsyncSession,
+    employer: Employer,
+    today: datetime.date,
+    employees: Sequence[Employee],
+    *,
+    include: Set[Inclusion] = frozenset(),
+) -> tuple[Registration, ...]:
+    """Return the same rows for a household with these employees; the caller has checked that they may be shown."""
     wages: dict[UUID, tuple[WagesOfQuarter, ...]] = {}
     years = {"first_year": today.year - 1, "last_year": today.year}
     paid_here = await read_quarters(session, employer.id, **years)

@@ -19,7 +19,6 @@ from hearthpay.database.session import Database
 from hearthpay.documents.package_builder import make_next
 from hearthpay.duties.dues_records import CHUNK as DUES_AT_ONCE
 from hearthpay.duties.dues_records import renew_dues
-from hearthpay.duties.reminders import remind
 from hearthpay.mail.mail_folder import MailFolder, fill_folder
 from hearthpay.mail.mailer import Mailer
 from hearthpay.mail.notice_rounds import send_notices
@@ -32,6 +31,7 @@ from hearthpay.payroll.provisional_law.notices import notify_of_provisional_rule
 from hearthpay.payroll.years.rule_changes import CHUNK as SETTLED_AT_ONCE
 from hearthpay.payroll.years.rule_changes import settle_rule_changes
 from hearthpay.security.key_ring import KeyRing
+from hearthpay.todos.reminders import remind
 from hearthpay.worker.duty import Duty, Progress, Stopping
 from hearthpay.worker.expiry import expire
 from hearthpay.worker.household_time import NEWS, advance_clocks

@@ -22,7 +22,6 @@ from hearthpay.clock import Clock, FixedClock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
 from hearthpay.documents.notices import find_new_papers
-from hearthpay.duties.reminders import remind
 from hearthpay.employees.invitations import expire_invitations
 from hearthpay.mail.notice_rounds import Find, send_notices
 from hearthpay.mail.notices import NotificationSettings
@@ -38,6 +37,7 @@ from hearthpay.sandbox.advancing import (
     note_reached,
 )
 from hearthpay.security.key_ring import KeyRing
+from hearthpay.todos.reminders import remind
 from hearthpay.worker.duty import Progress, Stopping
 
 NEWS: Final[tuple[tuple[str, Find], ...]] = (

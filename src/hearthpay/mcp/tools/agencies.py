@@ -1,4 +1,4 @@
-"""State registrations and the calendar of what is due."""
+"""State registrations, the to-dos, and the calendar of what is due."""
 
 from __future__ import annotations
 
@@ -51,6 +51,10 @@ def by_state(body: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _to_dos(arguments: Arguments) -> ApiCall:
+    return ApiCall(method="GET", path="/to-dos", query=as_query(arguments))
+
+
 def _calendar(arguments: Arguments) -> ApiCall:
     return ApiCall(method="GET", path="/tax-calendar", query=as_query(arguments))
 
@@ -92,6 +96,46 @@ STATE_FILING_STATUS: Final = AgentTool(
             },
         },
         "required": ["states", "summary"],
+    },
+)
+
+TO_DOS: Final = AgentTool(
+    name="list_to_dos",
+    title="List the to-dos",
+    description=(
+        "List what the household has to do, most urgent first: payments and filings that are late or due soon, "
+        "payrolls to approve, money on hold, accounts to register for, missing details. Use it for 'what do I have to "
+        "do?' and 'am I up to date?'. Only an empty list means all clear, and only for the days of `due_within`. Give "
+        "the person each `link`: they pay and file themselves, and record it there."
+    ),
+    properties={
+        "employer_id": identifier("The household; left out, the one that the key remembers."),
+        "due_within": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 150,
+            "description": "Leaves out what is due in so many days or later; left out, 7.",
+        },
+    },
+    required=(),
+    example={"due_within": 31},
+    call=_to_dos,
+    next_call=choose_household("list_to_dos"),
+    output={
+        "type": "object",
+        "properties": {
+            "success": {"const": True},
+            "data": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {"id": TEXT, "kind": TEXT, "title": TEXT, "link": TEXT},
+                    "required": ["id", "kind", "title", "link"],
+                },
+            },
+            "meta": {"type": "object"},
+        },
+        "required": ["success", "data", "meta"],
     },
 )
 

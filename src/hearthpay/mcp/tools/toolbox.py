@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from hearthpay.mcp.tools.agencies import STATE_FILING_STATUS, TAX_CALENDAR
+from hearthpay.mcp.tools.agencies import STATE_FILING_STATUS, TAX_CALENDAR, TO_DOS
 from hearthpay.mcp.tools.agent_tool import AgentTool
 from hearthpay.mcp.tools.autopilot import GET_AUTOPILOT, MANAGE_AUTOPILOT
 from hearthpay.mcp.tools.calculations import CALCULATE, CHECK_THRESHOLD
@@ -21,6 +21,7 @@ TOOLBOX: Final[tuple[AgentTool, ...]] = (
     MANAGE_AUTOPILOT,
     HOUSEHOLDS,
     GET_PAYROLL,
+    TO_DOS,
     TAX_CALENDAR,
     EXPLAIN,
 )

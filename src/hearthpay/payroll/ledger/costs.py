@@ -73,6 +73,15 @@ _LATEST: Final = query(
 )
 
 
+_SET_ASIDE: Final = compose(
+    "CAST(coalesce((SELECT sum(c.set_aside) FROM paychecks c WHERE c.payroll_id = p.id AND {standing}), "
+    "(SELECT sum(CAST(x -> 'voluntary_set_aside' ->> 'amount' AS numeric) * 100) FROM payroll_estimates e, "
+    "jsonb_array_elements(e.estimate -> 'employees') x WHERE e.payroll_id = p.id), 0) AS bigint)",
+    standing=_STANDING,
+)
+"""What employees set aside with a payroll: as posted, or as expected before that."""
+
+
 class _ComingRow(NamedTuple):
     payroll_id: UUID
     status: str
@@ -83,13 +92,16 @@ class _ComingRow(NamedTuple):
     settles_on: datetime.date | None
     names: list[str]
     hours: Decimal
+    gross_pay: int
+    employer_taxes: int
+    set_aside: int
 
 
 _COMING: Final = query(
     _ComingRow,
     "SELECT p.id AS payroll_id, p.status, p.pay_date, p.net_pay, p.direct_deposit, "
     "p.scheduled_send_at AS send_at, {settles} AS settles_on, "
-    "who.names, who.hours "
+    "who.names, who.hours, p.gross_pay, p.employer_taxes, {set_aside} AS set_aside "
     "FROM payrolls p CROSS JOIN LATERAL ("
     "SELECT array_agg(w.first_name || ' ' || w.last_name ORDER BY w.last_name, w.id) AS names, "
     "sum(n.regular_hours + n.overtime_hours) AS hours "
@@ -98,6 +110,7 @@ _COMING: Final = query(
     "ORDER BY p.pay_date, p.id LIMIT :limit",
     settles=_SETTLES,
     employees=EMPLOYEES,
+    set_aside=_SET_ASIDE,
 )
 _DEBITED_SET_ASIDES: Final = compose(
     "coalesce((SELECT sum(c.set_aside) FROM paychecks c WHERE c.payroll_id = p.id "
@@ -138,6 +151,11 @@ class ComingPayroll(NamedTuple):
     leaves_on: datetime.date | None
     names: list[str]
     hours: Decimal
+    to_employees: int
+    """Net pay, and what the employees set aside from it."""
+
+    withheld: int
+    employer_taxes: int
 
 
 async def costs_by_month(
@@ -165,6 +183,9 @@ async def coming_payrolls(session: AsyncSession, employer_id: UUID, *, limit: in
             _leaves_on(row),
             row.names,
             row.hours,
+            row.net_pay + row.set_aside,
+            row.gross_pay - row.net_pay - row.set_aside,
+            row.employer_taxes,
         )
         for row in rows
     ]

@@ -1,4 +1,4 @@
-"""The household's home page: what comes next, what is due, the to-dos, and what was paid."""
+"""The household's home page: what is to be done, the next payday, what to keep aside for taxes, and the cost."""
 
 import calendar
 import datetime
@@ -15,47 +15,58 @@ from starlette.responses import Response
 from hearthpay.access.permissions import (
     CHANGE_EMPLOYEES,
     READ_AUTOPILOT,
-    READ_CALENDAR,
     READ_HOUSEHOLD,
     READ_PAYROLLS,
+    READ_TAX_LEDGER,
+    READ_TO_DOS,
+    RUN_PAYROLL,
 )
 from hearthpay.autopilot.reading import list_autopilot
-from hearthpay.duties.calendar import CalendarItem
-from hearthpay.duties.service import CalendarQuery, read_calendar
 from hearthpay.employees.models import Employee
-from hearthpay.payroll.ledger.costs import (
-    MonthlyCost,
-    coming_payrolls,
-    costs_by_month,
-    latest_paychecks,
-    net_pay_leaving,
-)
+from hearthpay.employers.service import find_employer
+from hearthpay.filing.balances import agency_balances
+from hearthpay.payroll.ledger.costs import MonthlyCost, coming_payrolls, costs_by_month, latest_paychecks
+from hearthpay.todos.service import agenda_of_household
+from hearthpay.todos.to_do import Agenda
 from hearthpay.web.household.charts import BarChart, Month, bar_chart
 from hearthpay.web.household.context import HouseholdContext, household_page
+from hearthpay.web.household.home_words import headline
+from hearthpay.web.household.keep_aside import keep_aside_of
 from hearthpay.web.household.setup.progress_page import unfinished_setup
-from hearthpay.web.household.to_dos import SENTENCES, find_to_dos
+from hearthpay.web.household.to_do_rows import home_groups
 from hearthpay.web.presentation import day_text
 
 router: Final = APIRouter(include_in_schema=False)
 
 _MONTHS: Final = 6
-_DUE_WITHIN: Final = datetime.timedelta(days=120)
-_DUE_SHOWN: Final = 5
-_WAITS_SHOWN: Final = 8
 _PAYCHECKS_SHOWN: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
-class NextPayday:
-    """The next payment, in cents: an existing payroll, or the one that Autopilot will generate (`payroll_id` None)."""
+class Pots:
+    """Where the money of a payroll goes, in cents: the three are its cost."""
+
+    to_employees: int
+    held: int
+    own: int
+
+
+@dataclass(frozen=True, slots=True)
+class UpcomingPay:
+    """The next payday: an existing payroll, one that Autopilot will run, or one that is still to be run.
+
+    Amounts are in cents; None where they aren't known before the payroll is run.
+    """
 
     pay_date: datetime.date
-    net_pay: int
+    net_pay: int | None
     names: tuple[str, ...]
     hours: Decimal | int
-    leaves_on: datetime.date | None
-    payroll_id: UUID | None
-    status: str | None
+    payroll_id: UUID | None = None
+    pots: Pots | None = None
+    by_autopilot: bool = False
+    leaves_on: datetime.date | None = None
+    """When the household's account is debited; None by check or cash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,78 +82,87 @@ async def overview(at: HouseholdContext) -> Response:
     """Show the household's home page; while it is being set up, the questions."""
     today = at.clock.today()
     first, last = today.replace(day=1), _last_of_month(today)
+    say, language = at.say, at.visitor.language
     facts: dict[str, object] = {
-        "sentences": SENTENCES,
         "today": today,
-        "may_change": at.may(CHANGE_EMPLOYEES),
+        "may_run": at.may(RUN_PAYROLL),
+        "heading": None,
+        "is_new": False,
     }
+    agenda = None
     async with at.transaction() as session:
         unfinished = await unfinished_setup(at, session)
         if unfinished is not None:
             return unfinished
+        if at.may(READ_TO_DOS):
+            employer = await find_employer(session, at.actor, at.id)
+            agenda = await agenda_of_household(session, at.actor, at.clock, employer)
+            facts["groups"] = home_groups(agenda, say, language)
+            if at.may(READ_TAX_LEDGER):
+                facts["aside"] = keep_aside_of(agency_balances(agenda.calendar))
         if at.may(READ_PAYROLLS):
             costs = await costs_by_month(session, at.id, _months_back(first, _MONTHS - 1), last)
+            upcoming = await _next_payday(at, session, agenda)
+            paychecks = await latest_paychecks(session, at.id, limit=_PAYCHECKS_SHOWN)
             facts |= {
-                "next": await _next_payday(at, session),
-                "costs": _chart(at.visitor.language, first, costs),
-                "paychecks": await latest_paychecks(session, at.id, limit=_PAYCHECKS_SHOWN),
-                "wages": await net_pay_leaving(session, at.id, first, last),
-                "waits": (await find_to_dos(session, [at.id], at.clock.now(), today))[:_WAITS_SHOWN],
+                "next": upcoming,
+                "costs": _chart(language, first, costs),
+                "paychecks": paychecks,
+                "is_new": not paychecks and upcoming is None and at.may(CHANGE_EMPLOYEES),
             }
-        if at.may(READ_CALENDAR):
-            facts |= _due(await _calendar(at, session, first, today), today, last)
+    if agenda is not None:
+        newcomer = at.visitor.signed_in.name.split(" ")[0] if facts["is_new"] else None
+        facts |= {
+            "heading": headline(agenda, say, language, newcomer),
+            "is_clear": agenda.is_clear and not facts["is_new"],
+        }
     return at.show("overview.html", facts)
 
 
-async def _calendar(
-    at: HouseholdContext, session: AsyncSession, first: datetime.date, today: datetime.date
-) -> tuple[CalendarItem, ...]:
-    requested = CalendarQuery(at.id, first, today + _DUE_WITHIN)
-    return (await read_calendar(session, at.actor, at.clock, requested)).items
-
-
-def _due(items: tuple[CalendarItem, ...], today: datetime.date, last: datetime.date) -> dict[str, object]:
-    """Return what is still due, and how much of it is to be paid before the month ends."""
-    still = [item for item in items if item.done_on is None and (item.amount != 0 or item.due <= last)]
-    return {
-        "due": [item for item in still if item.due >= today][:_DUE_SHOWN],
-        "taxes": sum(item.amount or 0 for item in items if item.due <= last),
-    }
-
-
-async def _next_payday(at: HouseholdContext, session: AsyncSession) -> NextPayday | None:
-    """Return the payroll in progress that is paid next, or what Autopilot generates sooner."""
-    coming = await coming_payrolls(session, at.id, limit=1)
-    known = [
-        NextPayday(
-            each.pay_date,
-            each.net_pay,
-            tuple(each.names),
-            each.hours,
-            each.leaves_on,
-            each.payroll_id,
-            each.status,
-        )
-        for each in coming
+async def _next_payday(
+    at: HouseholdContext, session: AsyncSession, agenda: Agenda | None
+) -> UpcomingPay | None:
+    """Return the payroll in progress that is paid next, or what is planned or to be run sooner."""
+    paydays = () if agenda is None else agenda.paydays
+    found: list[UpcomingPay | None] = [
+        UpcomingPay(each.pay_date, None, each.names, 0)
+        for each in paydays
+        if not each.autopilot and each.pay_date >= at.clock.today()
     ]
-    if not at.may(READ_AUTOPILOT):
-        return known[0] if known else None
+    if at.may(READ_AUTOPILOT) and (not paydays or any(each.autopilot for each in paydays)):
+        found.append(await _planned(at, session))
+    other = min((each for each in found if each is not None), key=lambda each: each.pay_date, default=None)
+    for each in await coming_payrolls(session, at.id, limit=1):
+        if other is None or each.pay_date <= other.pay_date:
+            pots = Pots(each.to_employees, each.withheld, each.employer_taxes)
+            return UpcomingPay(
+                each.pay_date,
+                each.net_pay,
+                tuple(each.names),
+                each.hours,
+                each.payroll_id,
+                pots,
+                leaves_on=each.leaves_on,
+            )
+    return other
+
+
+async def _planned(at: HouseholdContext, session: AsyncSession) -> UpcomingPay | None:
+    """Return what Autopilot runs next, with the net pay that is expected."""
     enrolled = await list_autopilot(session, at.actor, at.clock, at.id)
     planned = [(view.next_pay_date, view) for view in enrolled if view.next_pay_date is not None]
     day = min((day for day, _ in planned), default=None)
-    if day is None or (known and known[0].pay_date <= day):
-        return known[0] if known else None
+    if day is None:
+        return None
     views = [view for each, view in planned if each == day]
     requested = [view.enrollment.employee_id for view in views]
     people = await session.scalars(select(Employee).where(Employee.id.in_(requested)).order_by(Employee.id))
-    return NextPayday(
+    return UpcomingPay(
         day,
         sum(view.version.expected_net for view in views),
         tuple(each.name for each in people),
         sum(view.version.standard_hours for view in views),
-        None,
-        None,
-        None,
+        by_autopilot=True,
     )
 
 

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from hearthpay.access.permissions import KEEP_CALENDAR, KEEP_TAX_LEDGER, READ_CALENDAR
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.duties.calendar import CalendarItem
+from hearthpay.duties.open_items import is_overdue
 from hearthpay.duties.rules import duties_of
 from hearthpay.duties.service import mark_duty
 from hearthpay.duties.settlement import FILED
@@ -24,7 +25,7 @@ from hearthpay.reports.commands import AskTaxLiability
 from hearthpay.reports.service import tax_liability_of_household
 from hearthpay.reports.tax_liability import LineLiability
 from hearthpay.web.framework import problems_of
-from hearthpay.web.household.calendar.span import is_overdue, items_at
+from hearthpay.web.household.calendar.span import items_at
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.form_parsing import ROOT, Entries, problems_in
 from hearthpay.web.household.form_values import day_field, field_errors, id_in

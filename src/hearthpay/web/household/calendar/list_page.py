@@ -7,15 +7,19 @@ from typing import Final
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from hearthpay.access.permissions import KEEP_CALENDAR, READ_CALENDAR
+from hearthpay.access.permissions import KEEP_CALENDAR, READ_CALENDAR, READ_TO_DOS
 from hearthpay.duties.calendar import CalendarItem
 from hearthpay.duties.feed import link_in_force
 from hearthpay.duties.household import FEDERAL
+from hearthpay.duties.open_items import is_open, is_overdue
 from hearthpay.employers.service import find_employer
 from hearthpay.languages.catalogue import mark
 from hearthpay.taxes.jurisdictions import STATES
-from hearthpay.web.household.calendar.span import is_overdue, items_at
+from hearthpay.todos.service import other_to_dos_of_household
+from hearthpay.todos.to_do import ToDo
+from hearthpay.web.household.calendar.span import items_at
 from hearthpay.web.household.context import HouseholdContext, household_page
+from hearthpay.web.household.to_do_rows import rows_of
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -30,6 +34,9 @@ async def calendar(at: HouseholdContext) -> Response:
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
         found = await items_at(at, session)
+        others: tuple[ToDo, ...] = ()
+        if at.may(READ_TO_DOS):
+            others = await other_to_dos_of_household(session, at.actor, at.clock, employer)
         linked_since = await link_in_force(session, at.actor, employer)
     asked = at.visitor.request.query_params
     state, agency = asked.get("state", ""), asked.get("agency", "")
@@ -38,6 +45,14 @@ async def calendar(at: HouseholdContext) -> Response:
     codes = sorted({each.jurisdiction for each in found}, key=lambda code: (code != FEDERAL, code))
     facts = {
         "overdue": [each for each in shown if is_overdue(each, today)],
+        "to_check": [
+            each
+            for each in shown
+            if is_open(each, today) and each.due < today and not is_overdue(each, today)
+        ],
+        "others": ()
+        if state or agency
+        else rows_of((each for each in others if each.due_on), today, at.say, at.visitor.language),
         "months": _by_month(each for each in shown if each.done_on is None and each.due >= today),
         "done": done[:_MOST_DONE],
         "state_names": [(code, at.say(_FEDERAL) if code == FEDERAL else STATES[code]) for code in codes],

@@ -19,6 +19,7 @@ from hearthpay.registrations.accounts import StateAccount, accounts_of
 from hearthpay.registrations.derivation import EVERY_ACCOUNT, Registration
 from hearthpay.registrations.service import registrations_of_household
 from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.todos.account_rows import to_dos_of_registrations
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.state_accounts.words import (
     ACCOUNT_WORDS,
@@ -78,7 +79,7 @@ async def state_accounts(at: HouseholdContext) -> Response:
         ],
         "policies": insured,
         "policy_words": POLICY_WORDS,
-        "waiting": sum(1 for row in rows if row.status == "required"),
+        "waiting": sum(1 for each in to_dos_of_registrations(at.id, rows) if each.kind == "register"),
         "account_words": ACCOUNT_WORDS,
         "frequency_words": FREQUENCY_WORDS,
         "may_keep": at.may(KEEP_REGISTRATIONS),

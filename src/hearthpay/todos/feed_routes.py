@@ -12,9 +12,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hearthpay.access.refusal import Refusal
-from hearthpay.duties.feed import FEED_PATH, OpenLink, open_link, read_feed
+from hearthpay.duties.feed import FEED_PATH, OpenLink, open_link
 from hearthpay.http.runtime import runtime_of
 from hearthpay.security.portal_tokens import parse_token
+from hearthpay.todos.feed import read_feed
 
 READINGS_PER_DAY: Final = 500
 """Each app reads a feed a few times a day."""

@@ -1,8 +1,9 @@
-"""Reminders of what a household must do: two weeks and three days before it is due, each once.
+"""Reminders of what a household has to do: two weeks and three days before it is due, each once.
 
-Everything to report on one day goes into one email. A household is checked only when there is something to report,
-and once a week for what is new: its calendar is calculated from its books, which takes some milliseconds. The day up
-to which it was checked is stored in the transaction that queues the email.
+They say what the list of to-dos says, so one that is done isn't announced. A payroll to run is announced three days
+ahead only. Everything to report on one day goes into one email, with what is late. A household is checked only when
+there is something to report, and once a week for what is new: its calendar is calculated from its books, which takes
+some milliseconds. The day up to which it was checked is stored in the transaction that queues the email.
 """
 
 import datetime
@@ -17,8 +18,6 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.clock import BUSINESS_TIME, Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
-from hearthpay.duties.calendar import CalendarItem
-from hearthpay.duties.service import items_of
 from hearthpay.employers.models import Employer
 from hearthpay.employers.reminder_schedule import (
     claim_reminder_checks,
@@ -33,6 +32,9 @@ from hearthpay.payroll.payday.notices import MUTED_BY
 from hearthpay.people.recipients import NoticeReader, addressed, readers_of_households
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.taxes.money import from_cents
+from hearthpay.todos.service import read_agenda
+from hearthpay.todos.to_do import ToDo
+from hearthpay.todos.wording import action_text, days_late_text
 
 DAYS_AHEAD: Final = (14, 3)
 """How many days before its due date an item is announced."""
@@ -45,7 +47,7 @@ _DAY: Final = datetime.timedelta(days=1)
 _FROM_HOUR: Final = 8
 """Reminders are sent from eight in the morning, Eastern time."""
 
-_log = structlog.get_logger("hearthpay.duties")
+_log = structlog.get_logger("hearthpay.todos")
 
 
 async def remind(
@@ -74,7 +76,7 @@ async def remind(
             try:
                 async with session.begin_nested():
                     notices, again = await _notices_of_household(
-                        session, look.household, look.seen_on, today, readers.get(look.household, ())
+                        session, look.household, look.seen_on, now, today, readers.get(look.household, ())
                     )
                     for notice in notices:
                         await queue_notice(session, ring, notifications, now, notice)
@@ -91,16 +93,16 @@ async def _notices_of_household(
     session: AsyncSession,
     household: UUID,
     last_seen: datetime.date | None,
+    now: datetime.datetime,
     today: datetime.date,
     readers: Sequence[NoticeReader],
 ) -> tuple[list[Notice], datetime.date]:
     """Return the household's reminders for today, and when to check it again."""
     employer = await session.get_one(Employer, household)
-    until = today + max(DAYS_AHEAD) * _DAY + LOOK_AGAIN
-    items = [item for item in await items_of(session, employer, today, today, until) if item.done_on is None]
-    due = due_reminders(items, last_seen or today - _DAY, today)
+    to_dos = (await read_agenda(session, employer, now, today)).to_dos
+    due = due_reminders(to_dos, last_seen or today - _DAY, today)
     if not due:
-        return [], next_check(items, today)
+        return [], next_check(to_dos, today)
     notice = Notice(
         f"duties_due:{employer.id}:{today}",
         "duties_due",
@@ -110,61 +112,68 @@ async def _notices_of_household(
         employer.id,
         employer.sandbox,
     )
-    write = partial(_write, employer.first_name, due)
-    return addressed(notice, readers, write, "duties"), next_check(items, today)
+    late = tuple(each for each in to_dos if each.overdue)
+    write = partial(_write, employer.first_name, due, late, today)
+    return addressed(notice, readers, write, "duties"), next_check(to_dos, today)
 
 
-def due_reminders(
-    items: Sequence[CalendarItem], last_seen: datetime.date, today: datetime.date
-) -> tuple[CalendarItem, ...]:
-    """Return what to announce today: items that have come within one of DAYS_AHEAD of their due date since `seen`."""
+def due_reminders(to_dos: Sequence[ToDo], last_seen: datetime.date, today: datetime.date) -> tuple[ToDo, ...]:
+    """Return what to announce today: what has come within one of its days ahead of its due date since `last_seen`."""
     return tuple(
-        item
-        for item in items
-        if any(last_seen < item.due - days * _DAY <= today <= item.due for days in DAYS_AHEAD)
+        each
+        for each in to_dos
+        if each.due_on is not None
+        and any(last_seen < each.due_on - days * _DAY <= today <= each.due_on for days in _days_ahead(each))
     )
 
 
-def next_check(items: Sequence[CalendarItem], today: datetime.date) -> datetime.date:
+def next_check(to_dos: Sequence[ToDo], today: datetime.date) -> datetime.date:
     """Return the next day with something to announce, or LOOK_AGAIN from today if that is earlier."""
-    ahead = (item.due - days * _DAY for item in items for days in DAYS_AHEAD)
+    ahead = (
+        each.due_on - days * _DAY for each in to_dos if each.due_on is not None for days in _days_ahead(each)
+    )
     return min([*(day for day in ahead if day > today), today + LOOK_AGAIN])
 
 
-def duties_due_mail(to: NoticeReader, first_name: str, items: Sequence[CalendarItem]) -> Mail:
-    """The mail about what is due, and when; legal terms are in English, and forms have their official names."""
+def _days_ahead(to_do: ToDo) -> tuple[int, ...]:
+    """Return how many days ahead a to-do is announced; other notices announce the rest."""
+    if to_do.kind == "run_payroll":
+        return (min(DAYS_AHEAD),)
+    return DAYS_AHEAD if to_do.subject_type == "calendar_item" else ()
+
+
+def duties_due_mail(
+    to: NoticeReader, first_name: str, due: Sequence[ToDo], late: Sequence[ToDo], today: datetime.date
+) -> Mail:
+    """The mail about what is due, and when, and what is late; forms have their official names."""
     say, language = to.say, to.language
-    lines = [say(mark("This is due soon:")), *(_line(to, item) for item in items)]
+    lines = [say(mark("This is due soon:")), *(_due_line(to, each, today) for each in due)]
+    if late:
+        lines += [say(mark("This is late:")), *(_late_line(to, each, today) for each in late)]
     lines.append(say(mark("See details and mark items as done in your Hearthpay calendar.")))
-    first = day_in(language, min(item.due for item in items))
-    subject = say(mark("Due by {day}: {what}"), day=first, what=_what(to, items[0]))
-    if len(items) > 1:
-        subject = say(mark("{number} deadlines, the first on {day}"), number=len(items), day=first)
+    first = day_in(language, min(each.due_on for each in due if each.due_on is not None))
+    subject = say(mark("Due by {day}: {what}"), day=first, what=action_text(due[0], language, today))
+    if len(due) > 1:
+        subject = say(mark("{number} deadlines, the first on {day}"), number=len(due), day=first)
     return letter(to.address, language, subject, first_name, tuple(lines), closing=(say(MUTED_BY),))
 
 
-def _line(to: NoticeReader, item: CalendarItem) -> str:
-    say, language = to.say, to.language
-    day = day_in(language, item.due)
-    return f"{say(mark('By {day}: {what}.'), day=day, what=say(item.what))}{_amount(to, item)}"
+def _due_line(to: NoticeReader, to_do: ToDo, today: datetime.date) -> str:
+    day = "" if to_do.due_on is None else day_in(to.language, to_do.due_on)
+    return to.say(mark("By {day}: {what}."), day=day, what=_what(to, to_do, today))
 
 
-def _amount(to: NoticeReader, item: CalendarItem) -> str:
-    """Return what is left to pay, and of how much where a part was paid."""
-    if not item.amount:
-        return ""
-    amount = money_in(to.language, from_cents(item.amount))
-    if not item.paid or item.open is None:
-        return f" {amount}."
-    if item.open <= 0:
-        return ""
-    left = money_in(to.language, from_cents(item.open))
-    return " " + to.say(mark("{left} of {amount} left to pay."), left=left, amount=amount)
+def _late_line(to: NoticeReader, to_do: ToDo, today: datetime.date) -> str:
+    return f"{_what(to, to_do, today)}: {days_late_text(to_do, to.language, today)}."
 
 
-def _what(to: NoticeReader, item: CalendarItem) -> str:
-    return to.say(item.what)
+def _what(to: NoticeReader, to_do: ToDo, today: datetime.date) -> str:
+    """Return what to do, with what is left to pay."""
+    action = action_text(to_do, to.language, today)
+    return action if to_do.amount is None else f"{action} {money_in(to.language, from_cents(to_do.amount))}"
 
 
-def _write(first_name: str, items: Sequence[CalendarItem], reader: NoticeReader) -> Mail:
-    return duties_due_mail(reader, first_name, items)
+def _write(
+    first_name: str, due: Sequence[ToDo], late: Sequence[ToDo], today: datetime.date, reader: NoticeReader
+) -> Mail:
+    return duties_due_mail(reader, first_name, due, late, today)

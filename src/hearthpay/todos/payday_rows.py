@@ -1,0 +1,33 @@
+"""To-dos from paydays: a payroll to run for each period that is not paid yet, where Autopilot doesn't run it."""
+
+import datetime
+from collections.abc import Iterable, Iterator
+from typing import Final
+from uuid import UUID
+
+from hearthpay.payroll.next_payday import NextPayday
+from hearthpay.todos.to_do import ToDo
+
+_LATE_FOR: Final = datetime.timedelta(days=31)
+"""For so long after its payday a payroll is called late; after that, the employee may simply not work."""
+
+
+def to_dos_of_paydays(
+    employer_id: UUID, paydays: Iterable[NextPayday], today: datetime.date, until: datetime.date
+) -> Iterator[ToDo]:
+    """Yield a to-do for each payday up to a day whose payroll is to be run by hand."""
+    for each in paydays:
+        if each.autopilot or each.pay_date > until:
+            continue
+        yield ToDo(
+            employer_id=employer_id,
+            kind="run_payroll",
+            key=f"run_payroll/{each.frequency}/{each.start}/{each.pay_date}",
+            subject_type="employer",
+            subject_id=str(employer_id),
+            path="/payrolls/new",
+            due_on=each.pay_date,
+            overdue=today - _LATE_FOR <= each.pay_date < today,
+            name=", ".join(each.names),
+            day=each.pay_date,
+        )

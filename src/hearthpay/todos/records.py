@@ -1,0 +1,189 @@
+"""The to-dos that are found in records alone: payrolls, money, bank accounts, and what employees have to enter.
+
+One statement finds them for all requested households, however many there are.
+"""
+
+import datetime
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.database.relations import (
+    AUTOPILOT_PERIODS,
+    BANK_ACCOUNTS,
+    BANK_ENTRIES,
+    EMPLOYEE_LINKS,
+    EMPLOYEES,
+    EMPLOYERS,
+    INVITATIONS,
+    PAYCHECKS,
+    PAYROLLS,
+    VAULT_ENDINGS,
+    WAITING_ACCOUNTS,
+)
+from hearthpay.database.statements import Fragment
+from hearthpay.database.typed_rows import fetch_all, query
+from hearthpay.todos.to_do import SubjectType, ToDo, ToDoKind
+
+_FAILED_FOR: Final = 60
+"""Days after its pay date for which a failed payroll is listed."""
+
+_HANDED_OVER_WITHIN: Final = 31
+"""Days before its payday from which a check is listed."""
+
+_PAGES: Final[Mapping[ToDoKind, str]] = {
+    "account_failed": "/bank",
+    "ein_missing": "/state-accounts",
+    "pay_rate_missing": "/employees/{employee}",
+    "account_needs_word": "/employees/{employee}/account",
+    "account_to_confirm": "/employees/{employee}/invitations",
+    "new_link_asked": "/employees/{employee}/invitations",
+    "tax_info_missing": "/employees/{employee}/invitations",
+    "tax_info_asked": "/employees/{employee}/invitations",
+    "bank_account_asked": "/employees/{employee}/invitations",
+}
+"""The page for it, relative to the household's own address; the others are about a payroll."""
+
+_BAD: Final[frozenset[ToDoKind]] = frozenset({"money_stuck", "payroll_failed", "payroll_held"})
+"""Late once their day has passed. A check whose payday has passed is taken as handed over."""
+
+_ASKED: Final = Fragment("= ANY(CAST(:households AS uuid[]))")
+
+
+class _FindRow(NamedTuple):
+    employer_id: UUID
+    kind: ToDoKind
+    name: str | None
+    day: datetime.date | None
+    due_on: datetime.date | None
+    amount: int | None
+    payroll_id: UUID | None
+    employee_id: UUID | None
+
+
+_FIND: Final = query(
+    _FindRow,
+    """
+    SELECT p.employer_id, 'money_stuck' AS kind, CAST(NULL AS text) AS name, p.pay_date AS day, p.pay_date AS due_on,
+           CAST(sum(e.amount) FILTER (WHERE e.kind IN ('credit', 'payout')) AS bigint) AS amount,
+           p.id AS payroll_id, CAST(NULL AS uuid) AS employee_id
+      FROM {payrolls} p
+      JOIN {bank_entries} e ON e.payroll_id = p.id AND e.status = 'pending' AND e.held_reason IS NOT NULL
+     WHERE p.employer_id {asked}
+     GROUP BY p.employer_id, p.id, p.pay_date
+    UNION ALL
+    SELECT p.employer_id, 'payroll_failed', NULL, p.pay_date, p.pay_date, p.net_pay, p.id, NULL
+      FROM {payrolls} p
+     WHERE p.employer_id {asked} AND p.status = 'failed'
+       AND p.pay_date > CAST(:today AS date) - CAST(:failed_for AS int)
+    UNION ALL
+    SELECT p.employer_id, 'payroll_held', NULL, p.pay_date,
+           (a.send_at AT TIME ZONE 'America/New_York')::date, p.net_pay, p.id, NULL
+      FROM {autopilot_periods} a JOIN {payrolls} p ON p.id = a.payroll_id
+     WHERE p.employer_id {asked} AND a.outcome = 'scheduled' AND a.held <> '{}' AND a.confirmed_at IS NULL
+    UNION ALL
+    SELECT p.employer_id, 'check_to_hand_over', w.first_name || ' ' || w.last_name, p.pay_date, p.pay_date,
+           c.net_pay, p.id, w.id
+      FROM {payrolls} p
+      JOIN {paychecks} c ON c.payroll_id = p.id
+      JOIN {employees} w ON w.id = c.employee_id
+     WHERE p.employer_id {asked} AND p.status = 'completed' AND p.pay_date >= CAST(:today AS date)
+       AND p.handed_over_at IS NULL
+       AND p.pay_date < CAST(:today AS date) + CAST(:handed_over_within AS int)
+       AND c.payment_method IN ('check', 'cash') AND c.net_pay > 0
+       AND c.reverses IS NULL AND NOT EXISTS (SELECT FROM {paychecks} r WHERE r.reverses = c.id)
+    UNION ALL
+    SELECT b.employer_id, 'account_failed', NULL, NULL, NULL, NULL, NULL, NULL
+      FROM {bank_accounts} b
+     WHERE b.employer_id {asked} AND b.employee_id IS NULL AND b.status = 'failed'
+    UNION ALL
+    SELECT w.employer_id, 'account_needs_word', w.first_name || ' ' || w.last_name, NULL, NULL, NULL, NULL, w.id
+      FROM {waiting_accounts} c JOIN {employees} w ON w.id = c.employee_id
+     WHERE w.employer_id {asked}
+    UNION ALL
+    SELECT w.employer_id, 'account_to_confirm', w.first_name || ' ' || w.last_name, NULL, NULL, NULL, NULL, w.id
+      FROM {employee_links} l JOIN {employees} w ON w.id = l.employee_id
+     WHERE w.employer_id {asked} AND l.awaits_household AND l.ended_at IS NULL
+    UNION ALL
+    SELECT w.employer_id, 'new_link_asked', w.first_name || ' ' || w.last_name,
+           (max(i.new_link_requested_at) AT TIME ZONE 'America/New_York')::date, NULL, NULL, NULL, w.id
+      FROM {invitations} i JOIN {employees} w ON w.id = i.employee_id
+     WHERE w.employer_id {asked} AND i.new_link_requested_at > CAST(:now AS timestamptz) - interval '30 days'
+       AND NOT EXISTS (SELECT FROM {invitations} n WHERE n.employee_id = i.employee_id AND n.type = i.type
+                          AND n.created_at > i.new_link_requested_at)
+     GROUP BY w.employer_id, w.first_name, w.last_name, w.id
+    UNION ALL
+    SELECT w.employer_id, 'pay_rate_missing', w.first_name || ' ' || w.last_name, NULL, NULL, NULL, NULL, w.id
+      FROM {employees} w
+     WHERE w.employer_id {asked} AND w.status = 'active' AND coalesce(w.pay_rate_cents, w.salary_cents) IS NULL
+    UNION ALL
+    SELECT w.employer_id, 'tax_info_missing', w.first_name || ' ' || w.last_name, NULL, NULL, NULL, NULL, w.id
+      FROM {employees} w
+     WHERE w.employer_id {asked} AND w.status = 'active'
+       AND NOT EXISTS (SELECT FROM {vault_endings} v
+                        WHERE v.owner_kind = 'employee' AND v.owner_id = w.id AND v.kind IN ('ssn', 'itin'))
+       AND NOT EXISTS (SELECT FROM {invitations} i WHERE i.employee_id = w.id AND i.type = 'tax_info'
+                          AND i.status = 'pending' AND i.expires_at > :now)
+    UNION ALL
+    SELECT w.employer_id, i.type || '_asked', w.first_name || ' ' || w.last_name,
+           (i.created_at AT TIME ZONE 'America/New_York')::date, NULL, NULL, NULL, w.id
+      FROM {invitations} i JOIN {employees} w ON w.id = i.employee_id
+     WHERE w.employer_id {asked} AND i.status = 'pending' AND i.expires_at > :now AND i.tax_number_at IS NULL
+    UNION ALL
+    SELECT h.id, 'ein_missing', NULL, NULL, NULL, NULL, NULL, NULL
+      FROM {employers} h
+     WHERE h.id {asked} AND h.ein_status = 'none' AND EXISTS (SELECT FROM {payrolls} p WHERE p.employer_id = h.id)
+    """,
+    payrolls=PAYROLLS,
+    asked=_ASKED,
+    bank_entries=BANK_ENTRIES,
+    autopilot_periods=AUTOPILOT_PERIODS,
+    bank_accounts=BANK_ACCOUNTS,
+    waiting_accounts=WAITING_ACCOUNTS,
+    employees=EMPLOYEES,
+    employee_links=EMPLOYEE_LINKS,
+    vault_endings=VAULT_ENDINGS,
+    invitations=INVITATIONS,
+    employers=EMPLOYERS,
+    paychecks=PAYCHECKS,
+)
+
+
+async def find_recorded_to_dos(
+    session: AsyncSession, households: Sequence[UUID], now: datetime.datetime, today: datetime.date
+) -> list[ToDo]:
+    """Return the to-dos of these households that records show; the caller has checked that they may be shown."""
+    values = {
+        "households": list(households),
+        "now": now,
+        "today": today,
+        "failed_for": _FAILED_FOR,
+        "handed_over_within": _HANDED_OVER_WITHIN,
+    }
+    return [_to_do(row, today) for row in await fetch_all(session, _FIND, values)]
+
+
+def _to_do(row: _FindRow, today: datetime.date) -> ToDo:
+    subject: SubjectType = "employer"
+    subject_id = row.employer_id
+    if row.payroll_id is not None:
+        subject, subject_id = "payroll", row.payroll_id
+    elif row.employee_id is not None:
+        subject, subject_id = "employee", row.employee_id
+    page = _PAGES.get(row.kind, "/payrolls/{payroll}")
+    parts = [row.kind, *(str(each) for each in (row.payroll_id, row.employee_id) if each)]
+    return ToDo(
+        employer_id=row.employer_id,
+        kind=row.kind,
+        key="/".join(parts),
+        subject_type=subject,
+        subject_id=str(subject_id),
+        path=page.format(payroll=row.payroll_id, employee=row.employee_id),
+        due_on=row.due_on,
+        overdue=row.kind in _BAD and row.due_on is not None and row.due_on < today,
+        amount=row.amount,
+        name=row.name,
+        day=row.day,
+    )

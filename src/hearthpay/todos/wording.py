@@ -1,0 +1,100 @@
+"""To-dos in words: what to do, and the whole sentence with its amount and date for mails, the API and the terminal."""
+
+import datetime
+from collections.abc import Mapping
+from typing import Final
+
+from hearthpay.languages.catalogue import day_in, mark, money_in, say_in, short_day_in
+from hearthpay.taxes.money import from_cents
+from hearthpay.todos.to_do import ToDo, ToDoKind
+
+_ACTIONS: Final[Mapping[ToDoKind, str]] = {
+    "money_stuck": mark("Choose what to do about the deposit on hold"),
+    "payroll_failed": mark("Choose what to do about the failed payroll"),
+    "payroll_held": mark("Approve the {day} payroll"),
+    "account_failed": mark("Connect a bank account"),
+    "account_needs_word": mark("Approve {name}'s new bank account"),
+    "account_to_confirm": mark("Confirm that {name} made an account"),
+    "new_link_asked": mark("Send {name} a new link"),
+    "pay_rate_missing": mark("Enter {name}'s pay rate"),
+    "run_payroll": mark("Run payroll"),
+    "check_to_hand_over": mark("Pay {name}"),
+    "pay_taxes": mark("Pay {agency}"),
+    "file_and_pay": mark("File and pay {agency}"),
+    "file_return": mark("File with {agency}"),
+    "amend_return": mark("File an amended return with {agency}"),
+    "register": mark("Register with {agency}"),
+    "enter_number": mark("Enter your number from {agency}"),
+    "tax_info_missing": mark("Ask {name} for a Social Security number"),
+    "tax_info_asked": mark("Wait for {name}'s Social Security number"),
+    "bank_account_asked": mark("Wait for {name}'s bank account"),
+    "ein_missing": mark("Add your EIN"),
+}
+"""A verb and its object; the other kinds are said in the words of their duty."""
+
+_ENTER_POLICY: Final = {
+    "workers-compensation": mark("Enter your workers' compensation policy"),
+    "disability-policy": mark("Enter your disability and paid family leave policy"),
+}
+"""Once the first day of work is past, all that is known is that no policy is entered."""
+
+_ONE_DAY_LATE: Final = mark("1 day late")
+_DAYS_LATE: Final = mark("{days} days late")
+_DUE: Final = mark("due {day}")
+_PAYDAY: Final = mark("payday {day}")
+_PAYDAY_WAS: Final = mark("payday was {day}")
+_OF_PAYDAYS: Final = frozenset({"run_payroll", "check_to_hand_over", "money_stuck", "payroll_failed"})
+
+
+def agency_text(agency: str, language: str) -> str:
+    """Return an agency's name in a sentence: "the IRS" where an English speaker says so."""
+    return f"the {agency}" if language == "en" and agency.isupper() and agency.isalpha() else agency
+
+
+def action_text(to_do: ToDo, language: str, today: datetime.date) -> str:
+    """Return what to do in words, a verb and its object: "Pay the EDD"."""
+    say = say_in(language)
+    if to_do.kind == "get_policy" and to_do.due_on is not None and to_do.due_on < today:
+        return say(_ENTER_POLICY[to_do.key.split("/")[1]])
+    sentence = _ACTIONS.get(to_do.kind)
+    if sentence is None:
+        return say(to_do.what or "")
+    return say(
+        sentence,
+        name=to_do.name,
+        agency=agency_text(to_do.agency or "", language),
+        day="" if to_do.day is None else short_day_in(language, to_do.day).split(",")[0],
+    )
+
+
+def days_late_text(to_do: ToDo, language: str, today: datetime.date) -> str:
+    """Return by how many days it is late; empty where it isn't."""
+    if not to_do.overdue or to_do.due_on is None:
+        return ""
+    days = (today - to_do.due_on).days
+    return say_in(language)(_ONE_DAY_LATE if days == 1 else _DAYS_LATE, days=days)
+
+
+def date_text(to_do: ToDo, language: str, today: datetime.date) -> str:
+    """Return by when it is to be done, or how late it is; empty for what has no date."""
+    say = say_in(language)
+    if to_do.kind in _OF_PAYDAYS and to_do.day is not None:
+        return say(_PAYDAY_WAS if to_do.day < today else _PAYDAY, day=day_in(language, to_do.day))
+    late = days_late_text(to_do, language, today)
+    if late:
+        return late
+    if to_do.due_on is None or to_do.due_on < today:
+        return ""
+    return say(_DUE, day=day_in(language, to_do.due_on))
+
+
+def title_text(to_do: ToDo, language: str, today: datetime.date) -> str:
+    """Return the to-do in one line: "Pay the EDD $436.20, 20 days late"."""
+    text = action_text(to_do, language, today)
+    if to_do.amount is not None:
+        text += f" {money_in(language, from_cents(to_do.amount))}"
+    whose = to_do.name
+    if whose is not None and (to_do.kind == "run_payroll" or to_do.kind not in _ACTIONS):
+        text += f" ({whose})"
+    date = date_text(to_do, language, today)
+    return f"{text}, {date}" if date else text

@@ -1,0 +1,159 @@
+"""To-dos as rows of pages: what to do, by when and for what, the amount, and the page that the row leads to."""
+
+import datetime
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from hearthpay.languages.catalogue import Say, mark
+from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.todos.to_do import Agenda, ToDo, ToDoGroup, ToDoKind
+from hearthpay.todos.wording import action_text, days_late_text
+from hearthpay.web.household.taxes.ledger_words import period_of, period_text
+from hearthpay.web.presentation import day_text
+
+Symbol = Literal["late", "pay", "people", "paper", "flag", "bank", "day"]
+
+GROUP_WORDS: Final[Mapping[ToDoGroup, str]] = {
+    "overdue": mark("Overdue"),
+    "this_week": mark("This week"),
+    "no_date": mark("Also to do"),
+    "this_month": mark("Within a month"),
+    "later": mark("Later"),
+}
+COMING_UP: Final = mark("Coming up")
+"""The heading of what is due later, where nothing is to be done now."""
+
+_SYMBOLS: Final[Mapping[ToDoKind, Symbol]] = {
+    "money_stuck": "bank",
+    "payroll_failed": "pay",
+    "payroll_held": "pay",
+    "run_payroll": "pay",
+    "check_to_hand_over": "pay",
+    "account_failed": "bank",
+    "account_needs_word": "people",
+    "account_to_confirm": "people",
+    "new_link_asked": "people",
+    "pay_rate_missing": "people",
+    "tax_info_missing": "people",
+    "tax_info_asked": "people",
+    "bank_account_asked": "people",
+    "get_policy": "flag",
+    "renew_policy": "flag",
+    "register": "flag",
+    "enter_number": "flag",
+    "ein_missing": "flag",
+}
+
+_LATE: Final = mark("Due {day}")
+_BY: Final = mark("by {day}")
+_WAS_DUE: Final = mark("was due {day}. If you did it, mark it as done.")
+_SO_FAR: Final = mark("{period} so far")
+_PAYDAY: Final = mark("payday {day}")
+_PAYDAY_WAS: Final = mark("payday was {day}")
+_ASKED: Final = mark("Requested {day}")
+_APPLIED: Final = mark("Applied on {day}")
+_EIN: Final = mark("From the IRS. It's free and takes about 10 minutes.")
+_REJECTED: Final = mark("Your bank rejected the account.")
+_MOST: Final = 4
+"""How many rows the home page has of what is due within a month and later."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToDoRow:
+    """A to-do as a page shows it; `late` says by how many days, `details` the rest of the second line."""
+
+    to_do: ToDo
+    action: str
+    late: str
+    details: str
+    symbol: Symbol
+
+    @property
+    def tone(self) -> str:
+        """The class of its row."""
+        return "late" if self.late else ""
+
+
+def row_of(to_do: ToDo, today: datetime.date, say: Say, language: str) -> ToDoRow:
+    """Return a to-do as a row."""
+    late = days_late_text(to_do, language, today)
+    return ToDoRow(
+        to_do,
+        action_text(to_do, language, today),
+        late,
+        _details(to_do, today, say, language, is_late=bool(late)),
+        "late" if late else _SYMBOLS.get(to_do.kind, "paper"),
+    )
+
+
+def home_groups(agenda: Agenda, say: Say, language: str) -> list[tuple[ToDoGroup, str, tuple[ToDoRow, ...]]]:
+    """Return the groups of the home page in order, each with its heading and rows."""
+    groups = dict(agenda.groups)
+    sooner = len(groups.get("this_month", ()))
+    if "later" in groups:
+        groups["later"] = groups["later"][: max(_MOST - sooner, 0)]
+    words = dict(GROUP_WORDS)
+    if agenda.is_clear:
+        merged = (*groups.pop("this_month", ()), *groups.pop("later", ()))
+        groups, words["this_month"] = {"this_month": merged}, COMING_UP
+    return [
+        (group, say(words[group]), rows_of(to_dos, agenda.today, say, language))
+        for group, to_dos in groups.items()
+        if to_dos
+    ]
+
+
+def rows_of(to_dos: Iterable[ToDo], today: datetime.date, say: Say, language: str) -> tuple[ToDoRow, ...]:
+    """Return to-dos as rows."""
+    return tuple(row_of(each, today, say, language) for each in to_dos)
+
+
+def _details(to_do: ToDo, today: datetime.date, say: Say, language: str, *, is_late: bool) -> str:
+    """Return whom it is about, its period, and its date."""
+    parts = [_about(to_do, say, language), _date(to_do, today, say, language, is_late=is_late)]
+    text = " · ".join(part for part in parts if part)
+    return text[:1].upper() + text[1:]
+
+
+def _about(to_do: ToDo, say: Say, language: str) -> str:
+    match to_do.kind:
+        case "pay_taxes" | "file_and_pay" | "file_return" | "amend_return":
+            return _period(to_do, say, language)
+        case "register" | "enter_number":
+            return STATES.get(to_do.state or "", "")
+        case "get_policy" | "renew_policy":
+            return STATES.get(to_do.state or "", "")
+        case "ein_missing":
+            return say(_EIN)
+        case "account_failed":
+            return say(_REJECTED)
+        case "run_payroll" | "give_notice" | "give_statement" | "file_report":
+            return to_do.name or ""
+        case _:
+            return ""
+
+
+def _period(to_do: ToDo, say: Say, language: str) -> str:
+    if to_do.office is None or to_do.account is None or to_do.period is None:
+        return ""
+    period = period_of(to_do.office, to_do.account, to_do.period)
+    text = to_do.period if period is None else period_text(period, say, language)
+    return say(_SO_FAR, period=text) if to_do.is_running and to_do.amount else text
+
+
+def _date(to_do: ToDo, today: datetime.date, say: Say, language: str, *, is_late: bool) -> str:
+    def weekday(day: datetime.date) -> str:
+        return day_text(language, "weekday", day)
+
+    if to_do.kind in ("tax_info_asked", "bank_account_asked") and to_do.day is not None:
+        return say(_ASKED, day=weekday(to_do.day))
+    if to_do.kind == "enter_number" and to_do.day is not None:
+        return say(_APPLIED, day=weekday(to_do.day))
+    if to_do.kind in ("run_payroll", "check_to_hand_over", "money_stuck", "payroll_failed") and to_do.day:
+        return say(_PAYDAY_WAS if to_do.day < today else _PAYDAY, day=weekday(to_do.day))
+    if to_do.due_on is None or (to_do.kind == "get_policy" and to_do.due_on < today):
+        return ""
+    if is_late:
+        return say(_LATE, day=weekday(to_do.due_on))
+    return say(_WAS_DUE if to_do.due_on < today else _BY, day=weekday(to_do.due_on))
