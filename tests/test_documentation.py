@@ -28,7 +28,7 @@ BOLD = re.compile(r"\*\*([^*]+)\*\*")
 GUIDES = [
     page
     for page in PAGES
-    if "\n\nFor families" in page.read_text("utf-8") and page.parent.name in {"how-to", "tutorials"}
+    if "\n\nFor families" in page.read_text("utf-8") and page.parent.name in {"how-to", "tutorials", "guides"}
 ]
 #: What pages name of PostgreSQL.
 OF_POSTGRES = {"array_cat"}
@@ -171,6 +171,21 @@ def test_families_have_guides() -> None:
 def test_bold_words_of_guides_are_on_pages(page: Path) -> None:
     bold = {re.sub(r"\s+", " ", each) for each in BOLD.findall(page.read_text("utf-8"))}
     assert bold - _words_of_pages() == set()
+
+
+def _spanish_words() -> set[str]:
+    found = set()
+    for path in (ROOT / "src/hearthpay/languages/es").glob("*.po"):
+        with path.open("rb") as file:
+            found |= {str(entry.string) for entry in read_po(file) if entry.id}
+    return found
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "guides" / "es").glob("*.md")), ids=_name)
+def test_bold_words_of_spanish_guides_are_on_pages(page: Path) -> None:
+    bold = {re.sub(r"\s+", " ", each) for each in BOLD.findall(page.read_text("utf-8"))}
+    assert {each for each in bold if not each.endswith(".")} - _spanish_words() == set()
+    assert (page.parent.parent / page.name).exists()
 
 
 def test_every_setting_is_described() -> None:

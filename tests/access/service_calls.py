@@ -44,7 +44,8 @@ from hearthpay.documents.commands import IssuePaystub, IssueW3, IssueYearPackage
 from hearthpay.duties import feed as calendar_feed
 from hearthpay.duties import service as duties
 from hearthpay.duties import threshold_standing
-from hearthpay.employees import certificate_sheets, invitations, links, onboarding, signing
+from hearthpay.employees import certificate_sheets, invitations, links, onboarding, setup_questions, signing
+from hearthpay.employees import search as employee_search
 from hearthpay.employees import service as employees
 from hearthpay.employees.commands import AddEmployee, ChangeEmployee, Invite
 from hearthpay.employees.models import Employee, Invitation
@@ -60,6 +61,7 @@ from hearthpay.insurance import service as insurance
 from hearthpay.oauth import authorization_requests, grants
 from hearthpay.oauth.clients import Client
 from hearthpay.payroll import drafts, own_pay, payroll_lists, voiding
+from hearthpay.payroll import search as payroll_search
 from hearthpay.payroll import service as payrolls
 from hearthpay.payroll.commands import (
     EmployeePay,
@@ -67,6 +69,7 @@ from hearthpay.payroll.commands import (
     Order,
     PayrollQuery,
 )
+from hearthpay.payroll.handing_over import mark_handed_over
 from hearthpay.payroll.ledger.rows import Owner
 from hearthpay.payroll.payday import remedies, reversed_deposits, settlements
 from hearthpay.payroll.set_asides import escrow, requests
@@ -378,6 +381,11 @@ async def _list_households(session: AsyncSession, actor: Actor, target: Target) 
     return await employees.list_households(session, actor, CLOCK, ListHouseholds())
 
 
+@_deed(employee_search.search_employees, LOOKERS, "employees")
+async def _search_employees(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await employee_search.search_employees(session, actor, target.employer_id, ["rosa"])
+
+
 @_deed(employees.find_employee, LOOKERS, "employees")
 async def _find_employee(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await employees.find_employee(session, actor, target.employee_id)
@@ -389,6 +397,20 @@ async def _create_employee(session: AsyncSession, actor: Actor, target: Target) 
         employer_id=target.employer_id, first_name="Eva", last_name="Ruiz", pay_rate=Decimal(30)
     )
     return await employees.create_employee(session, actor, CLOCK, new)
+
+
+@_deed(setup_questions.begin_setup, HELPERS, "employees")
+async def _begin_setup(session: AsyncSession, actor: Actor, target: Target) -> object:
+    new = AddEmployee(employer_id=target.employer_id, first_name="Eva", last_name="Ruiz")
+    return await setup_questions.begin_setup(session, actor, CLOCK, new)
+
+
+@_deed(setup_questions.answer_question, HELPERS, "employees")
+async def _answer_question(session: AsyncSession, actor: Actor, target: Target) -> object:
+    changes = ChangeEmployee(pay_frequency="monthly")
+    return await setup_questions.answer_question(
+        session, actor, CLOCK, target.employee_id, setup_questions.FREQUENCY, changes
+    )
 
 
 @_deed(employees.update_employee, HELPERS, "employees")
@@ -609,6 +631,14 @@ async def _read_calendar(session: AsyncSession, actor: Actor, target: Target) ->
 async def _calendar_of_household(session: AsyncSession, actor: Actor, target: Target) -> object:
     household, days = await _employer(session, target), (date(2026, 11, 20), date(2027, 11, 20))
     return await duties.calendar_of_household(session, actor, CLOCK, household, *days)
+
+
+@_deed(duties.deposits_of_payroll, LOOKERS, "state_registrations")
+async def _deposits_of_payroll(session: AsyncSession, actor: Actor, target: Target) -> object:
+    household = await _employer(session, target)
+    return await duties.deposits_of_payroll(
+        session, actor, CLOCK, household, date(2026, 11, 20), (), in_ledger=True
+    )
 
 
 @_deed(duties.mark_duty, PEOPLE, None, ends="validation_error")
@@ -909,6 +939,12 @@ async def _look_through(session: AsyncSession, actor: Actor, target: Target) -> 
     return await payroll_lists.look_through(session, actor, PayrollQuery(employer_id=target.employer_id))
 
 
+@_deed(payroll_search.search_payrolls, PAYROLL_LOOKERS, "payroll")
+async def _search_payrolls(session: AsyncSession, actor: Actor, target: Target) -> object:
+    wanted = payroll_search.PayrollSearch(cents=(1, 100_000))
+    return await payroll_search.search_payrolls(session, actor, target.employer_id, wanted)
+
+
 @_deed(payroll_lists.payrolls_for_a_file, PAYROLL_LOOKERS, "payroll")
 async def _payrolls_for_a_file(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await payroll_lists.payrolls_for_a_file(
@@ -956,6 +992,11 @@ async def _run_draft(session: AsyncSession, actor: Actor, target: Target) -> obj
 @_deed(voiding.void_payroll, PAYERS, "payroll", ends="invalid_state")
 async def _void_payroll(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await voiding.void_payroll(session, actor, CLOCK, target.payroll_id)
+
+
+@_deed(mark_handed_over, PAYERS, "payroll", ends="invalid_state")
+async def _mark_handed_over(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await mark_handed_over(session, actor, CLOCK, target.payroll_id)
 
 
 @_deed(remedies.apply_remedy, PAYERS, "payroll", ends="invalid_state")

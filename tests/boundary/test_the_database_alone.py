@@ -27,6 +27,9 @@ from tests.worlds.tables import SANDBOX_ONLY, TABLES
 #: Functions that see more than their caller. Each looks at the tenant itself, or needs a secret to find anything.
 _SEE_MORE: Final = {
     "keep_household_words",
+    "outdate_dues",
+    "outdate_dues_of_household",
+    "outdate_dues_of_paychecks",
     "answer_agent_request",
     "authenticate_api_key",
     "become_first_operator",

@@ -46,6 +46,8 @@ _WITHOUT_ID = (
     "escrow_accounts",
     "household_clocks",
     "household_words",
+    "household_dues",
+    "outdated_dues",
 )
 
 
@@ -564,6 +566,12 @@ def add_household(
         scopes=["payroll"],
         key_hash=key_hash,
         last_four="abcd",
+    )
+    # Triggers have noted each of these rows; one note is enough.
+    connection.execute(
+        "DELETE FROM outdated_dues WHERE employer_id = %(employer_id)s AND id <> "
+        "(SELECT id FROM outdated_dues WHERE employer_id = %(employer_id)s ORDER BY id LIMIT 1)",
+        {"employer_id": household["employer_id"]},
     )
     return Household(organization_id, employer_id, sandbox, employee_id, payroll_id, paycheck_id, key_hash)
 

@@ -2,6 +2,8 @@
 
 # ruff: noqa: E501, ISC004 - statements read best whole
 
+from hearthpay.duties.dues import rules_fingerprint
+
 STANDING = "reverses IS NULL AND id NOT IN (SELECT reverses FROM paychecks WHERE reverses IS NOT NULL)"
 PAID_BY_CHECK = (
     "(SELECT id FROM payrolls WHERE status = 'completed' AND NOT direct_deposit ORDER BY id LIMIT 1)"
@@ -90,6 +92,10 @@ def movement(kind: str, where: str = "true") -> str:
     return f"(SELECT id FROM escrow_movements WHERE kind = '{kind}' AND {where} ORDER BY id LIMIT 1)"
 
 
+KEPT_DUES = (
+    f"UPDATE household_dues SET computed_on = DATE '2026-12-03', rules = '{rules_fingerprint()}', "
+    "{} WHERE employer_id = (SELECT id FROM employers ORDER BY id LIMIT 1)"
+)
 MONTH_OF_STANDING = (
     "(employee_id, month) = (SELECT c.employee_id, date_trunc('month', p.pay_date)::date FROM paychecks c "
     f"JOIN payrolls p ON p.id = c.payroll_id WHERE c.id = {ONE_STANDING})"
@@ -509,6 +515,15 @@ DAMAGE = {
             "now() FROM payrolls WHERE status = 'firing'",
         ),
     ],
+    "handed_over": [
+        (f"UPDATE payrolls SET handed_over_at = created_at WHERE id = {PAID_BY_CHECK}",),
+        (f"UPDATE payrolls SET handed_over_at = created_at - interval '1 day' WHERE id = {PAID_BY_CHECK}",),
+        (
+            "INSERT INTO audit_log (id, organization_id, employer_id, sandbox, at, actor_kind, action, subject_id, details) "
+            "SELECT new_id(), organization_id, employer_id, sandbox, now(), 'system', 'payroll.hand_over', id, '{}' "
+            f"FROM payrolls WHERE id = {PAID_BY_CHECK}",
+        ),
+    ],
     "household_clocks": [
         (
             "INSERT INTO household_clocks SELECT id, organization_id, true, '2020-01-01', '2020-01-01', 'ready', '2020-01-01', "
@@ -794,6 +809,14 @@ DAMAGE = {
     "autopilot_pay_days": [
         (f"UPDATE autopilot_periods SET send_at = send_at + interval '1 hour' WHERE id = {decided('paid')}",),
         (f"UPDATE autopilot_periods SET pay_date = '2026-11-29' WHERE id = {decided('by_hand')}",),
+    ],
+    "household_dues": [
+        (KEPT_DUES.format("week_count = 99"), "DELETE FROM outdated_dues"),
+        (
+            KEPT_DUES.format("overdue_count = 99, overdue_since = DATE '2026-01-01'"),
+            "DELETE FROM outdated_dues",
+        ),
+        (KEPT_DUES.format("payday_to_run = DATE '2026-01-01'"), "DELETE FROM outdated_dues"),
     ],
 }
 

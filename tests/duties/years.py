@@ -48,7 +48,7 @@ def year_of(state: str, name: str) -> Household:
     wages = QuarterlyWages()
     for number, weekly in enumerate(kind.weekly, 1):
         person = UUID(int=number)
-        for day, code, cents in _paychecks(state, weekly, withheld=kind.withheld):
+        for day, code, cents in paychecks_of_year(state, weekly, withheld=kind.withheld):
             paydays.append(PaydayAmount(code, day, cents))
             place = (person, code, day.month)
             months[place] = months.get(place, 0) + cents
@@ -80,7 +80,7 @@ def year_of(state: str, name: str) -> Household:
     )
 
 
-def _paychecks(state: str, weekly: int, *, withheld: bool) -> list[tuple[datetime.date, str, int]]:
+def paychecks_of_year(state: str, weekly: int, *, withheld: bool) -> list[tuple[datetime.date, str, int]]:
     """Return every line of every payday of a year, in cents."""
     found = []
     so_far: dict[str, Decimal] = {}

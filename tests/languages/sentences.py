@@ -19,7 +19,7 @@ from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.message_texts import ENGLISH
 from hearthpay.taxes.rule_sentences import rule_sentences
 from hearthpay.taxes.thresholds import liability_thresholds
-from hearthpay.web.household.payrolls.page_messages import ON_PAGES
+from hearthpay.web.message_text import ON_PAGES
 
 _SOURCE = Path(hearthpay.__file__).parent
 _TEMPLATES = "web/templates"

@@ -16,7 +16,7 @@ from hearthpay.taxes.messages import DollarAmount, Message, coded, message
 from hearthpay.taxes.rule_sentences import rule_sentences, sentence_id
 from hearthpay.taxes.rulebook import Rulebook, rulebook_of, supported_years
 from hearthpay.taxes.thresholds import liability_thresholds, supported_threshold_years
-from hearthpay.web.household.payrolls.page_messages import ON_PAGES, gaps_of, message_text
+from hearthpay.web.message_text import ON_PAGES, gaps_of, message_text
 
 _DAY = datetime.date(2026, 11, 20)
 _END = datetime.date(2026, 11, 15)
@@ -62,6 +62,9 @@ _PARAMS: dict[str, object] = {
     "frequency": "weekly",
     "noun": "a week",
     "field": "regular_hours",
+    "who": "Ana",
+    "agency": "IRS",
+    "form": "DE 4",
 }
 """A value for each parameter that any message has. A new parameter needs one here."""
 _LINES = {"figures_not_published": "US-SS-EE, US-MED-EE"}

@@ -2,6 +2,7 @@
 
 from tests.http.api import account, client, counts, new_account, new_key
 from tests.worlds.keys import ring
+from tests.worlds.snapshots import snapshots
 from tests.worlds.town import app, family, sandbox_family, town
 
 __all__ = [
@@ -14,5 +15,6 @@ __all__ = [
     "new_key",
     "ring",
     "sandbox_family",
+    "snapshots",
     "town",
 ]

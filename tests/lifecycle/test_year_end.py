@@ -13,6 +13,7 @@ from hearthpay.doctor.examination import examine
 from tests.http.api import Account, data, fields, refusal
 from tests.worlds.households import add_employee, add_household
 from tests.worlds.rule_editions import edition, unpublished_program
+from tests.worlds.snapshots import Snapshot, Snapshots
 from tests.worlds.town import Family, Town, rows, statuses
 from tests.worlds.worker_audit import worker_rows
 
@@ -307,6 +308,12 @@ _DAYS: Final = {
 }
 
 
+@pytest.fixture
+def beginning(town: Town, account: Account, snapshots: Snapshots) -> Snapshot:
+    """What there is before an example; with the bank files of the one before, its cut-offs would be over."""
+    return snapshots.take()
+
+
 @settings(max_examples=5, **_SETTINGS)
 @given(**_DAYS)
 async def test_wages_are_booked_in_the_year_in_which_they_arrive_whatever_happens(
@@ -315,9 +322,11 @@ async def test_wages_are_booked_in_the_year_in_which_they_arrive_whatever_happen
     usable: list[bool],
     town: Town,
     account: Account,
+    beginning: Snapshot,
     owner_connection: psycopg.Connection,
     owner_database: Database,
 ):
+    beginning.restore()
     await _over_new_year(pay_day, working, usable, town, account, owner_connection, owner_database)
 
 
@@ -331,9 +340,11 @@ async def test_wages_are_booked_in_the_year_in_which_they_arrive_for_long(
     usable: list[bool],
     town: Town,
     account: Account,
+    beginning: Snapshot,
     owner_connection: psycopg.Connection,
     owner_database: Database,
 ):
+    beginning.restore()
     await _over_new_year(pay_day, working, usable, town, account, owner_connection, owner_database)
 
 

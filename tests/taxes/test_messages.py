@@ -22,7 +22,7 @@ from hearthpay.taxes.messages import (
     parameters,
     to_json,
 )
-from hearthpay.web.household.payrolls.page_messages import ON_PAGES, message_text
+from hearthpay.web.message_text import ON_PAGES, message_text
 
 _GAP = re.compile(r"\{(\w+)[^}]*\}")
 _FROM_RULES = {"text", "note", "law", "name", "noun", "field", "line", "lines", "home", "state", "period"}

@@ -351,3 +351,74 @@ async def test_a_salary_is_entered_shown_and_changed_in_both_languages(
     assert "$52,000.00 a year" in page
     assert "$2,100.00 each pay period" in page
     assert row(world, "Ana")["usual_weekly_hours"] is None
+
+
+_PARTS = ("subject_wages", "taxable_wages", "amount")
+
+
+async def test_three_answers_are_enough_for_earlier_pay(
+    browser: Browser, world: World, owner_connection: psycopg.Connection
+) -> None:
+    at = f"/app/{world.household_id}/employees/{world.employee_id}/prior-wages"
+    page = await browser.look(at)
+    fields = [each.get("name") for each in parsed(page).iter("input") if each.get("required") is not None]
+    assert fields == ["payer", "payer", "gross_pay", "as_of"]
+    assert "we use the law&#39;s figures" in page.text
+    answer = await send(browser, at, payer="household", as_of="2026-06-30", gross_pay="10000")
+    assert answer.status_code == 200, answer.text
+    notices = ["".join(each.itertext()) for each in parsed(answer).iter("p") if each.get("class") == "notice"]
+    assert [each for each in notices if each.startswith("You left some taxes blank")] != []
+    assert len(notices) == 2, "saved, and what was filled in: nothing differs from the law"
+    [(source, lines)] = owner_connection.execute("SELECT source, lines FROM prior_wages").fetchall()
+    assert source == "Paid by the household"
+    by_code = {each["code"]: tuple(each[part] for part in _PARTS) for each in lines}
+    assert by_code["US-SS-EE"] == by_code["US-SS-ER"] == (1_000_000, 1_000_000, 62_000)
+    assert by_code["US-FUTA"] == (1_000_000, 700_000, 4_200)
+    assert "US-FIT" not in by_code
+    assert {code[:2] for code in by_code} == {"US", row(world)["work_state"]}
+    again = await browser.look(at)
+    assert "<td>You</td>" in again.text
+
+
+async def test_earlier_pay_keeps_what_was_entered_of_a_tax(
+    browser: Browser, world: World, owner_connection: psycopg.Connection
+) -> None:
+    at = f"/app/{world.household_id}/employees/{world.employee_id}/prior-wages"
+    entered = {"line_US-FIT_amount": "350.25", "line_US-FUTA_amount": "0"}
+    answer = await send(
+        browser, at, payer="service", source="Acme", as_of="2026-06-30", gross_pay="5000", **entered
+    )
+    assert answer.status_code == 200, answer.text
+    [(source, lines)] = owner_connection.execute("SELECT source, lines FROM prior_wages").fetchall()
+    assert source == "Acme"
+    by_code = {each["code"]: tuple(each[part] for part in _PARTS) for each in lines}
+    assert by_code["US-FIT"] == (500_000, 500_000, 35_025)
+    assert by_code["US-FUTA"] == (500_000, 500_000, 0)
+    assert "0.6% of taxable wages is $30.00" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("form", "problem"),
+    [
+        ({"as_of": "2026-06-30"}, "gross_pay"),
+        ({"as_of": "2026-06-30", "gross_pay": "-1"}, "gross_pay"),
+        ({"as_of": "2026-06-30", "gross_pay": "1.001"}, "gross_pay"),
+        ({"gross_pay": "100"}, "as_of"),
+        ({"gross_pay": "100", "as_of": "1999-06-30"}, "as_of"),
+        ({"gross_pay": "100", "as_of": "2026-06-30", "payer": "service"}, "source"),
+        (
+            {"gross_pay": "100", "as_of": "2026-06-30", "line_US-FIT_taxable_wages": "100"},
+            "line_US-FIT_amount",
+        ),
+    ],
+)
+async def test_what_is_missing_of_earlier_pay_is_said_beside_its_field(
+    browser: Browser, world: World, form: dict[str, str], problem: str
+) -> None:
+    at = f"/app/{world.household_id}/employees/{world.employee_id}/prior-wages"
+    answer = await send(browser, at, **{"payer": "household"} | form)
+    assert answer.status_code == 400
+    told = [each.get("id") for each in parsed(answer).iter("p") if each.get("class") == "problem"]
+    assert told == [f"{problem}-problem"]
+    folded = next(each for each in parsed(answer).iter("details") if each.find(".//fieldset") is not None)
+    assert (folded.get("open") is not None) == problem.startswith("line_")

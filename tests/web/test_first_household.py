@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import httpx
 import psycopg
 import pytest
 from fastapi import FastAPI
 
 from hearthpay.clock import FixedClock
 from hearthpay.people.sessions import SignedIn
-from tests.web.people_browser import typed_in
 from tests.web.rows.setting_up import NEW_HOUSEHOLD
-from tests.web.rows.world import World
-from tests.web.test_pages import parsed
 from tests.web.test_pages_by_role import _browser, app, people, people_context
 
 __all__ = ["app", "people", "people_context"]
@@ -53,39 +49,6 @@ async def test_a_plan_that_pays_nobody_makes_none(
     browser = await _browser(app, "owner", clock)
     assert (await browser.look("/home")).status_code == 200
     assert (await browser.look("/app/start")).status_code == 403
-
-
-def current_in(page: httpx.Response) -> list[str | None]:
-    """Where the navigation says that one is."""
-    ways = parsed(page).findall(".//nav[@class='side']//a")
-    return [each.get("href") for each in ways if each.get("aria-current")]
-
-
-async def test_setting_up_goes_on_from_how_to_pay_to_the_first_payroll(
-    app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection, clock: FixedClock
-) -> None:
-    """And where money is to move, to the employee's bank account first."""
-    world = await World.make(app.state.people_context, owner_connection, people["owner"])
-    root = f"/app/{world.household_id}"
-    here = f"{root}/employees/{world.employee_id}"
-    browser = await _browser(app, "owner", clock)
-    step = f"{here}/withholding?setup=1"
-    told = typed_in(await browser.look(step)) | {"federal_filing_status": "married"}
-    assert (await browser.send(step, page=step, **told)).status_code == 303
-    await browser.send(f"{here}/invitations?setup=1", page=f"{here}/method", type="tax_info")
-    assert current_in(await browser.look(f"{here}/method")) == [f"{root}/employees"]
-    for method, way in (("check", f"{root}/payrolls/new"), ("direct_deposit", f"{here}/invitations?setup=1")):
-        saved = await browser.send(f"{here}/method?setup=1", page=f"{here}/method", payment_method=method)
-        assert saved.headers["location"] == f"{root}/setup"
-        next_step = parsed(await browser.look(f"{root}/setup")).find(".//section[@class='card next']//a")
-        assert next_step is not None
-        assert next_step.get("href") == way
-
-    # Somebody who began today is paid for the period in which she began: the one before is refused.
-    owner_connection.execute("UPDATE employees SET start_date = '2026-11-20', pay_frequency = 'biweekly'")
-    form = parsed(await browser.look(f"{root}/payrolls/new"))
-    days = {each.get("name"): each.get("value") for each in form.iter("input")}
-    assert (days["start"], days["end"], days["pay_date"]) == ("2026-11-16", "2026-11-29", "2026-11-30")
 
 
 async def test_a_test_household_is_emptied_and_deleted_and_a_real_one_never(

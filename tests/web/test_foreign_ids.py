@@ -44,7 +44,8 @@ def addresses(app: FastAPI) -> Iterator[tuple[str, str, list[str]]]:
 
 def by_id(app: FastAPI) -> list[tuple[str, str]]:
     """Those that name something by its id; looking before doing, and what ends the visitor's own session last."""
-    found = [(method, path) for method, path, names in addresses(app) if "token" not in names]
+    named = ((method, path) for method, path, names in addresses(app) if "token" not in names)
+    found = [each for each in named if not each[1].startswith("/help/")]  # nobody's: anyone reads it
     return sorted(found, key=lambda each: (each[0], "session_id" in each[1], each[1]))
 
 

@@ -27,6 +27,7 @@ from tests.web.rows import AREAS
 from tests.web.rows.row import Row
 from tests.web.rows.world import World
 from tests.web.test_pages import parsed
+from tests.worlds.snapshots import MadeOnce
 
 _COME_AGAIN = {
     "POST /sign-out",
@@ -58,10 +59,16 @@ def people_context(app: FastAPI) -> PeopleContext:
 
 @pytest.fixture
 async def people(
-    people_context: PeopleContext, owner_connection: psycopg.Connection, ring: KeyRing
+    people_context: PeopleContext, owner_connection: psycopg.Connection, ring: KeyRing, made_once: MadeOnce
 ) -> dict[str, SignedIn]:
     """An owner with a viewer and an admin, and the owner of another organization."""
-    newcomers = Newcomers(people_context, owner_connection, ring)
+    return await made_once.get("people", lambda: _made_people(people_context, owner_connection, ring))
+
+
+async def _made_people(
+    people_context: PeopleContext, connection: psycopg.Connection, ring: KeyRing
+) -> dict[str, SignedIn]:
+    newcomers = Newcomers(people_context, connection, ring)
     owner = await newcomers.make("maria@example.com")
     found = {"owner": owner, "other": await newcomers.make("other@example.com", "Others")}
     actor = owner.actor("r")

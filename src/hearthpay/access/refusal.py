@@ -55,7 +55,7 @@ class Problem:
 
     field: str
     message: str
-    said: Message | None = None
+    coded_message: Message | None = None
     """What is wrong, by code if it has one, so that it can be translated."""
 
 
@@ -64,8 +64,8 @@ class Refusal(Exception):  # noqa: N818 - the name says what happens to the call
 
     `details` is a list of `Problem` for `validation_error`, a mapping for every other code. `example`
     replaces the endpoint's own example (a request to send again, for `confirmation_required`). `conflict`: it is
-    refused only while something else is under way. A sentence that names something is a `Message`, kept as `said`:
-    pages say it in their reader's language.
+    refused only while something else is under way. A sentence that names something is a `Message`, kept as
+    `coded_message`: pages translate it.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Refusal(Exception):  # noqa: N818 - the name says what happens to the call
         super().__init__(text)
         self.code = code
         self.message = text
-        self.said = None if isinstance(message, str) else message
+        self.coded_message = None if isinstance(message, str) else message
         self.details = details
         self.example = example
         self.headers = headers
@@ -109,5 +109,5 @@ def invalid_fields(problems: Sequence[Problem]) -> Refusal:
 def from_tax_engine(error: TaxInputError) -> Refusal:
     """Return the API's refusal for an error of the tax engine."""
     if error.code == "validation_error":
-        return invalid(error.field, error.said or error.message)
+        return invalid(error.field, error.coded_message or error.message)
     return Refusal(error.code, f"{error.field}: {error.message}", details={"field": error.field})

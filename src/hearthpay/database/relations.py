@@ -21,7 +21,9 @@ EMPLOYERS: Final = Fragment(
     "(SELECT id, organization_id, sandbox, first_name, last_name, email, state, time_zone, ein_status, "
     "threshold_bases, last_name_key, first_name_key FROM employers)"
 )
-HOUSEHOLD_WORDS: Final = Fragment("(SELECT organization_id, sandbox, employer_id, word FROM household_words)")
+HOUSEHOLD_WORDS: Final = Fragment(
+    "(SELECT organization_id, sandbox, employer_id, owner_id, word FROM household_words)"
+)
 ASSIGNED_RATES: Final = Fragment("(SELECT employer_id, tax_year, state, sui_rate FROM assigned_rates)")
 
 # sandbox/
@@ -32,7 +34,8 @@ HOUSEHOLD_CLOCKS: Final = Fragment(
 # employees/
 EMPLOYEES: Final = Fragment(
     "(SELECT id, organization_id, employer_id, sandbox, person_id, first_name, last_name, email, status, work_state, "
-    "relationship, start_date, end_date, pay_frequency, pay_rate_cents, salary_cents, language FROM employees)"
+    "relationship, start_date, end_date, pay_frequency, pay_type, pay_rate_cents, salary_cents, language "
+    "FROM employees)"
 )
 
 # mail/
@@ -95,6 +98,13 @@ TAX_PAYMENTS: Final = Fragment(
     "reverses FROM tax_payments)"
 )
 FILINGS: Final = Fragment("(SELECT id, employer_id, item_key, filed_on, figures, reverses FROM filings)")
+
+# duties/
+HOUSEHOLD_DUES: Final = Fragment(
+    "(SELECT employer_id, organization_id, sandbox, computed_on, rules, overdue_since, overdue_count, overdue_cents, "
+    "week_count, week_cents, next_due, payday_to_run FROM household_dues)"
+)
+OUTDATED_DUES: Final = Fragment("(SELECT employer_id, organization_id, sandbox FROM outdated_dues)")
 
 # database/
 VAULT: Final = Fragment("(SELECT id, owner_kind, owner_id, kind, ciphertext, nonce, key_id FROM vault)")

@@ -12,6 +12,7 @@ from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.doctor.autopilot_checks import autopilot_pay_days
 from hearthpay.doctor.difference import Difference
 from hearthpay.doctor.document_checks import document_contents, package_papers
+from hearthpay.doctor.dues_checks import household_dues
 from hearthpay.doctor.enrollment_checks import autopilot_ahead
 from hearthpay.security.key_ring import KeyRing, KeyRingError
 from hearthpay.security.vault_cipher import (
@@ -163,6 +164,7 @@ PROOFS_BY_ID: Final[Mapping[str, Proof]] = {
     "package_papers": package_papers,
     "autopilot_pay_days": autopilot_pay_days,
     "autopilot_ahead": autopilot_ahead,
+    "household_dues": household_dues,
 }
 """Every such law by its id, in the order in which they are proved."""
 

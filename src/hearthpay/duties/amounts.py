@@ -55,6 +55,7 @@ class Amounts:
         self._duties = duties
         self._years: dict[tuple[str, int], tuple[Stretch, ...]] = {}
         self._months: dict[tuple[str, ...], dict[tuple[int, int], int]] = {}
+        self._parts: dict[tuple[str, int], tuple[PaydayPart, ...]] = {}
         self._by_id = {duty.id: duty for duty in duties.duties}
 
     def stretches(self, account_name: str, year: int) -> tuple[Stretch, ...]:
@@ -116,8 +117,14 @@ class Amounts:
             for cents in self._paid_within(other, covered.period)
         )
 
-    def paydays(self, duty: HouseholdDuty, year: int) -> Iterator[PaydayPart]:
-        """Yield the paydays, or parts of months, of a year for which the duty pays something."""
+    def paydays(self, duty: HouseholdDuty, year: int) -> tuple[PaydayPart, ...]:
+        """Return the paydays, or parts of months, of a year for which the duty pays something."""
+        key = (duty.id, year)
+        if key not in self._parts:
+            self._parts[key] = tuple(self._paydays_with_pay(duty, year))
+        return self._parts[key]
+
+    def _paydays_with_pay(self, duty: HouseholdDuty, year: int) -> Iterator[PaydayPart]:
         if not isinstance(duty.partition, Paydays):
             return
         counted = duty.partition.reached_lines or duty.lines

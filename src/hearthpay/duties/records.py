@@ -141,19 +141,28 @@ def _employees(
     for line in ledger.lines:
         if line.category in _INCOME_TAXES and line.taxable_wages:
             taxed.setdefault(line.employee_id, []).append(line)
-    return tuple(_person(employer, person, own, ledger, taxed, today) for person, own in people.items())
+    last_paid: dict[UUID, tuple[int, int]] = {}
+    for wages in ledger.wages:
+        if wages.cents:
+            month = (wages.year, wages.month)
+            last_paid[wages.employee_id] = max(month, last_paid.get(wages.employee_id, month))
+    return tuple(
+        _person(employer, person, own, ledger.places, taxed, last_paid, today)
+        for person, own in people.items()
+    )
 
 
 def _person(
     employer: Employer,
     person: UUID,
     records: Sequence[Employee],
-    ledger: LedgerOfYears,
+    places: Sequence[PaidPlace],
     taxed: Mapping[UUID, Sequence[LineOfMonth]],
+    last_paid: Mapping[UUID, tuple[int, int]],
     today: datetime.date,
 ) -> HouseholdEmployee:
     latest = max(records, key=lambda record: (record.status == "active", record.start_date, record.id))
-    spells = [spell for record in records for spell in _spells(record, ledger.places)]
+    spells = [spell for record in records for spell in _spells(record, places)]
     return HouseholdEmployee(
         id=person,
         name=latest.name,
@@ -164,7 +173,7 @@ def _person(
             for record in records
             for withheld in (
                 *_withheld(taxed.get(record.id, ())),
-                *_agreed(employer, record, ledger.wages, today),
+                *_agreed(employer, record, last_paid.get(record.id), today),
             )
         ),
         claims_exemption=bool(latest.federal_withholding.get("exempt", False)),
@@ -239,15 +248,14 @@ def _local_lines(employer: Employer, record: Employee, today: datetime.date) -> 
 
 
 def _agreed(
-    employer: Employer, record: Employee, wages: Sequence[WagesOfMonth], today: datetime.date
+    employer: Employer, record: Employee, last_paid: tuple[int, int] | None, today: datetime.date
 ) -> Iterator[Withholding]:
     """Yield what will be withheld from an active employee, from the month after the last one paid."""
     if record.status != "active":
         return
     since = record.start_date
-    paid = [(month.year, month.month) for month in wages if month.employee_id == record.id and month.cents]
-    if paid:
-        since = max(since, day_of_month(*max(paid), 31) + _DAY)
+    if last_paid is not None:
+        since = max(since, day_of_month(*last_paid, 31) + _DAY)
     election = record.federal_withholding
     if election.get("elected", True) and not election.get("exempt", False):
         yield Withholding(FEDERAL, since)
@@ -261,11 +269,18 @@ def _agreed(
 
 
 def _amounts(persons: Mapping[UUID, UUID], lines: Iterable[LineOfMonth]) -> tuple[LedgerAmount, ...]:
-    cents: dict[tuple[UUID, str, int, int], int] = {}
-    for line in lines:
-        place = (persons[line.employee_id], line.code, line.year, line.month)
-        cents[place] = cents.get(place, 0) + line.amount
-    return tuple(LedgerAmount(*place, amount) for place, amount in cents.items() if amount)
+    of_person: dict[UUID, dict[tuple[str, int, int], int]] = {}
+    for employee, own in groupby(lines, attrgetter("employee_id")):
+        cents = of_person.setdefault(persons[employee], {})
+        for line in own:
+            place = (line.code, line.year, line.month)
+            cents[place] = cents.get(place, 0) + line.amount
+    return tuple(
+        LedgerAmount(person, *place, amount)
+        for person, cents in of_person.items()
+        for place, amount in cents.items()
+        if amount
+    )
 
 
 def _state_wages(wages: Iterable[WagesOfMonth]) -> tuple[WagesInState, ...]:

@@ -1,7 +1,7 @@
 """A household's calendar of duties from its books, and its entries: done, filing frequency, closed accounts."""
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -19,6 +19,7 @@ from hearthpay.clock import Clock
 from hearthpay.duties.accounts import Account
 from hearthpay.duties.amounts import Amounts, is_among
 from hearthpay.duties.calendar import CalendarItem
+from hearthpay.duties.deposits import PayrollLine, TaxDeposit, calendar_years, tax_deposits, with_payroll
 from hearthpay.duties.employment_records import items_of_employment
 from hearthpay.duties.frequency import FrequencyReason
 from hearthpay.duties.household import FEDERAL, ClosedAccount, Filing, Household
@@ -151,6 +152,39 @@ async def settled_calendar_of(
     )
     in_order = tuple(sorted(calendar.items, key=lambda item: (item.due, item.key)))
     return household, SettledCalendar(in_order, calendar.unplaced)
+
+
+async def deposits_of_payroll(
+    session: AsyncSession,
+    actor: Actor,
+    clock: Clock,
+    employer: Employer,
+    pay_date: datetime.date,
+    lines: Sequence[PayrollLine],
+    *,
+    in_ledger: bool,
+) -> tuple[TaxDeposit, ...]:
+    """Return the payments of taxes that the lines of a payroll are part of, by due date, as of today's books.
+
+    ``in_ledger`` says whether the payroll is posted; one that is previewed or scheduled is added to the books first.
+    Raises what `allow` raises.
+    """
+    allow(actor, READ_CALENDAR, employer.id)
+    first, last = calendar_years(pay_date)
+    household = await _household(
+        session, employer, clock.today(), range(first.year - _YEARS_BEFORE, last.year + 1)
+    )
+    if not in_ledger:
+        persons = {
+            row.id: row.person_id or row.id
+            for row in await session.execute(
+                select(Employee.id, Employee.person_id).where(Employee.employer_id == employer.id)
+            )
+        }
+        charged = [each._replace(employee_id=persons[each.employee_id]) for each in lines]
+        by_payday = frozenset(codes_by_payday({each.line for each in charged}))
+        household = with_payroll(household, charged, pay_date, by_payday)
+    return tax_deposits(household, lines, pay_date)
 
 
 async def _household(

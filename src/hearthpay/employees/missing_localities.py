@@ -30,7 +30,7 @@ class UnchosenPlace:
 
     code: str
     message: str
-    said: Message
+    coded_message: Message
     suggested: tuple[str, ...]
     """Names of local taxes of the cities in question; empty if no address shows any."""
 

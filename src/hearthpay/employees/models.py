@@ -61,6 +61,9 @@ class Employee(Base):
     relationship: Mapped[str]
     birth_year: Mapped[int | None] = mapped_column(SmallInteger)
     lives_in: Mapped[bool]
+    setup_question: Mapped[int | None] = mapped_column(SmallInteger)
+    """The next question of setup (`setup_questions`); None once all are answered, or if added without setup."""
+
     federal_withholding: Mapped[dict[str, Any]]
     state_withholding: Mapped[dict[str, Any]]
     person_id: Mapped[UUID | None]

@@ -58,7 +58,7 @@ def salary_warnings(employee: Employee, clock: Clock) -> list[Message]:
         return []
     hours = weekly_hours_of(employee.usual_weekly_hours)
     overtime = salary_overtime(employee.work_state, clock.today(), hours, lives_in=employee.lives_in)
-    warnings = [] if overtime is None else [overtime.said]
+    warnings = [] if overtime is None else [overtime.coded_message]
     if employee.usual_weekly_hours is None:
         warnings.append(message("weekly_hours_assumed", hours=hours))
     return warnings
@@ -124,4 +124,4 @@ def check_payable(employee: Employee, clock: Clock, *, city: str | None = None) 
         field = f"{_FIELDS_OF_THE_ENGINE.get(head, head)}{dot}{rest}"
         raise from_tax_engine(TaxInputError(field, error.message, error.code)) from None
     # A month's tax depends on the wages of its paydays; each payroll reports it.
-    return [assumption.said for assumption in assumed if not assumption.code.startswith("month_")]
+    return [assumption.coded_message for assumption in assumed if not assumption.code.startswith("month_")]

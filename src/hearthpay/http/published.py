@@ -34,7 +34,7 @@ class Published:
 
     async def __call__(self, request: Request) -> Response:
         """Return the page, or 304 if the client has it already."""
-        small = self._compressed and _takes_gzip(request.headers.get("accept-encoding", ""))
+        small = self._compressed and accepts_gzip(request.headers.get("accept-encoding", ""))
         if small not in self._rendered:
             body = self._render()
             headers = dict(self._headers)
@@ -46,12 +46,12 @@ class Published:
             headers["ETag"] = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
             self._rendered[small] = (body, headers)
         body, headers = self._rendered[small]
-        if _names(request.headers.get("if-none-match", ""), headers["ETag"]):
+        if lists_tag(request.headers.get("if-none-match", ""), headers["ETag"]):
             return Response(status_code=_UNCHANGED, headers=headers)
         return Response(body, headers=headers)
 
 
-def _takes_gzip(accepted: str) -> bool:
+def accepts_gzip(accepted: str) -> bool:
     """Return whether an `Accept-Encoding` header lists gzip, and not with `q=0` (RFC 9110, 12.5.3)."""
     for part in accepted.lower().split(","):
         coding, _, quality = part.replace(" ", "").partition(";q=")
@@ -60,6 +60,6 @@ def _takes_gzip(accepted: str) -> bool:
     return False
 
 
-def _names(condition: str, tag: str) -> bool:
+def lists_tag(condition: str, tag: str) -> bool:
     """Return whether an `If-None-Match` header lists the tag (RFC 9110, 13.1.2: compared weakly)."""
     return any(part.strip().removeprefix("W/") in (tag, "*") for part in condition.split(","))

@@ -123,7 +123,7 @@ def calculate_payroll(
             unknown |= {each.code: each for each in paycheck.unknown}
         except TaxInputError as error:
             raise TaxInputError(
-                f"employees[{position}].{error.field}", error.said or error.message, error.code
+                f"employees[{position}].{error.field}", error.coded_message or error.message, error.code
             ) from error
     return PayrollRecord(
         employer_id=order.employer_id,
@@ -339,7 +339,7 @@ def _warnings(
 ) -> list[Message]:
     dates = order.dates
     warnings = list(paycheck.messages)
-    warnings += [assumption.said for assumption in assumptions_of(asked)]
+    warnings += [assumption.coded_message for assumption in assumptions_of(asked)]
     if asked.regular_wages and (odd := _odd_period(order)) is not None:
         warnings.append(odd)
     if dates.told is not None:
@@ -357,7 +357,7 @@ def _warnings(
     wish = entry.set_aside_wish
     if wish is not None and not entry.set_aside_skip and wish > set_aside.amount:
         warnings.append(message("set_aside_limited"))
-    warnings += [warning.said for warning in labor_warnings(_hours_worked(employee, order, entry))]
+    warnings += [warning.coded_message for warning in labor_warnings(_hours_worked(employee, order, entry))]
     return warnings
 
 
@@ -393,9 +393,9 @@ def _odd_period(order: SettledOrder) -> Message | None:
     try:
         odd = check_period(order.dates.period_start, order.dates.period_end, order.pay_frequency)
     except TaxInputError as error:
-        period = () if error.said is None else error.said.params
+        period = () if error.coded_message is None else error.coded_message.params
         return Message("period_does_not_fit", (("text", error.message), *period))
-    return None if odd is None else odd.said
+    return None if odd is None else odd.coded_message
 
 
 def _not_due(asked: PaycheckInput, state: str) -> Message:

@@ -28,6 +28,7 @@ from hearthpay.people.sign_up import (
     found_organization,
     join_as_owner,
     make_person,
+    named_or_own,
 )
 from hearthpay.people.tokens import leave_token, look_at_token, use_token
 from hearthpay.security.portal_tokens import PortalToken, parse_token
@@ -89,7 +90,8 @@ async def become_first_owner(
     """Create the first owner's account, by the link shown to the operator; begin a session.
 
     The person joins the one organization without people, or the one of them that `organization` names; otherwise a
-    new organization gets that name. Raises `gone` for a link that no longer works, and `validation_error`.
+    new organization gets that name, or the person's if it is empty and there is no organization to choose. Raises
+    `gone` for a link that no longer works, and `validation_error`.
     """
     async with people_context.database.transaction(None) as session:
         await look_at_token(session, people_context.clock.now(), "first_owner", presented)
@@ -99,8 +101,10 @@ async def become_first_owner(
     async with people_context.database.transaction(None) as session:
         if await person_at(session, address) is not None:
             raise invalid("email", "already has an account")
-        joined = _chosen(await _without_people(session, people_context, presented), organization.strip())
-        named = read_name(organization, "organization") if joined is None else ""
+        without_people = await _without_people(session, people_context, presented)
+        joined = _chosen(without_people, organization.strip())
+        named = organization if without_people else named_or_own(organization, new)
+        named = read_name(named, "organization") if joined is None else ""
         await use_token(session, now, "first_owner", presented)
         person_id = await make_person(session, people_context.clock, address, checked, visit)
         if joined is None:

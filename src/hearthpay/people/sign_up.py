@@ -89,17 +89,23 @@ async def finish_sign_up(
 ) -> SignInResult:
     """Create the account and its organization, of which the person is the owner; begin a session.
 
-    Raises `gone` for a link that no longer works, and `validation_error`.
+    Without a name the organization gets the person's. Raises `gone` for a link that no longer works, and
+    `validation_error`.
     """
     address = await look_at_sign_up(people_context, presented)
-    named = read_name(organization, "organization")
     checked = await check_new_person(new, address)
+    named = read_name(named_or_own(organization, new), "organization")
     now = people_context.clock.now()
     async with people_context.database.transaction(None) as session:
         await use_token(session, now, "sign_up", presented)
         person_id = await make_person(session, people_context.clock, address, checked, visit)
         await found_organization(session, now, person_id, named, visit)
         return await complete_sign_in(people_context, session, now, person_id, "link", visit)
+
+
+def named_or_own(organization: str, new: NewPerson) -> str:
+    """Return the name of a new organization: the one entered, or else the person's own."""
+    return organization if organization.strip() else new.name
 
 
 async def look_at_invitation(

@@ -22,13 +22,13 @@ class Assumption(NamedTuple):
 
     code: str
     message: str
-    said: Message
+    coded_message: Message
     """The assumption with its parameters, to say it in another language."""
 
 
-def assumption(said: Message) -> Assumption:
+def assumption(coded_message: Message) -> Assumption:
     """Return a message as an assumption."""
-    return Assumption(said.code, said.text, said)
+    return Assumption(coded_message.code, coded_message.text, coded_message)
 
 
 @functools.cache

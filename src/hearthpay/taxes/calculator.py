@@ -152,7 +152,7 @@ def estimate_year(
         state=certificate,
     )
     paycheck, agreement = calculate_paycheck(request), rules.reciprocity.get(home.state)
-    assumed = [assumption.said for assumption in assumptions_of(request)]
+    assumed = [assumption.coded_message for assumption in assumptions_of(request)]
     return AnnualEstimate(
         tax_year=rulebook.tax_year,
         state=rules.state,

@@ -20,7 +20,7 @@ class TaxInputError(ValueError):
         self.code = code
         self.field = field
         self.message = text
-        self.said = None if isinstance(message, str) else message
+        self.coded_message = None if isinstance(message, str) else message
         """The error as a message with a code, if it has one."""
 
 

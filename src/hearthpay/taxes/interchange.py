@@ -255,7 +255,7 @@ def write_paycheck(paycheck: Paycheck, assumptions: tuple[Assumption, ...] = ())
 
     Assumptions are listed among its limitations.
     """
-    messages = (*paycheck.messages, *(each.said for each in assumptions))
+    messages = (*paycheck.messages, *(each.coded_message for each in assumptions))
     data: dict[str, object] = {
         "gross_pay": paycheck.gross_pay,
         "lines": [

@@ -6,8 +6,9 @@ check here first.
 
 import datetime
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 from uuid import UUID
 
@@ -29,6 +30,10 @@ class Guard(NamedTuple):
 
     threshold: LiabilityThreshold
     codes: tuple[str, ...]
+
+
+_Counted = Callable[[tuple[str, ...], int], int]
+"""The wages of a quarter that count toward a threshold with these lines, in cents."""
 
 
 @functools.cache
@@ -71,10 +76,15 @@ class QuarterlyWages:
         """
         if person is not None:
             return max(self.cents.get((person, quarter, code), 0) for code in codes)
-        return max(
-            sum(amount for (_, when, line), amount in self.cents.items() if line == code and when == quarter)
-            for code in codes
-        )
+        together = self.together()
+        return max(together.get((quarter, code), 0) for code in codes)
+
+    def together(self) -> dict[tuple[int, str], int]:
+        """Return the wages of everybody by quarter and line, in cents."""
+        found: dict[tuple[int, str], int] = {}
+        for (_, quarter, code), amount in self.cents.items():
+            found[quarter, code] = found.get((quarter, code), 0) + amount
+        return found
 
 
 def first_days(
@@ -91,37 +101,38 @@ def first_days(
     it.
     """
     liable: dict[UUID, dict[str, datetime.date | None]] = {person: {} for person in persons}
+    of_all = (_counted(wages.together()), _counted(last_year.together()))
     for state in sorted(set(states) & STATES.keys()):
         for guard in guards_of(tax_year, state):
             if not guard.codes:
                 continue
-            together = (
-                None if guard.threshold.per_employee else _first_day(guard, tax_year, wages, last_year, None)
-            )
-            for person, days in liable.items():
-                first = (
-                    _first_day(guard, tax_year, wages, last_year, person)
-                    if guard.threshold.per_employee
-                    else together
-                )
-                days |= dict.fromkeys(guard.codes, first)
+            if guard.threshold.per_employee:
+                for person, days in liable.items():
+                    own = (partial(wages.of, person=person), partial(last_year.of, person=person))
+                    days |= dict.fromkeys(guard.codes, _first_day(guard, tax_year, *own))
+            else:
+                first = _first_day(guard, tax_year, *of_all)
+                for days in liable.values():
+                    days |= dict.fromkeys(guard.codes, first)
     return dict(liable)
 
 
-def _first_day(
-    guard: Guard, tax_year: int, wages: QuarterlyWages, last_year: QuarterlyWages, person: UUID | None
-) -> datetime.date | None:
+def _counted(together: Mapping[tuple[int, str], int]) -> _Counted:
+    return lambda codes, quarter: max(together.get((quarter, code), 0) for code in codes)
+
+
+def _first_day(guard: Guard, tax_year: int, wages: _Counted, last_year: _Counted) -> datetime.date | None:
     threshold = guard.threshold
     new_year = datetime.date(tax_year, 1, 1)
     if threshold.period == "year":
-        paid = sum(wages.of(guard.codes, quarter, person) for quarter in QUARTERS)
+        paid = sum(wages(guard.codes, quarter) for quarter in QUARTERS)
         return new_year if paid >= threshold.cents else None
     if threshold.next_year_too and any(
-        last_year.of(guard.codes, quarter, person) >= threshold.cents for quarter in QUARTERS
+        last_year(guard.codes, quarter) >= threshold.cents for quarter in QUARTERS
     ):
         return new_year
     for quarter in QUARTERS:
-        if wages.of(guard.codes, quarter, person) >= threshold.cents:
+        if wages(guard.codes, quarter) >= threshold.cents:
             if threshold.reaches_back_to == "year":
                 return new_year
             return datetime.date(tax_year, 3 * quarter - 2, 1)
@@ -137,8 +148,8 @@ def wages_by_line(
 ) -> dict[str, int]:
     """Return which of a payment's wages count for the lines that wait for a threshold, in cents by line.
 
-    Relatives whom the law exempts from a line don't count for it. ``told`` are wages by line from another report; a
-    line missing from it counts all wages, unless the report covers other states.
+    Relatives whom the law exempts from a line don't count for it. ``entered_wages`` are wages by line from another
+    report; a line missing from it counts all wages, unless the report covers other states.
     """
     wages = dict(entered_wages or {})
     rulebook = rulebook_of(tax_year)

@@ -1,6 +1,6 @@
 """Every message by its code, and its English in the API.
 
-Pages may say one in other words: `ON_PAGES` of `web/household/payrolls/page_messages.py`. What labor law may not allow
+Pages may say one in other words: `ON_PAGES` of `web/message_text.py`. What labor law may not allow
 is worded in `taxes/labor_law/check.py`. The Spanish is in `languages/es/messages.po`, that of pages in `payrolls.po`.
 """
 
@@ -99,6 +99,27 @@ MessageCode = Literal[
     "part_federal_law",
     "part_law_of",
     "part_local_law_of",
+    # What a line of a paycheck is: on pages only.
+    "line_federal_tables",
+    "line_supplemental_rate",
+    "line_state_tables",
+    "line_city_tables",
+    "line_rate",
+    "line_rate_up_to",
+    "line_rate_above",
+    "line_rate_at_most",
+    "line_rate_after_deductions",
+    "line_rate_after_exemptions",
+    "line_rate_of_state_tax",
+    "line_rate_above_exclusion",
+    "line_fee_of_week",
+    "line_fee_of_year",
+    "line_fee_of_month",
+    "line_most_of_year",
+    "line_new_employer_rate",
+    "line_own_rate",
+    "line_held",
+    "line_on_top",
     # What the law of a state asks.
     "state_thresholds",
     # What is wrong with a request.
@@ -310,6 +331,36 @@ ENGLISH: Final[Mapping[MessageCode, str]] = {
     "part_law_of": "the law of {place}",
     "part_local_law_of": "the law of {place} ({state}), where the work is done there",
     "state_thresholds": "{state} counts cash wages to all household workers together: {thresholds:; }.",
+    "line_federal_tables": (
+        "{tax} comes from the IRS tables, by {who}'s pay and Form W-4. With none on file, we withhold as for a "
+        "single person with one job."
+    ),
+    "line_supplemental_rate": "{tax} is {rate}% of a bonus or other extra pay.",
+    "line_state_tables": (
+        "{tax} comes from {state}'s tables, by {who}'s pay and certificate ({form}). With none on file, we use the "
+        "state's default."
+    ),
+    "line_city_tables": "{tax} comes from the city's tables, by {who}'s pay and certificate.",
+    "line_rate": "{tax} is {rate}% of {who}'s pay.",
+    "line_rate_up_to": "{tax} is {rate}% of {who}'s pay, up to ${base} a year.",
+    "line_rate_above": "{tax} is {rate}% of {who}'s pay above ${floor} a year.",
+    "line_rate_at_most": "{tax} is {rate}% of {who}'s pay, at most ${most} a week.",
+    "line_rate_after_deductions": (
+        "{tax} is {rate}% of {who}'s pay, less the deductions, allowances and credits that {state} gives."
+    ),
+    "line_rate_after_exemptions": "{tax} is {rate}% of {who}'s pay, less the exemptions on the certificate.",
+    "line_rate_of_state_tax": "{tax} is {rate}% of the state's income tax.",
+    "line_rate_above_exclusion": "{tax} is {rate}% of {who}'s pay, less an amount that the city leaves free of tax.",
+    "line_fee_of_week": "{tax} is ${amount} a week.",
+    "line_fee_of_year": "{tax} is ${amount} a year, spread over the paydays.",
+    "line_fee_of_month": "{tax} is ${amount} for each month with pay of ${minimum} or more.",
+    "line_most_of_year": "It is at most ${most} a year.",
+    "line_new_employer_rate": (
+        "This is the rate for new employers. If the state sent you a notice with your own rate, enter it."
+    ),
+    "line_own_rate": "This is your own rate, from the state's notice.",
+    "line_held": "It comes out of {who}'s pay, and you pay it to the tax agency ({agency}).",
+    "line_on_top": "You pay it on top of the pay, to the tax agency ({agency}).",
     "required": "is required",
     "secret_number": (
         "looks like a Social Security or bank account number, which the API never takes; let the employee enter it in "

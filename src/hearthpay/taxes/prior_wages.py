@@ -64,6 +64,22 @@ def review_prior_wages(
     )
 
 
+def lines_by_law(
+    gross_pay: int, as_of: datetime.date, work_state: str, relationship: str
+) -> Mapping[str, PriorLine]:
+    """Return the flat-rate lines that the law asks for on a year's gross pay up to a day, in cents, by code.
+
+    Lines that the relationship exempts are left out. A household's own rate isn't known: the new-employer rate counts.
+    Raises `TaxInputError` for a year without rules or an unknown state.
+    """
+    rules = rulebook_for(as_of, "tax_year").state(work_state)
+    return {
+        law.code: PriorLine(law.code, gross_pay, law.due(gross_pay), law.tax(law.due(gross_pay), law.rate))
+        for law in rules.contributions_on(as_of)
+        if relationship not in law.exempt_relationships and law.period_maximum is None
+    }
+
+
 def _by_code(lines: Sequence[PriorLine], known: frozenset[str], year: int) -> dict[str, PriorLine]:
     """Return the lines by code; refuse one that isn't a line of the year, or occurs twice."""
     by_code: dict[str, PriorLine] = {}

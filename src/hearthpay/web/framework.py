@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from typing import Any, Final, Literal
 from uuid import UUID
 
@@ -30,6 +29,7 @@ from hearthpay.languages.catalogue import mark, moment_in, preferred
 from hearthpay.people.dependencies import people_context_of
 from hearthpay.security.key_ring import KeyRingError
 from hearthpay.time_zones import shown_in
+from hearthpay.web.form_problems import FormProblems
 from hearthpay.web.forms import read_form
 from hearthpay.web.navigation import NavigationItem
 from hearthpay.web.pages import page
@@ -43,31 +43,32 @@ from hearthpay.web.visitor import (
     visitor_of,
 )
 
-APP_STYLE_PATH: Final = "/assets/app.css"
-PASSKEY_SCRIPT_PATH: Final = "/assets/passkeys.js"
-
 Audience = Literal["anyone", "signed_in", "member"]
 Look = Callable[[Visitor], Awaitable[Response]]
 Extra = Literal["script", "picture"]
 
 _log = structlog.get_logger("hearthpay.web")
 _POLICY: Final = (
-    "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
+    "manifest-src 'self'; img-src 'self'"
 )
-_ALLOWED: Final[Mapping[Extra, str]] = {
-    "script": "; script-src 'self'; connect-src 'self'",
-    "picture": "; img-src data:",
-}
+_PICTURE: Final = " data:"
+_KEYS: Final = "; script-src 'self'"
+_PASSKEYS: Final = "; script-src 'self'; connect-src 'self'"
 _MY_PAY: Final = NavigationItem("/my", mark("Employee portal"), "pay")
 _PROFILE: Final = NavigationItem("/settings/profile", mark("Profile"), "person")
 _NAVIGATION: Final = (
     NavigationItem("/home", mark("Home"), "home"),
-    _PROFILE,
-    NavigationItem("/settings/employees", mark("Employees"), "heart"),
-    NavigationItem("/settings/members", mark("Members"), "people"),
-    NavigationItem("/settings/keys", mark("API keys"), "key"),
-    NavigationItem("/settings/agents", mark("Connected apps"), "key"),
-    NavigationItem("/settings/audit", mark("History"), "list"),
+    NavigationItem("/app/payrolls", mark("Payroll"), "pay", "narrow"),
+    NavigationItem("/app/employees", mark("Employees"), "people", "narrow"),
+    NavigationItem("/app/taxes", mark("Taxes"), "paper", "narrow"),
+    NavigationItem("/settings/profile", mark("Profile"), "person", "wide"),
+    NavigationItem("/settings/employees", mark("Employees"), "heart", "wide"),
+    NavigationItem("/settings/members", mark("Members"), "people", "wide"),
+    NavigationItem("/settings/keys", mark("API keys"), "key", "wide"),
+    NavigationItem("/settings/agents", mark("Connected apps"), "key", "wide"),
+    NavigationItem("/settings/audit", mark("History"), "list", "wide"),
+    NavigationItem("/more", mark("More"), "more", "narrow"),
 )
 _OUTSIDE: Final = mark("Something is not working on our side just now: nothing was saved.")
 _ELSEWHERE: Final[Mapping[int, str]] = {
@@ -91,8 +92,6 @@ _HEADINGS: Final[Mapping[int, str]] = {
     503: mark("Not working just now"),
 }
 _DID_NOT_WORK: Final = mark("That did not work")
-_STYLE: Final = files("hearthpay.web").joinpath("static/app.css").read_bytes()
-_SCRIPT: Final = files("hearthpay.web").joinpath("static/passkeys.js").read_bytes()
 _NEW_LINKS: Final[Mapping[str, tuple[str, str]]] = {
     "sign-up": ("/sign-up", mark("Ask for a new link")),
     "reset": ("/reset", mark("Ask for a new link")),
@@ -158,24 +157,28 @@ def show(
 ) -> Response:
     """Return the page that the folder's `template` makes of the facts, in the visitor's language and layout."""
     say, language = visitor.say, visitor.language
+    script = "passkeys.js" if extra == "script" else "keys.js" if visitor.who is not None else None
     frame = {
         "_": say,
         "language": language,
         "when": lambda moment: moment_in(language, moment),
-        "style": APP_STYLE_PATH,
-        "script": PASSKEY_SCRIPT_PATH if extra == "script" else None,
+        "script": script,
         "who": visitor.who,
         "form_token": visitor.form_token,
         "path": visitor.request.url.path,
         "section": _section_of(visitor.request.url.path),
         "navigation": _navigation(visitor),
-        "problems": {},
+        "search_address": "/search",
         "form_values": {},
         "notice": None,
     }
-    policy = _POLICY + ("" if extra is None else _ALLOWED[extra])
+    shown: dict[str, Any] = frame | dict(facts or {})
+    shown["problems"] = FormProblems(shown.get("problems") or {})
+    policy = _POLICY + (_PICTURE if extra == "picture" else "")
+    if script is not None:
+        policy += _PASSKEYS if extra == "script" else _KEYS
     headers = {"Content-Security-Policy": policy, "Vary": "Cookie, Accept-Language"}
-    response = page(f"{folder}/{template}", frame | dict(facts or {}), status=status, headers=headers)
+    response = page(f"{folder}/{template}", shown, status=status, headers=headers)
     return remember_visit(response, visitor)
 
 
@@ -230,16 +233,6 @@ def message(
     """Return a page with one message; `way_on` is a link's address and text."""
     facts = {"title": title, "text": text, "way_on": way_on, "request_id": request_id}
     return show(visitor, "message.html", facts, status=status)
-
-
-async def app_style(request: Request) -> Response:  # noqa: ARG001 - a route's signature
-    """Return the style sheet of the pages."""
-    return Response(_STYLE, media_type="text/css", headers={"Cache-Control": "public, max-age=3600"})
-
-
-async def passkey_script(request: Request) -> Response:  # noqa: ARG001 - a route's signature
-    """Serve the only script: it asks the browser for a passkey."""
-    return Response(_SCRIPT, media_type="text/javascript", headers={"Cache-Control": "public, max-age=3600"})
 
 
 async def _answered(request: Request, look: Look, rule: PageRule, path: str) -> Response:

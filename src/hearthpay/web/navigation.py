@@ -18,6 +18,8 @@ Symbol = Literal[
     "more",
     "gear",
     "heart",
+    "search",
+    "help",
 ]
 
 

@@ -8,6 +8,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from hearthpay.web.assets import address_of
+from hearthpay.web.form_problems import note_field
+from hearthpay.web.help.articles import term_page
 from hearthpay.web.presentation import filters
 from hearthpay.web.status_words import status_word
 
@@ -30,6 +33,9 @@ _TEMPLATES: Final = Environment(
 _TEMPLATES.filters["capitalize_first"] = lambda text: text[:1].upper() + text[1:]
 _TEMPLATES.filters.update(filters())
 _TEMPLATES.globals["status_word"] = status_word
+_TEMPLATES.globals["asset"] = address_of
+_TEMPLATES.globals["term_page"] = term_page
+_TEMPLATES.globals["note_field"] = note_field
 _TEMPLATES.filters["full_stop"] = lambda text: text if text.endswith(".") else f"{text}."
 _STYLE: Final = files("hearthpay.web").joinpath("static/hearthpay.css").read_bytes()
 

@@ -2,12 +2,12 @@
 
 from typing import Final
 
-from fastapi import APIRouter
 from starlette.routing import BaseRoute
 
 from hearthpay.web.agents.consent import router as consent
 from hearthpay.web.agents.grants import router as agents
-from hearthpay.web.framework import APP_STYLE_PATH, PASSKEY_SCRIPT_PATH, app_style, passkey_script
+from hearthpay.web.assets import router as assets
+from hearthpay.web.help.routes import router as help_pages
 from hearthpay.web.household.routes import HOUSEHOLD_ROUTES
 from hearthpay.web.my.agreements import router as my_agreements
 from hearthpay.web.my.certificates import router as my_certificates
@@ -15,6 +15,7 @@ from hearthpay.web.my.details import router as my_details
 from hearthpay.web.my.joining import router as my_joining
 from hearthpay.web.my.pay import router as my_pay
 from hearthpay.web.my.set_aside import router as my_set_aside
+from hearthpay.web.search.routes import router as search
 from hearthpay.web.settings.account import router as account
 from hearthpay.web.settings.employees import router as employees
 from hearthpay.web.settings.health_page import router as health
@@ -27,10 +28,6 @@ from hearthpay.web.settings.uncollected_page import router as uncollected
 from hearthpay.web.signin.joining import router as joining
 from hearthpay.web.signin.sign_in import router as doors
 from hearthpay.web.stop_pages import router as stopping
-
-_files: Final = APIRouter(include_in_schema=False)
-_files.add_api_route(APP_STYLE_PATH, app_style)
-_files.add_api_route(PASSKEY_SCRIPT_PATH, passkey_script)
 
 _MY: Final = (my_joining, my_pay, my_details, my_certificates, my_agreements, my_set_aside)
 
@@ -53,7 +50,9 @@ PEOPLE_ROUTES: Final[tuple[BaseRoute, ...]] = (
             *_MY,
             notices,
             health,
-            _files,
+            help_pages,
+            search,
+            assets,
         )
         for route in router.routes
     ),

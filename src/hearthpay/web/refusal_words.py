@@ -115,9 +115,9 @@ OTHERWISE: Final[Mapping[RefusalCode, str]] = {
 
 def problem_on_page(problem: Problem) -> str:
     """Return a field's problem in the words of pages: a sentence of the catalogs."""
-    if problem.said is None:
+    if problem.coded_message is None:
         return problem.message if isinstance(problem.message, Sentence) else _plain(problem.message, REVIEW)
-    return _sentence(problem.said, REVIEW)
+    return _sentence(problem.coded_message, REVIEW)
 
 
 def refusal_on_page(refusal: Refusal) -> str:
@@ -126,7 +126,11 @@ def refusal_on_page(refusal: Refusal) -> str:
     if known is not None:
         return known
     otherwise = OTHERWISE.get(refusal.code, _NOT_DONE)
-    return _plain(refusal.message, otherwise) if refusal.said is None else _sentence(refusal.said, otherwise)
+    return (
+        _plain(refusal.message, otherwise)
+        if refusal.coded_message is None
+        else _sentence(refusal.coded_message, otherwise)
+    )
 
 
 def refusal_above_form(refusal: Refusal) -> str:
@@ -135,16 +139,16 @@ def refusal_above_form(refusal: Refusal) -> str:
     return _plain(refusal.message, known) if known is not None else refusal_on_page(refusal)
 
 
-def _sentence(said: Message, otherwise: str) -> Sentence:
-    words = ON_FORMS.get(said.code)
+def _sentence(message: Message, otherwise: str) -> Sentence:
+    words = ON_FORMS.get(message.code)
     if words is None:
-        parts = any(isinstance(value, tuple) for _, value in said.params)
+        parts = any(isinstance(value, tuple) for _, value in message.params)
         return (
-            _plain(said.text, otherwise)
+            _plain(message.text, otherwise)
             if parts
-            else Sentence(ENGLISH[said.code], dict(said.params), otherwise=otherwise)
+            else Sentence(ENGLISH[message.code], dict(message.params), otherwise=otherwise)
         )
-    return Sentence(words, dict(said.params), otherwise=otherwise)
+    return Sentence(words, dict(message.params), otherwise=otherwise)
 
 
 def _plain(words: str, otherwise: str) -> Sentence:
@@ -155,6 +159,6 @@ def above_the_form(problem: Problem) -> str:
     """Return what is wrong with a field that a form does not have; of a path only its last name is said."""
     sentence = problem_on_page(problem)
     name = problem.field.rpartition("].")[2]
-    if not isinstance(sentence, Sentence) or problem.said is not None or "[" in name:
+    if not isinstance(sentence, Sentence) or problem.coded_message is not None or "[" in name:
         return sentence
     return Sentence(f"{name}: {sentence.words}", otherwise=sentence.otherwise)

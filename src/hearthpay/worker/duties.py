@@ -17,6 +17,8 @@ from hearthpay.clock import Clock
 from hearthpay.database.audit import COUNTED_UP_TO, seal_pending
 from hearthpay.database.session import Database
 from hearthpay.documents.package_builder import make_next
+from hearthpay.duties.dues_records import CHUNK as DUES_AT_ONCE
+from hearthpay.duties.dues_records import renew_dues
 from hearthpay.duties.reminders import remind
 from hearthpay.mail.mail_folder import MailFolder, fill_folder
 from hearthpay.mail.mailer import Mailer
@@ -141,6 +143,7 @@ def worker_duties(
         _make_packages(database, ring, clock, notifications),
         _settle_years(database),
         _notify_of_provisional_rules(database, ring, clock, notifications),
+        _renew_dues(database, clock),
     )
 
 
@@ -192,6 +195,23 @@ def _settle_years(database: Database) -> Duty:
 
     return Duty(
         "settle_years", "Years settled after a change of rules", settle_years, cron=_EVERY_TEN_MINUTES
+    )
+
+
+def _renew_dues(database: Database, clock: Clock) -> Duty:
+    async def household_dues(stopping: Stopping) -> Progress:
+        """Calculate what is overdue and due soon for one chunk of the households whose figures are outdated."""
+        if stopping():
+            return Progress()
+        return Progress(*await renew_dues(database, clock))
+
+    return Duty(
+        "household_dues",
+        "Households whose overdue and due items were calculated",
+        household_dues,
+        shared_by=DUES_AT_ONCE,
+        cron=_EVERY_TEN_SECONDS,
+        priority=-3,
     )
 
 

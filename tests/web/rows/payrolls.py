@@ -35,6 +35,12 @@ ROWS: Final = {
     f"GET {_AT}/{{payroll_id}}/stubs/{{employee_id}}": kept(200),
     f"GET {_AT}/{{payroll_id}}/void": kept(200),
     f"POST {_AT}/{{payroll_id}}/void": kept(303, reason="The hours were wrong."),
+    f"POST {_AT}/{{payroll_id}}/hand-over": kept(303),
+    f"GET {_AT}/{{payroll_id}}/receipt": at_household(200),
+    f"GET {_AT}/{{payroll_id}}/correct": kept(200),
+    f"POST {_AT}/{{payroll_id}}/correct": kept(
+        400, reason="The hours were wrong.", form_id="0190a000-0000-7000-8000-00000000c0de"
+    ),
     f"GET {_AT}/{{payroll_id}}/deposits/{{employee_id}}": kept(200),
     f"POST {_AT}/{{payroll_id}}/deposits/{{employee_id}}": kept(400, action="none"),
     f"GET {_AT}/{{payroll_id}}/authorize": kept(200, fresh=True),

@@ -20,6 +20,25 @@ ROWS: Final[dict[str, Row]] = {
     "GET /app/start": kept(200, other=200),
     "POST /app/start": kept(303, other=303, **NEW_HOUSEHOLD),
     "GET /app/{household_id}/setup": kept(200),
+    "GET /app/{household_id}/setup/household": kept(200),
+    "POST /app/{household_id}/setup/household": kept(303, fresh=True, **_HOUSEHOLD),
+    "GET /app/{household_id}/setup/person": kept(200),
+    "POST /app/{household_id}/setup/person": kept(
+        303, first_name="Eva", last_name="Ruiz", start_date="2026-11-02"
+    ),
+    "GET /app/{household_id}/setup/{employee_id}/person": kept(200),
+    # Without what it was shown with, a form may have been opened before somebody else's change.
+    "POST /app/{household_id}/setup/{employee_id}/person": kept(
+        409, fresh=True, first_name="Rosa", last_name="Diaz", start_date="2026-01-05"
+    ),
+    "GET /app/{household_id}/setup/{employee_id}/pay": kept(200),
+    "POST /app/{household_id}/setup/{employee_id}/pay": kept(
+        409, paid_by="hourly", pay="31", usual_weekly_hours="20"
+    ),
+    "GET /app/{household_id}/setup/{employee_id}/frequency": kept(200),
+    "POST /app/{household_id}/setup/{employee_id}/frequency": kept(303, pay_frequency="weekly"),
+    "GET /app/{household_id}/setup/{employee_id}/method": kept(200),
+    "POST /app/{household_id}/setup/{employee_id}/method": kept(303, payment_method="check"),
     "GET /app/{household_id}/household": kept(200),
     "POST /app/{household_id}/household": kept(303, fresh=True, **_HOUSEHOLD),
     # A real household is never emptied or deleted.

@@ -15,7 +15,6 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.payroll.ledger.line_headings import read_headings
-from hearthpay.payroll.ledger.lines import LINES
 
 
 class LineOfMonth(NamedTuple):
@@ -63,12 +62,18 @@ class LineOfPayday(NamedTuple):
 
 _PAYDAYS: Final = query(
     LineOfPayday,
-    "SELECT l.code, p.pay_date, CAST(sum(l.amount) AS bigint) AS amount "
-    "FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id {lines} "
-    "WHERE c.employer_id = :employer AND c.tax_year BETWEEN :first AND :last AND l.code = ANY(:codes) "
-    "GROUP BY 1, 2 HAVING sum(l.amount) <> 0 ORDER BY 2, 1",
-    lines=LINES,
+    "WITH paid AS MATERIALIZED ("
+    "SELECT p.pay_date, c.line_set_id, c.line_amounts FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
+    "WHERE c.employer_id = :employer AND c.tax_year BETWEEN :first AND :last), "
+    "places AS MATERIALIZED ("
+    "SELECT s.id, l.code, l.number FROM line_sets s "
+    "CROSS JOIN LATERAL unnest(s.codes) WITH ORDINALITY AS l(code, number) "
+    "WHERE s.id IN (SELECT line_set_id FROM paid) AND l.code = ANY(:codes)) "
+    "SELECT s.code, c.pay_date, CAST(sum(c.line_amounts[s.number]) AS bigint) AS amount "
+    "FROM paid c JOIN places s ON s.id = c.line_set_id "
+    "GROUP BY 1, 2 HAVING sum(c.line_amounts[s.number]) <> 0 ORDER BY 2, 1",
 )
+"""The places of the codes are looked up once for each set of lines: most paychecks of a household have the same set."""
 
 
 class WagesOfMonth(NamedTuple):

@@ -57,7 +57,7 @@ class LaborWarning(NamedTuple):
     figures: Mapping[str, Decimal]
     sources: tuple[Source, ...]
     confidence: Confidence
-    said: Message
+    coded_message: Message
     """The warning with its parameters, for translation."""
 
 

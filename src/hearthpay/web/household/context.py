@@ -128,6 +128,7 @@ class HouseholdContext:
             "household": self.household,
             "household_name": name_of(self.household),
             "root": self.root,
+            "search_address": f"{self.root}/search",
             "may": self.may,
             "navigation": navigation_of(self.root, may_change=self.may(CHANGE_HOUSEHOLD)),
         }

@@ -41,6 +41,8 @@ WITHOUT_HOUSEHOLD: Final = (
 _OTHERS: Final = (NavigationItem("/taxes/cost", mark("Estimate cost"), "paper"),)
 """Pages of the household that aren't in the navigation, for the page `More`."""
 
+_EMPLOYEES: Final = NavigationItem("/settings/employees", mark("Employees"), "heart")
+_HELP: Final = NavigationItem("/help", mark("Help"), "help")
 _SETTINGS: Final = (
     NavigationItem("/households", mark("All households"), "list"),
     NavigationItem("/settings/profile", mark("Profile"), "person"),
@@ -97,7 +99,13 @@ for _part in WITHOUT_HOUSEHOLD:
 async def more(at: HouseholdContext) -> Response:
     """Show everything that the navigation has no room for on a phone."""
     others = [NavigationItem(f"{at.root}{each.address}", each.name, each.symbol) for each in _OTHERS]
-    return at.show("more.html", {"settings": _SETTINGS, "others": others})
+    return at.show("more.html", {"settings": _SETTINGS, "others": [*others, _HELP]})
+
+
+@page_of(router, "GET", "/more", "signed_in")
+async def more_settings(visitor: Visitor) -> Response:
+    """Show everything that the navigation of settings has no room for on a phone."""
+    return show(visitor, "more.html", {"settings": (_EMPLOYEES, *_SETTINGS, _HELP)})
 
 
 async def _door(visitor: Visitor, part: str) -> Response:

@@ -32,6 +32,7 @@ from hearthpay.payroll.ledger.costs import (
 )
 from hearthpay.web.household.charts import BarChart, Month, bar_chart
 from hearthpay.web.household.context import HouseholdContext, household_page
+from hearthpay.web.household.setup.progress_page import unfinished_setup
 from hearthpay.web.household.to_dos import SENTENCES, find_to_dos
 from hearthpay.web.presentation import day_text
 
@@ -67,7 +68,7 @@ class CostChart:
 
 @household_page(router, "GET", "", permission=READ_HOUSEHOLD)
 async def overview(at: HouseholdContext) -> Response:
-    """Show the household's home page."""
+    """Show the household's home page; while it is being set up, the questions."""
     today = at.clock.today()
     first, last = today.replace(day=1), _last_of_month(today)
     facts: dict[str, object] = {
@@ -76,6 +77,9 @@ async def overview(at: HouseholdContext) -> Response:
         "may_change": at.may(CHANGE_EMPLOYEES),
     }
     async with at.transaction() as session:
+        unfinished = await unfinished_setup(at, session)
+        if unfinished is not None:
+            return unfinished
         if at.may(READ_PAYROLLS):
             costs = await costs_by_month(session, at.id, _months_back(first, _MONTHS - 1), last)
             facts |= {

@@ -9,18 +9,18 @@ from hearthpay.web.household.bank import routers as bank
 from hearthpay.web.household.calendar import routers as calendar
 from hearthpay.web.household.employees.routes import EMPLOYEE_ROUTERS
 from hearthpay.web.household.entry_points import router as doors
-from hearthpay.web.household.first_steps import router as start
 from hearthpay.web.household.overview import router as overview
 from hearthpay.web.household.payrolls.routes import router as payrolls
 from hearthpay.web.household.sandbox_pages import router as sandbox
 from hearthpay.web.household.settings_pages import router as settings
+from hearthpay.web.household.setup.routes import SETUP_ROUTERS
 from hearthpay.web.household.state_accounts import routers as state_accounts
 from hearthpay.web.household.taxes import routers as taxes
 
 HOUSEHOLD_ROUTES: Final[tuple[BaseRoute, ...]] = tuple(
     route
     for router in (
-        start,
+        *SETUP_ROUTERS,
         doors,
         overview,
         settings,

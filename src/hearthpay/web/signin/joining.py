@@ -91,7 +91,7 @@ async def take_welcome(visitor: Visitor) -> Response:
         problems = problems_of(error)
         joins = await first_owner.organization_to_join(visitor.people_context, _token(visitor))
         return _welcome_form(visitor, problems, joins)
-    return await let_in(visitor, go("/settings/security"), form_values)
+    return await let_in(visitor, go("/home"), form_values)
 
 
 @page_of(router, "GET", "/join/{token}", "anyone")

@@ -11,7 +11,7 @@ from typing import Final
 from alembic import op
 
 revision = "0073"
-down_revision = "0070"
+down_revision = "0078"
 branch_labels = None
 depends_on = None
 

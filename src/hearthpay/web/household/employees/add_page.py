@@ -11,7 +11,6 @@ from hearthpay.employees.service import create_employee
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.employees.person_form import CHOICES, read_new
 from hearthpay.web.household.form_parsing import Entries, problems_in
-from hearthpay.web.household.setup import Setup
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -30,7 +29,7 @@ async def add_form(at: HouseholdContext) -> Response:
 
 @household_page(router, "POST", "/employees/new", permission=CHANGE_EMPLOYEES)
 async def add_employee(at: HouseholdContext) -> Response:
-    """Add the employee, and continue with withholding."""
+    """Add the employee, and show the record."""
     entries = Entries(at.form)
     new = read_new(at, entries)
     if new is None:
@@ -40,16 +39,9 @@ async def add_employee(at: HouseholdContext) -> Response:
             noted = await create_employee(session, at.actor, at.clock, new)
     except Refusal as error:
         return _form(at, problems_in(error, at.form), at.form)
-    setup = Setup.of(at)
-    path = f"/employees/{noted.employee.id}"
-    return at.go(setup.link(f"{path}/withholding") if setup.under_way else path)
+    return at.go(f"/employees/{noted.employee.id}")
 
 
 def _form(at: HouseholdContext, problems: dict[str, str], form_values: object) -> Response:
-    facts = {
-        "problems": problems,
-        "form_values": form_values,
-        "choices": CHOICES,
-        "setup": Setup.of(at, "employee"),
-    }
+    facts = {"problems": problems, "form_values": form_values, "choices": CHOICES}
     return at.show("employees/new.html", facts, status=400 if problems else 200)

@@ -21,7 +21,6 @@ from hearthpay.web.household.employees.detail_page import described, employee_in
 from hearthpay.web.household.employees.employee_view import CHANGED_SINCE, SHOWN, digest_of, is_stale
 from hearthpay.web.household.employees.person_form import CHOICES, form_values_of, pay_in, read_changes
 from hearthpay.web.household.form_parsing import ROOT, Entries, problems_in
-from hearthpay.web.household.setup import Setup
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -97,8 +96,6 @@ async def change_method(at: HouseholdContext) -> Response:
     problems = entries.problems if changes is None else await _saved(at, changes.to_command())
     if problems:
         return await _method(at, problems, at.form)
-    if Setup.of(at).under_way:
-        return at.go("/setup")
     return at.go(f"/employees/{employee_in_path(at)}")
 
 
@@ -205,6 +202,5 @@ async def _method(
         "employee": found,
         "problems": problems,
         "form_values": form_values or {},
-        "setup": Setup.of(at, "method"),
     }
     return at.show("employees/method.html", facts, status=400 if problems else 200)

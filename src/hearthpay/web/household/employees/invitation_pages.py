@@ -25,7 +25,6 @@ from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.employees.detail_page import described, employee_in_path, find_here
 from hearthpay.web.household.employees.words import EMAIL_REASONS, INVITATIONS, OTHER_REASON
 from hearthpay.web.household.form_parsing import Entries, problems_in
-from hearthpay.web.household.setup import Setup
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -116,7 +115,6 @@ async def _page(at: HouseholdContext, problems: dict[str, str], sent: SentLink |
         "sent": sent,
         "sends_mail": at.runtime.mailer is not None,
         "may_change": at.may(CHANGE_EMPLOYEES),
-        "setup": Setup.of(at, "invitation"),
         "problems": problems,
         "form_values": at.form if problems else {},
     }

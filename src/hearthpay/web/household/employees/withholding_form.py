@@ -180,7 +180,10 @@ class Withheld:
         found = entries.checked(EmployeeChanges, values)
         if found is None:
             return None
-        return self._with_place(entries, found.to_command())
+        command = found.to_command()
+        return (
+            self.with_place(entries.text("locality") or "", command) if entries.has("locality") else command
+        )
 
     def _federal_changes(self, entries: Entries) -> dict[str, object]:
         """Return the entries of Form W-4 that differ.
@@ -231,10 +234,9 @@ class Withheld:
                 changed[entry.name] = typed
         return changed
 
-    def _with_place(self, entries: Entries, command: ChangeEmployee) -> ChangeEmployee:
-        """Return the changes with the chosen place, which replaces all earlier ones."""
-        chosen = entries.text("locality") or ""
-        if not entries.has("locality") or (chosen == self.place and self.places is not None):
+    def with_place(self, chosen: str, command: ChangeEmployee) -> ChangeEmployee:
+        """Return the changes with the chosen place, which replaces all earlier ones; an empty text chooses none."""
+        if chosen == self.place and self.places is not None:
             return command
         kept = command.state_withholding
         entries_told = {} if kept is UNCHANGED or kept is None else dict(kept)

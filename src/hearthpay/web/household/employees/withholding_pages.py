@@ -17,7 +17,6 @@ from hearthpay.web.household.employees.employee_view import CHANGED_SINCE, SHOWN
 from hearthpay.web.household.employees.withholding_form import Withheld
 from hearthpay.web.household.employees.words import FILING_STATUSES, HOUSEHOLD_RULES, OLD_STATUSES
 from hearthpay.web.household.form_parsing import ROOT, Entries, problems_in
-from hearthpay.web.household.setup import Setup
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -48,9 +47,7 @@ async def change_withholding(at: HouseholdContext) -> Response:
         return await _form(at, {ROOT: CHANGED_SINCE}, {}, status=409)
     if command is None:
         return await _form(at, entries.problems, at.form)
-    path = f"/employees/{employee_in_path(at)}"
-    setup = Setup.of(at)
-    return at.go(setup.link(f"{path}/invitations") if setup.under_way else path)
+    return at.go(f"/employees/{employee_in_path(at)}")
 
 
 async def _withheld(at: HouseholdContext, session: AsyncSession) -> Withheld:
@@ -77,7 +74,6 @@ async def _form(
         "filing_statuses": FILING_STATUSES,
         "old_statuses": OLD_STATUSES,
         "household_rules": HOUSEHOLD_RULES,
-        "setup": Setup.of(at, "withholding"),
         "problems": problems,
         "form_values": form_values,
     }

@@ -73,16 +73,16 @@ async def confirm_void(at: HouseholdContext) -> Response:
 @household_page(router, "POST", "/payrolls/{payroll_id}/void", permission=RUN_PAYROLL)
 async def void(at: HouseholdContext) -> Response:
     """Void the payroll; a voided one stays voided."""
-    reason = " ".join(at.form.get("reason", "").split())
-    if len(reason) > _LONGEST_REASON or not reason.isprintable():
-        return await _void_page(at, {"reason": _TOO_LONG}, 400)
+    reason, problems = reason_of_form(at)
+    if problems:
+        return await _void_page(at, problems, 400)
     async with at.transaction() as session:
         found, _ = await payroll_here(session, at)
         if found.status != "voided":
             try:
-                await void_payroll(session, at.actor, at.clock, found.id, reason or None)
+                await void_payroll(session, at.actor, at.clock, found.id, reason)
             except Refusal as refusal:
-                raise _changed_meanwhile(refusal) from refusal
+                raise changed_meanwhile(refusal) from refusal
     return at.go(f"/payrolls/{found.id}")
 
 
@@ -94,7 +94,7 @@ async def hand_over(at: HouseholdContext) -> Response:
         try:
             await mark_handed_over(session, at.actor, at.clock, found.id)
         except Refusal as refusal:
-            raise _changed_meanwhile(refusal) from refusal
+            raise changed_meanwhile(refusal) from refusal
     return at.go(f"/payrolls/{found.id}")
 
 
@@ -125,7 +125,7 @@ async def resolve_deposit(at: HouseholdContext) -> Response:
     except Refusal as refusal:
         if refusal.code == "validation_error":
             return await _deposit_page(at, {"until": _CHOOSE_DAY}, 400)
-        raise _changed_meanwhile(refusal) from refusal
+        raise changed_meanwhile(refusal) from refusal
     return at.go(f"/payrolls/{found.id}")
 
 
@@ -152,7 +152,16 @@ def _employee(at: HouseholdContext) -> UUID:
     return id_in_path(at.visitor, "employee_id")
 
 
-def _changed_meanwhile(refusal: Refusal) -> Refusal:
+def reason_of_form(at: HouseholdContext) -> tuple[str | None, dict[str, str]]:
+    """Return why somebody undoes a payroll, and what is wrong with it."""
+    reason = " ".join(at.form.get("reason", "").split())
+    if len(reason) > _LONGEST_REASON or not reason.isprintable():
+        return None, {"reason": _TOO_LONG}
+    return reason or None, {}
+
+
+def changed_meanwhile(refusal: Refusal) -> Refusal:
+    """Return what a person reads where the payroll is in another state than when the question was shown."""
     return Refusal("invalid_state", _CANNOT) if refusal.code == "invalid_state" else refusal
 
 

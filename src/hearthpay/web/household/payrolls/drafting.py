@@ -16,11 +16,11 @@ from uuid_utils.compat import uuid7
 from hearthpay.access.permissions import READ_PAYROLLS, RUN_PAYROLL
 from hearthpay.access.refusal import Refusal, from_tax_engine
 from hearthpay.banking.authorizations import authorization_text
+from hearthpay.employees.commands import PayFrequency
 from hearthpay.employees.models import Employee
 from hearthpay.employees.service import list_employees
 from hearthpay.insurance.service import HouseholdPolicy, read_policies
 from hearthpay.languages.catalogue import mark
-from hearthpay.payroll.approval import debit_of
 from hearthpay.payroll.commands import Confirmations, Order, PayrollQuery
 from hearthpay.payroll.drafts import (
     CONFIRM_BESIDE,
@@ -34,13 +34,16 @@ from hearthpay.payroll.drafts import (
     save_draft,
 )
 from hearthpay.payroll.ledger.preview_tokens import FIELD
+from hearthpay.payroll.next_payday import NextPayday, read_next_paydays, read_unpaid_periods
+from hearthpay.payroll.pay_periods import PayPeriod
 from hearthpay.payroll.service import preview_payroll, query_payrolls
 from hearthpay.taxes import TaxInputError
 from hearthpay.web.framework import go, id_in_path, problems_of
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.payrolls.explanation import why_of
 from hearthpay.web.household.payrolls.names import method_names
-from hearthpay.web.household.payrolls.page_messages import message_text, problem_text, refusal_text
+from hearthpay.web.household.payrolls.page_messages import problem_text, refusal_text
+from hearthpay.web.household.payrolls.review import obstacles_of, preview_facts
 from hearthpay.web.household.payrolls.wage_form import (
     FREQUENCIES,
     KINDS,
@@ -54,6 +57,7 @@ from hearthpay.web.household.payrolls.wage_form import (
     read_order,
 )
 from hearthpay.web.household.state_accounts.words import POLICY_WORDS
+from hearthpay.web.message_text import message_text
 from hearthpay.wire.paging import Page
 
 router: Final = APIRouter(include_in_schema=False)
@@ -85,8 +89,17 @@ async def new(at: HouseholdContext) -> Response:
         people = await _people(session, at)
         last = (await session.execute(await _last_period(session, at))).one_or_none()
         policies = await read_policies(session, at.id, at.clock.today()) if last is None else ()
+        due = await _due(session, at) if kind == "hours" else None
+        unpaid = await read_unpaid_periods(session, at.id, at.today) if kind == "catch-up" else {}
+    oldest = min((periods[0] for periods in unpaid.values()), default=None)
     dates = proposed_dates(
-        None if last is None else (last[0], last[1]), people, kind, at.today, at.clock.now()
+        None if last is None else (last[0], last[1]),
+        people,
+        kind,
+        at.today,
+        at.clock.now(),
+        due=due,
+        unpaid=oldest,
     )
     form_values = {
         "start": dates.start.isoformat(),
@@ -96,9 +109,10 @@ async def new(at: HouseholdContext) -> Response:
     }
     for each in people:
         form_values[field_of("method", each.id)] = _usual_method(each, kind)
-        if kind != "hours" or (each.status == "active" and each.pay_frequency == dates.frequency):
+        if _is_proposed(each, kind, dates.frequency, due, unpaid, oldest):
             form_values[field_of("pay", each.id)] = "on"
-    return _form(at, uuid7(), kind, people, form_values, policies=policies)
+    without_payroll = len({period for periods in unpaid.values() for period in periods})
+    return _form(at, uuid7(), kind, people, form_values, policies=policies, without_payroll=without_payroll)
 
 
 @household_page(router, "GET", "/payrolls/drafts/{draft_id}/change", permission=RUN_PAYROLL)
@@ -142,7 +156,7 @@ async def look(at: HouseholdContext) -> Response:
         review = await review_draft(
             session, at.actor, at.clock, draft_id, direct_deposit_enabled=at.runtime.direct_deposit
         )
-    return _review_page(at, review) if review.draft.open else _expired(at, review.draft)
+    return await _review_page(at, review) if review.draft.open else _expired(at, review.draft)
 
 
 @household_page(router, "POST", "/payrolls/drafts/{draft_id}/run", permission=RUN_PAYROLL)
@@ -166,7 +180,7 @@ async def run(at: HouseholdContext) -> Response:
         return _expired(at, review.draft)
     if review.needs_identity:
         return go(f"/sign-in/again?next={at.root}/payrolls/drafts/{draft_id}")
-    return _review_page(at, review, status=400 if review.unconfirmed else 409)
+    return await _review_page(at, review, status=400 if review.unconfirmed else 409)
 
 
 def _approval(at: HouseholdContext) -> DraftApproval:
@@ -215,6 +229,32 @@ async def _people(session: AsyncSession, at: HouseholdContext) -> Sequence[Emplo
     ]
 
 
+async def _due(session: AsyncSession, at: HouseholdContext) -> NextPayday | None:
+    """Return the next payday of the household, Autopilot's only if there is no other."""
+    found = (await read_next_paydays(session, [at.id])).get(at.id, ())
+    return next((each for each in found if not each.autopilot), next(iter(found), None))
+
+
+def _is_proposed(
+    person: Employee,
+    kind: RunKind,
+    frequency: PayFrequency,
+    due: NextPayday | None,
+    unpaid: Mapping[UUID, Sequence[PayPeriod]],
+    oldest: PayPeriod | None,
+) -> bool:
+    """Return whether an employee is ticked: for hours, those whose payday it is, or who were never paid; for past
+    pay, those who have no payroll of the oldest period.
+    """
+    if kind == "catch-up" and oldest is not None:
+        return oldest in unpaid.get(person.id, ())
+    if kind != "hours":
+        return True
+    if person.status != "active" or person.pay_frequency != frequency:
+        return False
+    return due is None or person.id in due.employees or person.start_date >= due.start
+
+
 async def _last_period(session: AsyncSession, at: HouseholdContext) -> Any:
     """Return the statement for the last day and the frequency of the last standing period."""
     requested = (await query_payrolls(session, at.actor, PayrollQuery(employer_id=at.id))).subquery()
@@ -249,7 +289,7 @@ async def _problems_of(at: HouseholdContext, order: Order) -> dict[str, str]:
 
 def _expired(at: HouseholdContext, draft: Draft) -> Response:
     """Redirect to what became of a draft."""
-    return at.go("/payrolls" if draft.payroll_id is None else f"/payrolls/{draft.payroll_id}")
+    return at.go("/payrolls" if draft.payroll_id is None else f"/payrolls/{draft.payroll_id}/receipt")
 
 
 def _is_fresh(at: HouseholdContext) -> bool:
@@ -265,6 +305,7 @@ def _form(
     form_values: Mapping[str, str],
     problems: Mapping[str, str] | None = None,
     policies: Sequence[HouseholdPolicy] = (),
+    without_payroll: int = 0,
 ) -> Response:
     facts = {
         "draft_id": draft_id,
@@ -272,6 +313,7 @@ def _form(
         "policy_words": POLICY_WORDS,
         "kind": kind,
         "kinds": KIND_NAMES,
+        "without_payroll": without_payroll,
         "people": people,
         "begins": begins_far_ahead(people, at.clock.today()),
         "form_values": form_values,
@@ -282,7 +324,7 @@ def _form(
     return at.show("payroll_form.html", facts, status=400 if problems else 200)
 
 
-def _review_page(at: HouseholdContext, review: DraftReview, *, status: int = 200) -> Response:
+async def _review_page(at: HouseholdContext, review: DraftReview, *, status: int = 200) -> Response:
     preview, refusal = review.preview, review.refusal
     facts: dict[str, Any] = {
         "draft": review.draft,
@@ -295,6 +337,8 @@ def _review_page(at: HouseholdContext, review: DraftReview, *, status: int = 200
         "refused": None if refusal is None else refusal_text(at.say, at.visitor.language, refusal),
         "preview": preview,
         "changes": review.changes,
+        "obstacles": [] if refusal is None else await obstacles_of(at, refusal),
+        "flow": "broad",
     }
     if preview is not None:
         record = preview.record
@@ -302,13 +346,15 @@ def _review_page(at: HouseholdContext, review: DraftReview, *, status: int = 200
             "token_field": FIELD,
             "to_confirm": review.confirmations,
             "needs_proof": bool(record.through_the_bank) and not _is_fresh(at),
-            "debit": debit_of(record),
             "agreement": authorization_text() if "confirm_ach_debit" in preview.confirmations else "",
             "warnings": [
                 [message_text(at.say, at.visitor.language, warning) for warning in each.warnings]
                 for each in record.paychecks
             ],
-            "why": [why_of(at.say, at.visitor.language, each) for each in record.paychecks],
+            "why": [
+                why_of(at.say, at.visitor.language, each, record.dates.pay_date, record.pay_frequency)
+                for each in record.paychecks
+            ],
             "on_paper": not record.through_the_bank,
-        }
+        } | await preview_facts(at, review, preview)
     return at.show("payroll_preview.html", facts, status=status)

@@ -1,20 +1,27 @@
-"""Why a line of a paycheck is what it is: the steps behind it, and the law with its source."""
+"""Why a line of a paycheck is what it is: the plain sentence, the steps behind it, and the law with its table."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import datetime
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
 from hearthpay.documents.papers.stub_paper import line_name
 from hearthpay.languages.catalogue import Say, mark
-from hearthpay.payroll.ledger.rows import PaycheckRow
+from hearthpay.payroll.ledger.estimates import EstimatedLine
+from hearthpay.payroll.ledger.rows import LineRow, PaycheckRow
 from hearthpay.taxes import TaxInputError
 from hearthpay.taxes.coverage import Law, law_behind
+from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.taxes.line_sentences import line_sentences
+from hearthpay.taxes.paycheck.result import LineExplanation
 from hearthpay.taxes.rulebook import rulebook_of
 from hearthpay.taxes.trace import Source, Step
+from hearthpay.web.household.payrolls.law_tables import LawTable, law_table
 from hearthpay.web.household.payrolls.page_messages import STEPS
+from hearthpay.web.message_text import message_text
 from hearthpay.web.presentation import dollars_text, percent_text
 
 _YES_OR_NO: Final = {"True": mark("yes"), "False": mark("no")}
@@ -31,27 +38,66 @@ class ExplainedStep:
 
 @dataclass(frozen=True, slots=True)
 class LineReason:
-    """The explanation of one line."""
+    """The explanation of one line: what it is, how it was calculated, and the law's table and sources."""
 
     name: str
+    sentences: tuple[str, ...]
     steps: tuple[ExplainedStep, ...]
+    table: LawTable | None
     sources: tuple[Source, ...]
-    note: str
 
 
-def why_of(say: Say, language: str, paycheck: PaycheckRow) -> Mapping[str, LineReason]:
-    """Return the explanation of each explained line of a paycheck, by code."""
-    names = {line.code: line_name(line.code, line.name, language) for line in paycheck.lines}
+def why_of(
+    say: Say, language: str, paycheck: PaycheckRow, day: datetime.date, frequency: str
+) -> Mapping[str, LineReason]:
+    """Return the explanation of each explained line of a paycheck, by code. `frequency` is the pay schedule."""
+    lines = {line.code: line for line in paycheck.lines}
+    states = (paycheck.work_state, paycheck.residence_state)
+    who = given_name(paycheck.employee_name)
     return {
-        each.code: LineReason(
-            names[each.code],
-            tuple(_explained_step(say, language, step) for step in each.steps),
-            each.sources,
-            each.note,
+        each.code: line_reason(
+            say, language, lines[each.code], each, day=day, frequency=frequency, states=states, who=who
         )
         for each in paycheck.explanations
-        if each.code in names
+        if each.code in lines
     }
+
+
+def line_reason(
+    say: Say,
+    language: str,
+    line: LineRow | EstimatedLine,
+    explanation: LineExplanation | None,
+    *,
+    day: datetime.date,
+    frequency: str,
+    states: Iterable[str],
+    who: str,
+) -> LineReason:
+    """Return the explanation of a line; without `explanation`, what the law says alone. `states` may have the line."""
+    rulebook = rulebook_of(day.year)
+    steps = () if explanation is None else explanation.steps
+    sentences: tuple[str, ...] = ()
+    table: LawTable | None = None
+    for state in dict.fromkeys((*states, line.code[:2])):
+        if state in STATES:
+            found = line_sentences(line.code, rulebook, state, day, who, line.rate)
+            if found:
+                sentences = tuple(message_text(say, language, each) for each in found)
+                table = law_table(say, line.code, rulebook, state, day, who, frequency, steps)
+                break
+    return LineReason(
+        line_name(line.code, line.name, language),
+        sentences,
+        tuple(_explained_step(say, language, step) for step in steps),
+        table,
+        () if explanation is None else explanation.sources,
+    )
+
+
+def given_name(name: str) -> str:
+    """Return the first of a person's names, as sentences call her."""
+    return name.split(maxsplit=1)[0] if name.strip() else name
 
 
 def laws_of(code: str, tax_year: int, state: str) -> tuple[Law, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Any, Final
+from uuid import UUID
 
 from fastapi import APIRouter
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -20,6 +21,7 @@ from hearthpay.documents.papers.stub_paper import line_name
 from hearthpay.documents.service import Prepared, prepare_documents
 from hearthpay.employees.models import Employee
 from hearthpay.http.disconnects import until_disconnected
+from hearthpay.payroll.corrections import is_correctable
 from hearthpay.payroll.issues.payment_status import (
     PaycheckPaymentStatus,
     PaymentIssue,
@@ -31,12 +33,16 @@ from hearthpay.payroll.ledger.estimates import EstimatedPaycheck
 from hearthpay.payroll.ledger.rows import PaycheckRow, StoredPayroll
 from hearthpay.payroll.lifecycle import HAS_PAY_STUBS
 from hearthpay.payroll.service import get_payroll
+from hearthpay.payroll.stored_explanations import LineOnRecord, explain_stored_payroll
+from hearthpay.taxes import TaxInputError
 from hearthpay.web.framework import id_in_path
 from hearthpay.web.household.context import HouseholdContext, household_page
-from hearthpay.web.household.payrolls.explanation import laws_of
-from hearthpay.web.household.payrolls.page_messages import message_text
+from hearthpay.web.household.money import keep_aside_of, pots_of, who_is_paid
+from hearthpay.web.household.payrolls.explanation import given_name, laws_of, line_reason
+from hearthpay.web.household.payrolls.payment_words import first_names
 from hearthpay.web.household.payrolls.payroll_states import ShownState, state_of_payment, state_of_stored
 from hearthpay.web.household.payrolls.progress import latest_debit, timeline_of
+from hearthpay.web.message_text import message_text
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -71,11 +77,12 @@ async def payroll(at: HouseholdContext) -> Response:
     async with at.transaction() as session:
         found, payment_status = await payroll_here(session, at)
         debit = await latest_debit(session, found.id)
+        money = await money_facts(session, at, found)
     by_bank = debit is not None or found.dates.send_at is not None
-    facts = {
+    facts = money | {
         "payroll": found,
         "state": state_of_stored(at, found),
-        "totals": found.totals if found.expected is None else found.expected.totals,
+        "correctable": is_correctable(found, at.clock.today()),
         "paychecks": [_shown(at, found, payment_status, each) for each in paychecks_of(found)],
         "has_pay_stubs": bool(found.paychecks) and found.status in HAS_PAY_STUBS,
         "run_permission": RUN_PAYROLL,
@@ -88,6 +95,23 @@ async def payroll(at: HouseholdContext) -> Response:
         ),
     }
     return at.show("payroll.html", facts)
+
+
+async def money_facts(session: AsyncSession, at: HouseholdContext, payroll: StoredPayroll) -> dict[str, Any]:
+    """Return the pots of a payroll, who is paid, and what to keep aside of it while it stands."""
+    paychecks = paychecks_of(payroll)
+    names = await first_names(session, paychecks)
+    aside = None
+    if payroll.status not in ("voided", "failed"):
+        aside = await keep_aside_of(
+            session, at, paychecks, payroll.dates.pay_date, in_ledger=bool(payroll.paychecks)
+        )
+    return {
+        "money": pots_of(paychecks),
+        "first_names": names,
+        "paid_name": who_is_paid(at.say, at.visitor.language, list(names.values())),
+        "aside": aside,
+    }
 
 
 def paychecks_of(payroll: StoredPayroll) -> Sequence[PaycheckRow | EstimatedPaycheck]:
@@ -125,24 +149,51 @@ def _words(at: HouseholdContext, issue: PaymentIssue) -> dict[str, str]:
 
 @household_page(router, "GET", "/payrolls/{payroll_id}/lines/{employee_id}/{code}", permission=READ_PAYROLLS)
 async def line(at: HouseholdContext) -> Response:
-    """Explain a line of a paycheck, with the law behind it."""
+    """Explain a line of a paycheck: what it is, how it was calculated, and the law behind it."""
     employee_id, code = id_in_path(at.visitor, "employee_id"), at.visitor.request.path_params["code"]
     async with at.transaction() as session:
         found, _ = await payroll_here(session, at)
         employee = await session.get(Employee, employee_id)
-    pay = next((each for each in paychecks_of(found) if each.employee_id == employee_id), None)
-    shown = None if pay is None else next((each for each in pay.lines if each.code == code), None)
-    if pay is None or shown is None or employee is None:
-        raise Refusal("not_found", "Page not found. Check the address.")
+        pay = next((each for each in paychecks_of(found) if each.employee_id == employee_id), None)
+        shown = None if pay is None else next((each for each in pay.lines if each.code == code), None)
+        if pay is None or shown is None or employee is None:
+            raise Refusal("not_found", "Page not found. Check the address.")
+        recorded = await _explanation(session, at, found, employee_id, code)
     state = pay.work_state if isinstance(pay, PaycheckRow) else employee.work_state
+    residence = pay.residence_state if isinstance(pay, PaycheckRow) else employee.residence_state or state
+    why = line_reason(
+        at.say,
+        at.visitor.language,
+        shown,
+        None if recorded is None else recorded.explanation,
+        day=found.dates.pay_date,
+        frequency=found.pay_frequency,
+        states=(state, residence),
+        who=given_name(pay.employee_name),
+    )
     facts = {
         "payroll": found,
         "pay": pay,
         "line": shown,
-        "name": line_name(code, shown.name, at.visitor.language),
+        "name": why.name,
+        "why": why,
+        "changed": recorded is not None and not recorded.reproduced,
         "laws": laws_of(code, found.tax_year, state),
     }
     return at.show("payroll_line.html", facts)
+
+
+async def _explanation(
+    session: AsyncSession, at: HouseholdContext, found: StoredPayroll, employee_id: UUID, code: str
+) -> LineOnRecord | None:
+    """Return how a line was calculated; None if the payroll can't be calculated again, as by today's rules."""
+    try:
+        explained = await explain_stored_payroll(session, at.actor, found.id)
+    except TaxInputError:
+        return None
+    return next(
+        (each for each in explained.lines if each.employee_id == employee_id and each.line.code == code), None
+    )
 
 
 @household_page(router, "GET", "/payrolls/{payroll_id}/stubs/{employee_id}", permission=OBTAIN_DOCUMENTS)

@@ -5,10 +5,12 @@ from typing import Final
 from fastapi import APIRouter
 
 from hearthpay.web.household.payrolls.actions import router as settling
+from hearthpay.web.household.payrolls.correct_page import router as correcting
 from hearthpay.web.household.payrolls.drafting import router as drafting
 from hearthpay.web.household.payrolls.list_page import router as lists
 from hearthpay.web.household.payrolls.payroll_page import router as one
+from hearthpay.web.household.payrolls.receipt_page import router as receipt
 
 router: Final = APIRouter(include_in_schema=False)
-for _part in (lists, drafting, one, settling):
+for _part in (lists, drafting, one, receipt, settling, correcting):
     router.routes.extend(_part.routes)

@@ -23,7 +23,7 @@ from hearthpay.taxes.thresholds import supported_threshold_years
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.employees.words import FILING_STATUSES, FREQUENCIES
 from hearthpay.web.household.form_parsing import ROOT, Entries, problems_in
-from hearthpay.web.household.payrolls.page_messages import message_text
+from hearthpay.web.message_text import message_text
 
 router: Final = APIRouter(include_in_schema=False)
 

@@ -1,0 +1,135 @@
+"""The next payroll that a household runs by hand: the period after the last one, on the usual day.
+
+It is for active employees whom Autopilot doesn't pay. Nothing is proposed before there was a first payroll, nor long
+after the last one: then the household has stopped paying.
+"""
+
+import calendar
+import datetime
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import groupby
+from typing import Final, NamedTuple, cast
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.database.relations import AUTOPILOT_ENROLLMENTS, EMPLOYEES
+from hearthpay.database.typed_rows import fetch_all, query
+from hearthpay.employees.commands import PayFrequency, PaymentMethod
+from hearthpay.payroll.commands import EmployeePay, Order
+
+LATE_FOR: Final = datetime.timedelta(days=45)
+"""How long after a payday its payroll is still expected."""
+
+_DAY: Final = datetime.timedelta(days=1)
+_WEEKS: Final = {"weekly": 7, "biweekly": 14}
+_MID_MONTH: Final = 15
+_LONGEST_ARREARS: Final = datetime.timedelta(days=14)
+_NOTHING: Final = Decimal(0)
+
+
+class LastPay(NamedTuple):
+    """The last period that an employee was paid for, as it was asked for."""
+
+    employer_id: UUID
+    employee_id: UUID
+    period_end: datetime.date
+    pay_date: datetime.date
+    pay_frequency: str
+    payment_method: str
+    regular_hours: Decimal
+    overtime_hours: Decimal
+    pay_type: str
+
+
+# Ids are made by the time: the last ones are looked through, as past pay may have been recorded after a later period.
+_LAST: Final = query(
+    LastPay,
+    "SELECT w.employer_id, w.id AS employee_id, l.period_end, l.pay_date, l.pay_frequency, l.payment_method, "
+    "l.regular_hours, l.overtime_hours, w.pay_type FROM {employees} w CROSS JOIN LATERAL ("
+    "SELECT p.period_end, p.pay_date, p.pay_frequency, e.payment_method, e.regular_hours, e.overtime_hours FROM ("
+    "SELECT n.payroll_id, n.payment_method, n.regular_hours, n.overtime_hours, n.salary FROM payroll_entries n "
+    "WHERE n.employee_id = w.id AND n.live ORDER BY n.payroll_id DESC LIMIT 60) e "
+    "JOIN payrolls p ON p.id = e.payroll_id WHERE p.status NOT IN ('draft', 'voided', 'failed') "
+    "AND p.kind <> 'fica_refund' "
+    "AND (e.regular_hours > 0 OR e.overtime_hours > 0 OR e.salary IS NOT NULL) "
+    "ORDER BY p.period_end DESC, p.id DESC LIMIT 1) l "
+    "WHERE w.employer_id = ANY(CAST(:households AS uuid[])) AND w.status = 'active' "
+    "AND coalesce(w.pay_rate_cents, w.salary_cents) IS NOT NULL "
+    "AND NOT EXISTS (SELECT FROM {enrollments} a WHERE a.employee_id = w.id AND a.status = 'active') "
+    "ORDER BY w.employer_id, w.id",
+    employees=EMPLOYEES,
+    enrollments=AUTOPILOT_ENROLLMENTS,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NextPayroll:
+    """The period, the payday and the employees of a household's next payroll, each as they were paid last."""
+
+    employer_id: UUID
+    start: datetime.date
+    end: datetime.date
+    pay_date: datetime.date
+    frequency: str
+    pays: tuple[LastPay, ...]
+
+    def order(self, today: datetime.date) -> Order:
+        """Return the order for the same hours as last time; a payday that has passed becomes today."""
+        return Order(
+            employer_id=self.employer_id,
+            pay_period_start=self.start,
+            pay_period_end=self.end,
+            pay_date=max(self.pay_date, today),
+            pay_frequency=cast("PayFrequency", self.frequency),
+            notes=None,
+            employees=tuple(
+                EmployeePay(
+                    employee_id=each.employee_id,
+                    regular_hours=each.regular_hours if each.pay_type == "hourly" else _NOTHING,
+                    overtime_hours=each.overtime_hours if each.pay_type == "hourly" else _NOTHING,
+                    payment_method=cast("PaymentMethod", each.payment_method),
+                )
+                for each in self.pays
+            ),
+        )
+
+
+def next_period(last_end: datetime.date, frequency: str) -> tuple[datetime.date, datetime.date]:
+    """Return the first and the last day of the period after one that ended on `last_end`."""
+    start = last_end + _DAY
+    if frequency in _WEEKS:
+        return start, start + (_WEEKS[frequency] - 1) * _DAY
+    if frequency == "semimonthly" and start.day <= _MID_MONTH:
+        return start, start.replace(day=_MID_MONTH)
+    return start, start.replace(day=calendar.monthrange(start.year, start.month)[1])
+
+
+def next_payroll(pays: Sequence[LastPay], today: datetime.date) -> NextPayroll | None:
+    """Return the payroll of the earliest payday, for those of one household who are paid then for the same period."""
+    found: dict[tuple[datetime.date, datetime.date, datetime.date, str], list[LastPay]] = {}
+    for each in pays:
+        start, end = next_period(each.period_end, each.pay_frequency)
+        arrears = min(max(each.pay_date - each.period_end, datetime.timedelta()), _LONGEST_ARREARS)
+        if end + arrears >= today - LATE_FOR:
+            found.setdefault((end + arrears, start, end, each.pay_frequency), []).append(each)
+    if not found:
+        return None
+    (pay_date, start, end, frequency), own = min(found.items(), key=lambda each: each[0])
+    return NextPayroll(own[0].employer_id, start, end, pay_date, frequency, tuple(own))
+
+
+async def read_next_payrolls(
+    session: AsyncSession, households: Collection[UUID], today: datetime.date
+) -> Mapping[UUID, NextPayroll]:
+    """Return the next payroll of each of these households that has one; the caller has checked that it may be read."""
+    if not households:
+        return {}
+    rows = await fetch_all(session, _LAST, {"households": list(households)})
+    nexts = {
+        household: next_payroll(list(pays), today)
+        for household, pays in groupby(rows, key=lambda row: row.employer_id)
+    }
+    return {household: each for household, each in nexts.items() if each is not None}

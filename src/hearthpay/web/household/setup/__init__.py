@@ -1,0 +1,1 @@
+"""Setting up a household in five questions, one a page."""
