@@ -140,7 +140,7 @@ async def test_one_that_waits_says_when_the_money_leaves_and_can_be_cancelled(
     page = (await maria.look(payroll)).text
     for told in (
         "Debit on Mon, Dec\u00a07",
-        "Arrives Friday, Dec 11",
+        "Arrives Fri, Dec\u00a011",
         "Cancel payroll",
     ):
         assert told in page, told
