@@ -166,6 +166,8 @@ class AppSettings:
     """How many requests of one organization are worked on at once."""
     sign_up_open: bool = True
     """Whether strangers may make accounts, where there is a `mailer`."""
+    cost_page_open: bool = False
+    """Whether `/cost` estimates for anybody what an employee would cost."""
     keeps_mail: bool = False
     """Whether the worker keeps emails in a folder, where there is no `mailer`."""
     operator: str | None = None
@@ -253,6 +255,7 @@ def create_app(database: Database, clock: Clock, settings: AppSettings = DEFAULT
         SignInThrottle(clock, stores),
         sends_mail=postman is not None,
         sign_up_open=settings.sign_up_open,
+        cost_page_open=settings.cost_page_open,
         postman=postman,
         keeps_mail=settings.keeps_mail and postman is None and settings.ring is not None,
         links_begin=(settings.public_url or LINKS_BEGIN).rstrip("/"),

@@ -51,6 +51,7 @@ from hearthpay.warming import load_for_first_requests
 from hearthpay.worker.child_process import worker_beside
 
 SIGN_UP_VARIABLE = "HEARTHPAY_SIGN_UP"
+COST_PAGE_VARIABLE = "HEARTHPAY_COST_PAGE"
 """Whether strangers may create accounts: `open`, or `closed`, by invitation only."""
 
 GRACE_SECONDS = 10
@@ -176,9 +177,21 @@ def sign_up_open_of(environment: Mapping[str, str]) -> bool:
 
     Raises ValueError for any other word.
     """
-    word = environment.get(SIGN_UP_VARIABLE, "").strip().lower() or "open"
+    return _is_open(environment, SIGN_UP_VARIABLE, "open")
+
+
+def cost_page_open_of(environment: Mapping[str, str]) -> bool:
+    """Return whether anybody may estimate a cost at /cost, from HEARTHPAY_COST_PAGE: closed unless it says open.
+
+    Raises ValueError for any other word.
+    """
+    return _is_open(environment, COST_PAGE_VARIABLE, "closed")
+
+
+def _is_open(environment: Mapping[str, str], variable: str, otherwise: str) -> bool:
+    word = environment.get(variable, "").strip().lower() or otherwise
     if word not in ("open", "closed"):
-        raise ValueError(f"{SIGN_UP_VARIABLE} must be open or closed")
+        raise ValueError(f"{variable} must be open or closed")
     return word == "open"
 
 
@@ -206,6 +219,7 @@ class WebSettings:
                     metrics_token=environment.get(TOKEN_VARIABLE),
                     requests_at_once=share_of(environment),
                     sign_up_open=sign_up_open_of(environment),
+                    cost_page_open=cost_page_open_of(environment),
                     operator=environment.get(OPERATOR_VARIABLE, "").strip() or None,
                     replica=ReplicaSettings.of(environment),
                 ),

@@ -64,13 +64,14 @@ async def test_what_it_would_cost(
     await page.goto(f"{root}/taxes")
     await page.locator(f'a[href="{root}/taxes/cost"]').click()
     await pictured(page, f"cost_{language}_empty")
-    await page.locator("#annual_wages").fill("35,000")
+    await page.locator("#hourly_rate").fill("28.50")
+    await page.locator("#weekly_hours").fill("30")
     await page.locator("form button.main").click()
-    await page.wait_for_url("**annual_wages=35%2C000**")
+    await page.wait_for_url("**hourly_rate=28.50**")
     await pictured(page, f"cost_{language}")
     await page.locator("#thresholds .tabs a").first.click()
     assert await page.locator('#thresholds a[aria-current="page"]').inner_text() == "2024"
-    assert await page.locator("#annual_wages").input_value() == "35,000"
+    assert await page.locator("#hourly_rate").input_value() == "28.50"
     for name, query in (
         ("most", "state=DC&annual_wages=999999&pay_frequency=monthly"),
         ("approaching", "state=NY&annual_wages=2900"),

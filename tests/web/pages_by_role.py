@@ -48,6 +48,7 @@ _OWN_ROWS: Final[dict[str, Row]] = {
     "POST /sign-in/again": _own(303, password="orchid-tractor-58"),
     "POST /sign-in/again/passkey": _own(401, answer="none"),
     "POST /sign-out": _own(303),
+    "GET /cost": _open(404),
     "GET /sign-up": _open(200),
     "POST /sign-up": _open(200, email="new@example.com"),
     "GET /sign-up/{token}": _open(404),

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from copy import copy
 from datetime import timedelta
-from decimal import Decimal
-from typing import Any, get_args
+from decimal import ROUND_HALF_UP, Decimal
+from http.cookiejar import Cookie
+from typing import Any, NamedTuple, get_args
 from urllib.parse import urlencode
+from uuid import UUID
 
 import httpx
 import psycopg
@@ -16,17 +20,18 @@ from fastapi import FastAPI
 
 from hearthpay.clock import FixedClock
 from hearthpay.documents.papers.stub_paper import line_name
-from hearthpay.people.sessions import SignedIn
+from hearthpay.security.key_ring import KeyRing
 from hearthpay.taxes.vocabulary import FilingStatus
 from hearthpay.web.household.employees.words import FILING_STATUSES
 from hearthpay.web.presentation import dollars_text, percent_text
-from tests.http.api import Account, account, client, new_account, new_key
+from tests.http.api import Account, Caller, NewAccount, client, new_account, new_key
 from tests.web.people_browser import Browser
 from tests.web.rows.world import World
 from tests.web.test_pages import parsed
-from tests.web.test_pages_by_role import _browser, _check, app, people, people_context
+from tests.web.test_pages_by_role import _browser, _check, _made_people, app
+from tests.worlds.snapshots import MadeOnce
 
-__all__ = ["account", "app", "client", "new_account", "new_key", "people", "people_context"]
+__all__ = ["app", "client", "new_account", "new_key"]
 
 ASKED: dict[str, dict[str, Any]] = {
     "above every threshold": {"state": "CA", "annual_wages": 35000, "pay_frequency": "weekly"},
@@ -45,8 +50,17 @@ ASKED: dict[str, dict[str, Any]] = {
 }
 
 BAD: dict[str, tuple[dict[str, str], str]] = {
-    "nothing typed": ({"annual_wages": ""}, "annual_wages"),
-    "no wages at all": ({"state": "TX"}, "annual_wages"),
+    "no pay typed": ({"annual_wages": "", "weekly_hours": "20"}, "hourly_rate"),
+    "no pay at all": ({"state": "TX", "weekly_hours": "20"}, "hourly_rate"),
+    "no hours": ({"hourly_rate": "20"}, "weekly_hours"),
+    "no hourly pay": ({"hourly_rate": "0", "weekly_hours": "20"}, "hourly_rate"),
+    "an hourly pay that is no number": ({"hourly_rate": "NaN", "weekly_hours": "20"}, "hourly_rate"),
+    "an hourly pay far too high": ({"hourly_rate": "1e19", "weekly_hours": "20"}, "hourly_rate"),
+    "an hourly pay in fractions of a cent": ({"hourly_rate": "20.001", "weekly_hours": "20"}, "hourly_rate"),
+    "more hours than a week has": ({"hourly_rate": "20", "weekly_hours": "168.5"}, "weekly_hours"),
+    "no hours worked": ({"hourly_rate": "20", "weekly_hours": "0"}, "weekly_hours"),
+    "hours that are no number": ({"hourly_rate": "20", "weekly_hours": "many\x00"}, "weekly_hours"),
+    "more than a year's wages can be": ({"hourly_rate": "200", "weekly_hours": "100"}, "hourly_rate"),
     "no number": ({"annual_wages": "NaN"}, "annual_wages"),
     "no number that signals": ({"annual_wages": "sNaN"}, "annual_wages"),
     "without end": ({"annual_wages": "Infinity"}, "annual_wages"),
@@ -76,19 +90,52 @@ BAD: dict[str, tuple[dict[str, str], str]] = {
 }
 
 
-@pytest.fixture
-async def world(app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection) -> World:
-    return await World.make(app.state.people_context, owner_connection, people["owner"])
+class Made(NamedTuple):
+    """What each test begins with, made once: a household, a viewer who has signed in, and an account of the API."""
+
+    household_id: UUID
+    viewer: tuple[Cookie, ...]
+    organization_id: UUID
+    keys: tuple[tuple[str, UUID], tuple[str, UUID]]
 
 
 @pytest.fixture
-async def viewer(app: FastAPI, world: World, clock: FixedClock) -> Browser:
-    return await _browser(app, "viewer", clock)
+async def made(
+    app: FastAPI,
+    owner_connection: psycopg.Connection,
+    ring: KeyRing,
+    clock: FixedClock,
+    new_account: NewAccount,
+    made_once: MadeOnce,
+) -> Made:
+    async def make() -> Made:
+        people = await _made_people(app.state.people_context, owner_connection, ring)
+        world = await World.make(app.state.people_context, owner_connection, people["owner"])
+        browser = await _browser(app, "viewer", clock)
+        found = await new_account("Lopez family")
+        keys = (found.live.key, found.live.key_id), (found.test.key, found.test.key_id)
+        return Made(world.household_id, tuple(browser.client.cookies.jar), found.organization_id, keys)
+
+    return await made_once.get("household and account of the cost page", make)
 
 
 @pytest.fixture
-def here(world: World) -> Callable[..., str]:
-    return lambda **query: f"/app/{world.household_id}/taxes/cost?{urlencode(query)}"
+def account(made: Made, client: httpx.AsyncClient) -> Account:
+    live, test = (Caller(client, *each) for each in made.keys)
+    return Account(made.organization_id, live, test)
+
+
+@pytest.fixture
+def viewer(app: FastAPI, made: Made) -> Browser:
+    found = Browser.of(app)
+    for cookie in made.viewer:
+        found.client.cookies.jar.set_cookie(copy(cookie))
+    return found
+
+
+@pytest.fixture
+def here(made: Made) -> Callable[..., str]:
+    return lambda **query: f"/app/{made.household_id}/taxes/cost?{urlencode(query)}"
 
 
 def _words(element: Any) -> str:
@@ -222,6 +269,7 @@ async def test_before_anything_is_entered(viewer: Browser, here: Callable[..., s
     assert page.status_code == 200
     tree = parsed(page)
     chosen = [_words(each) for each in tree.iter("option") if each.get("selected") is not None]
+    assert [each.get("open") for each in tree.iter("details")] == [None]
     assert chosen == ["California", "Every two weeks", "Single, or married filing separately"]
     assert not list(tree.iter("table"))
     assert tree.find(".//main//form").get("method") == "get"
@@ -256,13 +304,12 @@ async def test_what_is_wrong_stands_beside_its_field(
     ]
     assert not list(tree.iter("table"))
     assert "\x00" not in page.text
-    assert "<script" not in page.text
+    assert "<script>" not in page.text
     if language == "es":
         problem = _words(tree.find(f".//*[@id='{field}-problem']"))
         assert problem.split()[0] in ("Es", "Debe", "Elija", "Estos", "Llene", "Ingrese", "Use"), problem
 
 
-@pytest.mark.usefixtures("people")
 async def test_a_year_without_law_is_said(app: FastAPI, here: Callable[..., str], clock: FixedClock) -> None:
     clock.advance(timedelta(days=5 * 365))
     page = await (await _browser(app, "viewer", clock)).look(here(annual_wages="35000"))
@@ -270,7 +317,47 @@ async def test_a_year_without_law_is_said(app: FastAPI, here: Callable[..., str]
     assert "The law of this year is not here yet." in page.text
 
 
-async def test_ways_lead_there(viewer: Browser, world: World) -> None:
-    root = f"/app/{world.household_id}"
+async def test_ways_lead_there(viewer: Browser, made: Made) -> None:
+    root = f"/app/{made.household_id}"
     for path in ("", "/taxes", "/more"):
         assert f'href="{root}/taxes/cost"' in (await viewer.look(root + path)).text, path
+
+
+async def test_hours_of_a_week_are_counted_for_a_year(viewer: Browser, here: Callable[..., str]) -> None:
+    by_hour = await viewer.look(here(hourly_rate="$28.50", weekly_hours="37.5"))
+    by_year = await viewer.look(here(annual_wages="55575"))
+    assert by_hour.status_code == 200
+    assert _rows(by_hour) == _rows(by_year)
+    assert _pots(by_hour) == _pots(by_year)
+
+
+def _pots(page: httpx.Response) -> list[tuple[str, Decimal, Decimal]]:
+    """Each pot: its kind, and its amounts of a year and of a month."""
+    (pots,) = (each for each in parsed(page).iter("dl") if each.get("class") == "pots")
+    amounts = [(each.get("class"), re.findall(r"\$([\d,]+\.\d\d)", _words(each))) for each in pots]
+    return [
+        (kind, *(Decimal(amount.replace(",", "")) for amount in found))  # type: ignore[misc]
+        for kind, found in amounts
+    ]
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+async def test_the_answer_is_three_pots(
+    viewer: Browser,
+    here: Callable[..., str],
+    account: Account,
+    owner_connection: psycopg.Connection,
+    language: str,
+) -> None:
+    owner_connection.execute("UPDATE people SET language = %s", (language,))
+    answer = await _answer(account, {"state": "CA", "annual_wages": 31200})
+    page = await viewer.look(here(hourly_rate="30", weekly_hours="20"))
+    pots = _pots(page)
+    assert [kind for kind, *_ in pots] == ["p1", "p2", "p3", "total"]
+    held, own = answer["employee_taxes_estimate"]["total"], answer["employer_taxes"]["total"]
+    assert [year for _, year, _ in pots] == [31200 - held, held, own, 31200 + own]
+    assert [month for *_, month in pots[:3]] == [
+        (year / 12).quantize(Decimal("0.01"), ROUND_HALF_UP) for _, year, _ in pots[:3]
+    ]
+    assert pots[3][2] == sum(month for *_, month in pots[:3])
+    assert dollars_text(pots[3][2]) in _words(parsed(page).find(".//h1"))

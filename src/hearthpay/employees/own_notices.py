@@ -135,6 +135,28 @@ async def notify_of_link(
     await notify_of_change(people_context, session, employee, reader, "link")
 
 
+async def notify_of_link_request(
+    people_context: PeopleContext, session: AsyncSession, employee: Employee
+) -> None:
+    """Queue the notice for the household that the employee asks for a new link; of several, the last is sent."""
+    household = await session.get_one(Employer, employee.employer_id)
+    if employee.sandbox or household.email is None:
+        return
+    now = people_context.clock.now()
+    mail = person_mail(
+        "link_requested",
+        household.email.lower(),
+        _IN_ENGLISH,
+        name=household.first_name,
+        employee=employee.name,
+        when=moment_in(_IN_ENGLISH, now),
+    )
+    about = f"household link_requested {employee.id}"
+    await people_context.queue_mail(
+        session, now, "link_requested", mail, now + _NEWS_LAST, sort=NEWS, about=about
+    )
+
+
 async def notify_of_account(
     people_context: PeopleContext,
     session: AsyncSession,

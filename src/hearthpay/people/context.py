@@ -26,7 +26,8 @@ from hearthpay.security.key_ring import KeyRing
 class PeopleContext:
     """What the services for people share: database, clock, keys, throttling and mail.
 
-    `sends_mail`: there is a mail server. `sign_up_open`: strangers may create accounts.
+    `sends_mail`: there is a mail server. `sign_up_open`: strangers may create accounts. `cost_page_open`: they may
+    estimate the cost of an employee.
 
     `keeps_mail`: if there is no mail server, the worker puts mail into the operator's folder.
 
@@ -43,6 +44,7 @@ class PeopleContext:
     throttle: SignInThrottle
     sends_mail: bool = False
     sign_up_open: bool = True
+    cost_page_open: bool = False
     no_sooner_than: float = field(default=0.25)
     postman: PersonPostman | None = None
     keeps_mail: bool = False

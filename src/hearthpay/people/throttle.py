@@ -28,6 +28,9 @@ ACCOUNTS_OF_MAILBOX: Final = AttemptLimit(5, datetime.timedelta(minutes=30))
 """Links to one mailbox that create an account there, no matter who requests them. Links for a new password have no
 such limit: a stranger must not use it up."""
 
+ESTIMATES_OF_ADDRESS: Final = AttemptLimit(60, datetime.timedelta(seconds=10))
+"""Estimates of a cost without signing in: a person tries some, a program that walks through all is slowed down."""
+
 
 class SignInThrottle:
     """The recent failures."""
@@ -72,6 +75,10 @@ class SignInThrottle:
         await self._admit(
             [_links_of(address), tally("mailbox", mailbox, ACCOUNTS_OF_MAILBOX)], _too_many_links
         )
+
+    async def estimate_asked_for(self, address: str | None) -> None:
+        """Count an estimate by somebody who isn't signed in, or raise `rate_limited`."""
+        await self._admit([tally("estimate", _network(address), ESTIMATES_OF_ADDRESS)], _too_many_attempts)
 
     async def _admit(self, tallies: Sequence[Tally], refusal: Callable[[int], Refusal]) -> None:
         due = await self._throttle.admit(tallies)

@@ -45,14 +45,13 @@ from hearthpay.web.visitor import (
 
 Audience = Literal["anyone", "signed_in", "member"]
 Look = Callable[[Visitor], Awaitable[Response]]
-Extra = Literal["script", "picture"]
+Extra = Literal["script"]
 
 _log = structlog.get_logger("hearthpay.web")
 _POLICY: Final = (
     "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
-    "manifest-src 'self'; img-src 'self'"
+    "manifest-src 'self'; img-src 'self' data:"
 )
-_PICTURE: Final = " data:"
 _KEYS: Final = "; script-src 'self'"
 _PASSKEYS: Final = "; script-src 'self'; connect-src 'self'"
 _MY_PAY: Final = NavigationItem("/my", mark("Employee portal"), "pay")
@@ -174,7 +173,7 @@ def show(
     }
     shown: dict[str, Any] = frame | dict(facts or {})
     shown["problems"] = FormProblems(shown.get("problems") or {})
-    policy = _POLICY + (_PICTURE if extra == "picture" else "")
+    policy = _POLICY
     if script is not None:
         policy += _PASSKEYS if extra == "script" else _KEYS
     headers = {"Content-Security-Policy": policy, "Vary": "Cookie, Accept-Language"}

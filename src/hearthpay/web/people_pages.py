@@ -7,6 +7,7 @@ from starlette.routing import BaseRoute
 from hearthpay.web.agents.consent import router as consent
 from hearthpay.web.agents.grants import router as agents
 from hearthpay.web.assets import router as assets
+from hearthpay.web.cost_page import router as cost_page
 from hearthpay.web.help.routes import router as help_pages
 from hearthpay.web.household.routes import HOUSEHOLD_ROUTES
 from hearthpay.web.my.agreements import router as my_agreements
@@ -38,6 +39,7 @@ PEOPLE_ROUTES: Final[tuple[BaseRoute, ...]] = (
             doors,
             joining,
             stopping,
+            cost_page,
             account,
             secure,
             own_household,

@@ -28,6 +28,7 @@ NOTHING: Final = "—"
 _LOCALES: Final = {"en": Locale.parse("en_US"), "es": Locale.parse("es_US")}
 _DAYS: Final[Mapping[str, Mapping[str, str]]] = {
     "weekday": {"en": "EEE, MMM\u00a0d", "es": "EEEE, d\u00a0'de'\u00a0MMMM"},
+    "short_weekday": {"en": "EEE, MMM\u00a0d", "es": "EEE, d\u00a0MMM"},
     "day": {"en": "MMM d", "es": "d MMM"},
     "date": {"en": "MMM d, y", "es": "d MMM y"},
     "month": {"en": "MMMM y", "es": "MMMM 'de' y"},

@@ -153,6 +153,7 @@ def _form(visitor: Visitor, *, notice: Refusal | None = None) -> Response:
     facts = {
         "next": visitor.next_page(),
         "open": visitor.people_context.takes_sign_ups,
+        "cost_page": visitor.people_context.cost_page_open,
         "secure": keeps_cookies(visitor.request),
         "notice": None if notice is None else notice.message,
         "form_values": {"email": visitor.form.get("email", "")},

@@ -11,7 +11,7 @@ from typing import Final
 from alembic import op
 
 revision = "0073"
-down_revision = "0078"
+down_revision = "0070"
 branch_labels = None
 depends_on = None
 

@@ -81,8 +81,9 @@ async def payroll(at: HouseholdContext) -> Response:
     by_bank = debit is not None or found.dates.send_at is not None
     facts = money | {
         "payroll": found,
-        "state": state_of_stored(at, found),
         "correctable": is_correctable(found, at.clock.today()),
+        "state": state_of_stored(at, found),
+        "totals": found.totals if found.expected is None else found.expected.totals,
         "paychecks": [_shown(at, found, payment_status, each) for each in paychecks_of(found)],
         "has_pay_stubs": bool(found.paychecks) and found.status in HAS_PAY_STUBS,
         "run_permission": RUN_PAYROLL,

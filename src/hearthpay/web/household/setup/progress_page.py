@@ -21,9 +21,9 @@ from hearthpay.payroll.service import list_payrolls
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.web.household.context import HouseholdContext, household_page, name_of
 from hearthpay.web.household.employees.words import FREQUENCIES, METHODS
-from hearthpay.web.household.payrolls.page_messages import message_text
 from hearthpay.web.household.setup.questions import HOUSEHOLD, PERSON, QUESTIONS
 from hearthpay.web.household.state_accounts.words import POLICY_WORDS
+from hearthpay.web.message_text import message_text
 from hearthpay.web.presentation import dollars_text
 
 router: Final = APIRouter(include_in_schema=False)
@@ -34,7 +34,7 @@ _A_PERIOD: Final = mark("{amount} each pay period")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class QuestionStep:
     """A question on the page; its state is `done`, `now` or `open`, and `path` is relative to the household's."""
 
     title: str
@@ -91,7 +91,7 @@ async def setup_page(at: HouseholdContext, session: AsyncSession, employee: Empl
         "state_name": STATES[at.household.state],
         "has_ein": at.household.ein_status != "none",
         "place": place,
-        "place_text": "" if place is None else message_text(at.say, at.visitor.language, place.said),
+        "place_text": "" if place is None else message_text(at.say, at.visitor.language, place.coded_message),
         "policies": [each for each in policies if each.missing],
         "policy_words": POLICY_WORDS,
     }
@@ -107,14 +107,14 @@ def _next_question(employee: Employee | None) -> int | None:
     return PAY if employee.incomplete else None
 
 
-def _steps(question: int | None, at: HouseholdContext, employee: Employee | None) -> list[Step]:
+def _steps(question: int | None, at: HouseholdContext, employee: Employee | None) -> list[QuestionStep]:
     """Return the questions in order: with the answer, or with what is asked."""
     answers = _answers(at, employee)
     steps = []
     for number, (title, asked) in QUESTIONS.items():
         state = "done" if question is None or number < question else "now" if number == question else "open"
         told = answers[number] if state == "done" else at.say(asked)
-        steps.append(Step(title, told, state, _path(number, employee) if state != "open" else None))
+        steps.append(QuestionStep(title, told, state, _path(number, employee) if state != "open" else None))
     return steps
 
 

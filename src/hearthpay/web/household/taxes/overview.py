@@ -11,7 +11,7 @@ from fastapi import APIRouter
 from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.responses import Response
 
-from hearthpay.access.permissions import CHANGE_HOUSEHOLD, KEEP_TAX_LEDGER, READ_CALENDAR
+from hearthpay.access.permissions import CHANGE_HOUSEHOLD, KEEP_TAX_LEDGER, READ_CALENDAR, READ_PAYROLLS
 from hearthpay.duties.household import FEDERAL
 from hearthpay.duties.threshold_standing import (
     HouseholdThresholds,
@@ -31,6 +31,7 @@ from hearthpay.web.household.form_values import year_in, years_of
 from hearthpay.web.household.taxes.open_amounts import open_amounts
 from hearthpay.web.household.taxes.payment_rows import payment_row
 from hearthpay.web.household.taxes.quarters import QUARTERS, quarterly
+from hearthpay.web.household.taxes.year_costs import year_costs
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -69,8 +70,10 @@ async def taxes(at: HouseholdContext) -> Response:
         thresholds = await read_threshold_progress(session, at.actor, employer, year)
         liability = await tax_liability_of_household(session, at.actor, employer, span)
         ledger = await _ledger(at, session, employer) if year == today.year else {}
+        costs = await year_costs(at, session, year) if at.may(READ_PAYROLLS) else None
     facts = {
         "ledger": ledger,
+        "costs": costs,
         "year": year,
         "years": years_of(today),
         "assumed": thresholds.assumed,
