@@ -69,6 +69,7 @@ from hearthpay.payroll.commands import (
     Order,
     PayrollQuery,
 )
+from hearthpay.payroll.handing_over import mark_handed_over
 from hearthpay.payroll.ledger.rows import Owner
 from hearthpay.payroll.payday import remedies, reversed_deposits, settlements
 from hearthpay.payroll.set_asides import escrow, requests
@@ -1014,6 +1015,11 @@ async def _correct_payroll(session: AsyncSession, actor: Actor, target: Target) 
 @_deed(voiding.void_payroll, PAYERS, "payroll", ends="invalid_state")
 async def _void_payroll(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await voiding.void_payroll(session, actor, CLOCK, target.payroll_id)
+
+
+@_deed(mark_handed_over, PAYERS, "payroll", ends="invalid_state")
+async def _mark_handed_over(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await mark_handed_over(session, actor, CLOCK, target.payroll_id)
 
 
 @_deed(remedies.apply_remedy, PAYERS, "payroll", ends="invalid_state")

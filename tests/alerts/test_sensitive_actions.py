@@ -119,6 +119,7 @@ TOLD_OTHERWISE: Final = {
     "payroll.remedy": "told as the trouble is that it remedies",
     "payroll.run": "the debit is told the day before it leaves, the payday on its day",
     "payroll.schedule": "the debit is told the day before it leaves, the payday on its day",
+    "payroll.hand_over": "nobody is paid by it",
     "payroll.void": "it ends something",
     "payroll.year_passed": "told in the year's notices",
     "registration.apply": "no number is shown by it",

@@ -515,6 +515,15 @@ DAMAGE = {
             "now() FROM payrolls WHERE status = 'firing'",
         ),
     ],
+    "handed_over": [
+        (f"UPDATE payrolls SET handed_over_at = created_at WHERE id = {PAID_BY_CHECK}",),
+        (f"UPDATE payrolls SET handed_over_at = created_at - interval '1 day' WHERE id = {PAID_BY_CHECK}",),
+        (
+            "INSERT INTO audit_log (id, organization_id, employer_id, sandbox, at, actor_kind, action, subject_id, details) "
+            "SELECT new_id(), organization_id, employer_id, sandbox, now(), 'system', 'payroll.hand_over', id, '{}' "
+            f"FROM payrolls WHERE id = {PAID_BY_CHECK}",
+        ),
+    ],
     "household_clocks": [
         (
             "INSERT INTO household_clocks SELECT id, organization_id, true, '2020-01-01', '2020-01-01', 'ready', '2020-01-01', "

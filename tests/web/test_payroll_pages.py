@@ -89,7 +89,7 @@ async def test_from_the_form_to_the_stub_and_back(
     preview = await maria.look(draft)
     for told in (
         "Write Rosa a check for $",
-        "on Friday, Nov 27",
+        "on Fri, Nov\u00a027",
         "38 hours",
         "$1,083.00",
         "$1,000.50",
@@ -337,6 +337,8 @@ async def test_who_begins_far_ahead_is_not_followed(
     assert form.status_code == 200
     shown = re.search(r'name="start"[^>]*value="([0-9-]+)"', form.text)
     assert shown is not None
+    if kind == "catch-up" and start < "2026-11-20":
+        period = start  # the oldest week without a payroll
     assert shown[1] == ("2026-01-01" if kind == "fica-refund" else period)
     assert ("Your first employee starts on" in form.text) is said
     for page in ("", "/payrolls", "/employees", f"/employees/{world.employee_id}", "/calendar", "/autopilot"):

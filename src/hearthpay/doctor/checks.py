@@ -46,7 +46,7 @@ from hearthpay.doctor.entry_checks import entries_apart, entries_live, entries_p
 from hearthpay.doctor.escrow_checks import escrow_balances, escrow_deposits, escrow_history, escrow_payouts
 from hearthpay.doctor.evidence_checks import accounts, audit_chain, paycheck_digests, periods, traces
 from hearthpay.doctor.following_checks import following_wages
-from hearthpay.doctor.lifecycle_checks import attempts_ahead, histories, idempotency, overdue
+from hearthpay.doctor.lifecycle_checks import attempts_ahead, handed_over, histories, idempotency, overdue
 from hearthpay.doctor.mail_checks import alerts_left, mails_kept
 from hearthpay.doctor.month_checks import month_lines, month_totals
 from hearthpay.doctor.own_record_checks import certificates, linked_people, pay_changed, waiting_accounts
@@ -120,6 +120,7 @@ CHECKS_BY_ID: Final[Mapping[str, Check]] = {
     "escrow_payouts": escrow_payouts,
     "histories": histories,
     "overdue": overdue,
+    "handed_over": handed_over,
     "household_clocks": household_clocks,
     "idempotency": idempotency,
     "drafts": drafts,

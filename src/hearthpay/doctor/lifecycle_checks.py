@@ -66,6 +66,21 @@ def attempts_ahead() -> str:
     """
 
 
+def handed_over() -> str:
+    """A payroll is marked as handed over exactly if somebody noted it in the audit log, after it was recorded."""
+    return """
+        SELECT 'payroll' AS subject, p.id, 'handed over at' AS what,
+               coalesce(p.handed_over_at::text, 'no mark') AS recorded,
+               CASE WHEN a.subject_id IS NULL THEN 'an entry in the audit log'
+                    WHEN p.handed_over_at IS NULL THEN 'the mark of the audit log'
+                    ELSE 'a time after ' || p.created_at END AS expected
+          FROM payrolls p
+          LEFT JOIN (SELECT DISTINCT subject_id FROM audit_log WHERE action = 'payroll.hand_over') a
+            ON a.subject_id = p.id
+         WHERE (p.handed_over_at IS NULL) <> (a.subject_id IS NULL) OR p.handed_over_at < p.created_at
+    """
+
+
 def idempotency() -> str:
     """Every idempotency key has its answer, and the payroll that a real household's answer names exists."""
     identity = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"

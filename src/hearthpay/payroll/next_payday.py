@@ -17,7 +17,7 @@ from hearthpay.banking.calendar import banking_day_on_or_before, is_banking_day
 from hearthpay.database.relations import AUTOPILOT_PAYDAYS, EMPLOYEES
 from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.employees.commands import PayFrequency
-from hearthpay.payroll.pay_periods import PayPeriod, following_period
+from hearthpay.payroll.pay_periods import PayPeriod, following_period, unpaid_periods
 
 LOOKED_AT: Final = 4
 """How many of the latest payrolls tell how long after its period somebody is usually paid."""
@@ -202,3 +202,50 @@ def _next_of(rows: Sequence[_PaidRow], planned: _PlannedRow | None) -> NextPayda
         return NextPayday(planned.start, planned.end, frequency, planned.pay_date, autopilot=True)
     paid = [PaidPeriod(row.period_start, row.period_end, row.pay_date) for row in rows]
     return next_payday(paid, frequency, by_deposit=latest.direct_deposit)
+
+
+class _RecordedRow(NamedTuple):
+    employee_id: UUID
+    frequency: str
+    since: datetime.date
+    start: datetime.date | None
+    end: datetime.date | None
+
+
+# What was earned before prior wages were entered is in them, up to their day.
+_RECORDED: Final = query(
+    _RecordedRow,
+    "SELECT w.id AS employee_id, w.pay_frequency AS frequency, "
+    "greatest(w.start_date, CAST(:since AS date), (SELECT max(o.as_of) + 1 FROM prior_wages o "
+    "WHERE o.employee_id = w.id AND o.replaced_by IS NULL)) AS since, "
+    'lower(e.period) AS start, upper(e.period) - 1 AS "end" '
+    "FROM {employees} w LEFT JOIN payroll_entries e ON e.employee_id = w.id AND e.live "
+    "AND e.period && daterange(CAST(:since AS date), NULL) "
+    "AND (e.regular_hours > 0 OR e.overtime_hours > 0 OR e.salary IS NOT NULL) "
+    "WHERE w.employer_id = :employer AND w.status = 'active' ORDER BY w.id, 4",
+    employees=EMPLOYEES,
+)
+
+
+async def read_unpaid_periods(
+    session: AsyncSession, employer_id: UUID, today: datetime.date
+) -> Mapping[UUID, Sequence[PayPeriod]]:
+    """Return the periods of this year that have ended and have no payroll, oldest first, by active employee.
+
+    They begin with the first day of work, or after the day up to which prior wages were entered. Employees without
+    any are left out. The caller has checked that payrolls may be read.
+    """
+    asked = {"employer": employer_id, "since": today.replace(month=1, day=1)}
+    rows: dict[UUID, list[_RecordedRow]] = {}
+    for row in await fetch_all(session, _RECORDED, asked):
+        rows.setdefault(row.employee_id, []).append(row)
+    found = {
+        employee_id: unpaid_periods(
+            [PayPeriod(row.start, row.end) for row in own if row.start is not None and row.end is not None],
+            cast(PayFrequency, own[0].frequency),
+            own[0].since,
+            today - _DAY,
+        )
+        for employee_id, own in rows.items()
+    }
+    return {employee_id: periods for employee_id, periods in found.items() if periods}

@@ -11,13 +11,16 @@ from functools import lru_cache
 from typing import Any, Final
 
 from babel import Locale
-from babel.dates import format_date
+from babel.dates import format_date, format_interval
 from jinja2 import pass_context
 from jinja2.runtime import Context
 
 from hearthpay.banking.calendar import debited_on
 from hearthpay.languages.catalogue import mark, moment_in, say_in
 from hearthpay.time_zones import shown_time_zone
+
+NO_BREAK: Final = "\u00a0"
+"""The space between a month and a day that people plan with."""
 
 NOTHING: Final = "—"
 """Shown if there is no value."""
@@ -87,6 +90,15 @@ def day_text(language: str, form: str, day: datetime.date | None) -> str:
 @lru_cache(maxsize=4096)
 def _day_text(language: str, form: str, day: datetime.date) -> str:
     return format_date(day, _DAYS[form][language], locale=_LOCALES[language])
+
+
+@lru_cache(maxsize=4096)
+def period_text(language: str, start: datetime.date, end: datetime.date) -> str:
+    """Return a pay period as "Nov 2–15" or "Oct 19–Nov 1", within a line."""
+    shown = format_interval(start, end, "MMMd", locale=_LOCALES[language])
+    for between in ("\u2009–\u2009", " – "):
+        shown = shown.replace(between, "–")
+    return shown.replace(" ", NO_BREAK)
 
 
 def filters() -> dict[str, Callable[..., Any]]:

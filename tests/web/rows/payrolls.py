@@ -35,6 +35,7 @@ ROWS: Final = {
     f"GET {_AT}/{{payroll_id}}/stubs/{{employee_id}}": kept(200),
     f"GET {_AT}/{{payroll_id}}/void": kept(200),
     f"POST {_AT}/{{payroll_id}}/void": kept(303, reason="The hours were wrong."),
+    f"POST {_AT}/{{payroll_id}}/hand-over": kept(303),
     f"GET {_AT}/{{payroll_id}}/receipt": at_household(200),
     f"GET {_AT}/{{payroll_id}}/correct": kept(200),
     f"POST {_AT}/{{payroll_id}}/correct": kept(

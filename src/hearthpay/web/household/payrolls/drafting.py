@@ -16,6 +16,7 @@ from uuid_utils.compat import uuid7
 from hearthpay.access.permissions import READ_PAYROLLS, RUN_PAYROLL
 from hearthpay.access.refusal import Refusal, from_tax_engine
 from hearthpay.banking.authorizations import authorization_text
+from hearthpay.employees.commands import PayFrequency
 from hearthpay.employees.models import Employee
 from hearthpay.employees.service import list_employees
 from hearthpay.insurance.service import HouseholdPolicy, read_policies
@@ -33,6 +34,8 @@ from hearthpay.payroll.drafts import (
     save_draft,
 )
 from hearthpay.payroll.ledger.preview_tokens import FIELD
+from hearthpay.payroll.next_payday import NextPayday, read_next_paydays, read_unpaid_periods
+from hearthpay.payroll.pay_periods import PayPeriod
 from hearthpay.payroll.service import preview_payroll, query_payrolls
 from hearthpay.taxes import TaxInputError
 from hearthpay.web.framework import go, id_in_path, problems_of
@@ -86,8 +89,17 @@ async def new(at: HouseholdContext) -> Response:
         people = await _people(session, at)
         last = (await session.execute(await _last_period(session, at))).one_or_none()
         policies = await read_policies(session, at.id, at.clock.today()) if last is None else ()
+        due = await _due(session, at) if kind == "hours" else None
+        unpaid = await read_unpaid_periods(session, at.id, at.today) if kind == "catch-up" else {}
+    oldest = min((periods[0] for periods in unpaid.values()), default=None)
     dates = proposed_dates(
-        None if last is None else (last[0], last[1]), people, kind, at.today, at.clock.now()
+        None if last is None else (last[0], last[1]),
+        people,
+        kind,
+        at.today,
+        at.clock.now(),
+        due=due,
+        unpaid=oldest,
     )
     form_values = {
         "start": dates.start.isoformat(),
@@ -97,9 +109,10 @@ async def new(at: HouseholdContext) -> Response:
     }
     for each in people:
         form_values[field_of("method", each.id)] = _usual_method(each, kind)
-        if kind != "hours" or (each.status == "active" and each.pay_frequency == dates.frequency):
+        if _is_proposed(each, kind, dates.frequency, due, unpaid, oldest):
             form_values[field_of("pay", each.id)] = "on"
-    return _form(at, uuid7(), kind, people, form_values, policies=policies)
+    without_payroll = len({period for periods in unpaid.values() for period in periods})
+    return _form(at, uuid7(), kind, people, form_values, policies=policies, without_payroll=without_payroll)
 
 
 @household_page(router, "GET", "/payrolls/drafts/{draft_id}/change", permission=RUN_PAYROLL)
@@ -216,6 +229,32 @@ async def _people(session: AsyncSession, at: HouseholdContext) -> Sequence[Emplo
     ]
 
 
+async def _due(session: AsyncSession, at: HouseholdContext) -> NextPayday | None:
+    """Return the next payday of the household, Autopilot's only if there is no other."""
+    found = (await read_next_paydays(session, [at.id])).get(at.id, ())
+    return next((each for each in found if not each.autopilot), next(iter(found), None))
+
+
+def _is_proposed(
+    person: Employee,
+    kind: RunKind,
+    frequency: PayFrequency,
+    due: NextPayday | None,
+    unpaid: Mapping[UUID, Sequence[PayPeriod]],
+    oldest: PayPeriod | None,
+) -> bool:
+    """Return whether an employee is ticked: for hours, those whose payday it is, or who were never paid; for past
+    pay, those who have no payroll of the oldest period.
+    """
+    if kind == "catch-up" and oldest is not None:
+        return oldest in unpaid.get(person.id, ())
+    if kind != "hours":
+        return True
+    if person.status != "active" or person.pay_frequency != frequency:
+        return False
+    return due is None or person.id in due.employees or person.start_date >= due.start
+
+
 async def _last_period(session: AsyncSession, at: HouseholdContext) -> Any:
     """Return the statement for the last day and the frequency of the last standing period."""
     requested = (await query_payrolls(session, at.actor, PayrollQuery(employer_id=at.id))).subquery()
@@ -266,6 +305,7 @@ def _form(
     form_values: Mapping[str, str],
     problems: Mapping[str, str] | None = None,
     policies: Sequence[HouseholdPolicy] = (),
+    without_payroll: int = 0,
 ) -> Response:
     facts = {
         "draft_id": draft_id,
@@ -273,6 +313,7 @@ def _form(
         "policy_words": POLICY_WORDS,
         "kind": kind,
         "kinds": KIND_NAMES,
+        "without_payroll": without_payroll,
         "people": people,
         "begins": begins_far_ahead(people, at.clock.today()),
         "form_values": form_values,

@@ -1,11 +1,11 @@
-"""The list of the household's payrolls: drafts first, filters, totals, and the same as a file."""
+"""The list of the household's payrolls by payday: drafts first, filters, totals, and the same as a file."""
 
 from __future__ import annotations
 
 import datetime
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, cast
 from urllib.parse import urlencode
 from uuid import UUID
@@ -15,19 +15,31 @@ from sqlalchemy import select
 from starlette.responses import Response
 
 from hearthpay.access.permissions import READ_PAYROLLS, RUN_PAYROLL
+from hearthpay.access.refusal import Refusal
 from hearthpay.employees.commands import PaymentMethod
 from hearthpay.employees.models import Employee
 from hearthpay.payroll.commands import PayrollQuery
 from hearthpay.payroll.drafts import list_drafts
 from hearthpay.payroll.lifecycle import STATUSES, PayrollStatus
 from hearthpay.payroll.models import Payroll
-from hearthpay.payroll.payroll_lists import PaidIn, look_through, payrolls_for_a_file
+from hearthpay.payroll.next_payday import read_next_paydays
+from hearthpay.payroll.payroll_lists import (
+    PaidIn,
+    PaydayPlace,
+    PayrollsPage,
+    look_through,
+    payrolls_for_a_file,
+)
+from hearthpay.payroll.pots import MoneyPots
 from hearthpay.reports.csv_table import Cell, csv_text
 from hearthpay.taxes.money import from_cents
 from hearthpay.web.household.context import HouseholdContext, household_page
+from hearthpay.web.household.money import who_is_paid
 from hearthpay.web.household.payrolls.names import method_names, status_names
+from hearthpay.web.household.payrolls.payroll_states import ShownState, state_of_payroll
 from hearthpay.web.household.payrolls.wage_form import METHODS
-from hearthpay.web.household.queries import cursor_in, day_in
+from hearthpay.web.household.queries import day_in
+from hearthpay.web.presentation import day_text, period_text
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -66,18 +78,33 @@ class Filter:
         return urlencode(self.form_values)
 
 
+@dataclass(frozen=True, slots=True)
+class PayrollLine:
+    """A payroll as the list shows it: its days and its state in words, who is paid, and its money in three pots."""
+
+    payroll_id: UUID
+    payday: str
+    period: str
+    state: ShownState
+    names: tuple[str, ...]
+    pots: MoneyPots
+
+
 @household_page(router, "GET", "/payrolls", permission=READ_PAYROLLS)
 async def payrolls(at: HouseholdContext) -> Response:
-    """List drafts, then payrolls, newest first, and the totals of the selection."""
-    asked = _filter_of(at)
-    requested = replace(asked.requested, cursor=cursor_in(at.visitor))
+    """List drafts, then payrolls, the latest payday first, and the totals of the selection."""
+    asked, after = _filter_of(at), _place_in(at)
     async with at.transaction() as session:
-        found = await look_through(session, at.actor, requested)
+        found = await look_through(session, at.actor, asked.requested, after)
+        paydays = await read_next_paydays(session, [at.id])
         drafts = await list_drafts(session, at.actor, at.id)
         people = await session.execute(_PEOPLE.where(Employee.employer_id == at.id))
         names = {employee_id: f"{first} {last}" for employee_id, first, last in people}
     facts = {
-        "payrolls": [(each, found.paid.get(each.id, PaidIn())) for each in found.payrolls],
+        "payrolls": [_line(at, each, found.paid.get(each.id, PaidIn())) for each in found.payrolls],
+        "paid_name": who_is_paid(at.say, at.visitor.language, _first_names(found)),
+        "due": next(iter(paydays.get(at.id, ())), None),
+        "today": at.today,
         "totals": found.totals,
         "drafts": [
             (each, [names.get(pay.employee_id, "") for pay in each.order.employees]) for each in drafts
@@ -90,7 +117,7 @@ async def payrolls(at: HouseholdContext) -> Response:
         "filtered": bool(asked.form_values),
         "query": asked.query,
         "next_cursor": found.next_cursor,
-        "first": requested.cursor is None,
+        "first": after is None,
     }
     return at.show("payrolls.html", facts)
 
@@ -108,6 +135,40 @@ async def download(at: HouseholdContext) -> Response:
         "Cache-Control": "no-store",
     }
     return Response(csv_text(rows), headers=headers)
+
+
+def _place_in(at: HouseholdContext) -> PaydayPlace | None:
+    """Return where the list continues. Raises `not_found` for an unknown cursor."""
+    cursor = at.visitor.request.query_params.get("cursor")
+    if not cursor:
+        return None
+    try:
+        return PaydayPlace.decode(cursor)
+    except ValueError:
+        raise Refusal("not_found", "Page not found.") from None
+
+
+def _first_names(found: PayrollsPage) -> list[str]:
+    """Return the first names of those who are paid on the page, each once."""
+    return list(dict.fromkeys(name for paid in found.paid.values() for name in paid.first_names))
+
+
+def _line(at: HouseholdContext, payroll: Payroll, paid: PaidIn) -> PayrollLine:
+    language = at.visitor.language
+    day = day_text(language, "weekday", payroll.pay_date)
+    return PayrollLine(
+        payroll.id,
+        day if payroll.pay_date.year == at.today.year else f"{day}, {payroll.pay_date.year}",
+        period_text(language, payroll.period_start, payroll.period_end),
+        state_of_payroll(at, payroll),
+        tuple(paid.names),
+        MoneyPots(
+            payroll.net_pay,
+            paid.set_aside,
+            payroll.total_deductions - paid.set_aside,
+            payroll.employer_taxes,
+        ),
+    )
 
 
 def _row(payroll: Payroll, paid: PaidIn) -> tuple[Cell, ...]:

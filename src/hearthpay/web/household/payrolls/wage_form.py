@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import calendar as months
 import datetime
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +17,8 @@ from hearthpay.employees.models import Employee
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.commands import EmployeePay, Order, SetAsideChoice
 from hearthpay.payroll.kinds import kind_from_notes
+from hearthpay.payroll.next_payday import NextPayday
+from hearthpay.payroll.pay_periods import PayPeriod, latest_ended_period, period_from
 from hearthpay.web.household.form_parsing import typed_day
 
 RunKind = Literal["hours", "bonus", "catch-up", "fica-refund"]
@@ -29,11 +30,8 @@ FREQUENCIES: Final[tuple[PayFrequency, ...]] = get_args(PayFrequency)
 METHODS: Final[tuple[PaymentMethod, ...]] = get_args(PaymentMethod)
 
 _DAY: Final = datetime.timedelta(days=1)
-_WEEKS: Final = {"weekly": 7, "biweekly": 14}
 _FOLLOWED: Final = datetime.timedelta(days=366)
 """How far ahead a period is proposed for an employee who hasn't started."""
-_MID_MONTH: Final = 15
-_SUNDAY: Final = 6
 _HOURS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3})?")
 _UNPAID: Final = re.compile(r"\d{1,2}(?:\.\d{1,2})?")
 _DOLLARS: Final = re.compile(r"\d{1,7}(?:\.\d{1,2})?")
@@ -93,31 +91,51 @@ def proposed_dates(
     kind: RunKind,
     today: datetime.date,
     now: datetime.datetime,
+    *,
+    due: NextPayday | None = None,
+    unpaid: PayPeriod | None = None,
 ) -> Dates:
-    """Return the period after the last payroll's, given its last day and frequency, and the next payday.
+    """Return the next period and its payday; for past pay the oldest period without a payroll, ``unpaid``.
 
-    Without one it is the latest period that is over, or a later one in which an employee has started to work, unless
-    that is far ahead (`begins_far_ahead`). Wages by direct deposit are dated for the first day on which they can
-    arrive, others for today or the period's end.
+    ``due`` is the next payday as earlier payrolls have it, ``last`` the last payroll's last day and frequency.
+    Without either it is the latest period that has ended, or a later one in which an employee has started to work,
+    unless that is far ahead (`begins_far_ahead`). A payday that has passed is today. Wages by direct deposit are
+    dated for the first day on which they can arrive, or for a later payday.
     """
     first = next((each.pay_frequency for each in people), "weekly")
     frequency = cast(PayFrequency, first if last is None else last[1])
+    payday = None
     if kind == "fica-refund":
-        start, end = today.replace(month=1, day=1), today
+        period = PayPeriod(today.replace(month=1, day=1), today)
+    elif kind == "catch-up" and unpaid is not None:
+        period = unpaid
+    elif kind == "hours" and due is not None:
+        period, frequency, payday = PayPeriod(due.start, due.end), due.frequency, due.pay_date
     elif last is not None and kind != "bonus":
-        start, end = _period_from(last[0] + _DAY, frequency)
+        period = period_from(last[0] + _DAY, frequency)
     else:
-        start, end = _period_over(frequency, today)
+        period = latest_ended_period(frequency, today)
         began = _first_start(people)
-        while began is not None and end < began <= today + _FOLLOWED:
-            start, end = _period_from(end + _DAY, frequency)
-    pay_date = max(today, end)
-    through_the_bank = any(each.payment_method == "direct_deposit" for each in people)
+        while began is not None and period.end < began <= today + _FOLLOWED:
+            period = period_from(period.end + _DAY, frequency)
+    return Dates(*period, frequency, _payday(period, payday, people, kind, today, now))
+
+
+def _payday(
+    period: PayPeriod,
+    payday: datetime.date | None,
+    people: Sequence[Employee],
+    kind: RunKind,
+    today: datetime.date,
+    now: datetime.datetime,
+) -> datetime.date:
+    """Return when a proposed period is paid; ``payday`` is its usual day."""
     if kind == "catch-up":
-        pay_date = min(today, end)
-    elif kind in ("hours", "bonus") and through_the_bank:
-        pay_date = max(calendar.earliest_pay_date(now), calendar.banking_day_on_or_after(end))
-    return Dates(start, end, frequency, pay_date)
+        return min(today, period.end)
+    if kind in ("hours", "bonus") and any(each.payment_method == "direct_deposit" for each in people):
+        arrives = calendar.banking_day_on_or_after(period.end) if payday is None else payday
+        return max(calendar.earliest_pay_date(now), arrives)
+    return max(today, period.end if payday is None else payday)
 
 
 def begins_far_ahead(people: Sequence[Employee], today: datetime.date) -> datetime.date | None:
@@ -128,25 +146,6 @@ def begins_far_ahead(people: Sequence[Employee], today: datetime.date) -> dateti
 
 def _first_start(people: Sequence[Employee]) -> datetime.date | None:
     return min((each.start_date for each in people if each.status == "active"), default=None)
-
-
-def _period_from(start: datetime.date, frequency: str) -> tuple[datetime.date, datetime.date]:
-    if frequency in _WEEKS:
-        return start, start + (_WEEKS[frequency] - 1) * _DAY
-    if frequency == "semimonthly" and start.day <= _MID_MONTH:
-        return start, start.replace(day=_MID_MONTH)
-    return start, start.replace(day=months.monthrange(start.year, start.month)[1])
-
-
-def _period_over(frequency: str, today: datetime.date) -> tuple[datetime.date, datetime.date]:
-    """Return the latest period that has ended by today; weeks end on Sundays."""
-    if frequency in _WEEKS:
-        end = today - ((today.weekday() - _SUNDAY) % 7) * _DAY
-        return end - (_WEEKS[frequency] - 1) * _DAY, end
-    if frequency == "semimonthly" and today.day > _MID_MONTH:
-        return today.replace(day=1), today.replace(day=_MID_MONTH)
-    end = today.replace(day=1) - _DAY
-    return end.replace(day=_MID_MONTH + 1 if frequency == "semimonthly" else 1), end
 
 
 def kind_of(order: Order) -> RunKind:
