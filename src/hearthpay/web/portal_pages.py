@@ -159,6 +159,7 @@ def _certificates(
 def done_page(request: Request, link: OpenLink) -> Response:
     """Return what was entered, masked, and what is missing, with the way to an account."""
     say, progress = say_in(language_of(request)), link.progress
+    sends_mail = people_context_of(request).sends_mail
     number = None
     if progress.number is not None:
         kind, digits = progress.number
@@ -170,7 +171,7 @@ def done_page(request: Request, link: OpenLink) -> Response:
         "address": progress.address,
         "signed": [(each, STATES.get(each)) for each in progress.asked if each in progress.signed],
         "until": link.invitation.invitation.expires_at,
-        "told": None if link.invitation.sandbox else say(NOTIFIED),
+        "told": say(NOTIFIED) if sends_mail and not link.invitation.sandbox else None,
         "account": address_in(request, "account"),
     }
     return link_page(request, "done.html", facts)
