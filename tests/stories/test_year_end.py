@@ -161,14 +161,18 @@ async def _asks_for_number(
     context = await browser.new_context(base_url=address, viewport={"width": 360, "height": 740})
     hers = Housekeeper(await context.new_page(), Way(width=360))
     await hers.open(f"/portal/{link.rpartition('/')[2]}")
+    await hers.fill("Social Security number", number)
+    await hers.press("Continue")
+    await hers.reads("Where do you get your mail?")
     for label, text in (
-        ("Social Security number", number),
         ("Street and number, or PO box", "2 Pine Street"),
         ("City", "Oakland"),
-        ("State", "CA"),
         ("ZIP code", "94602"),
     ):
         await hers.fill(label, text)
-    await hers.press("Save")
-    await hers.page.get_by_role("heading", name=f"Thank you, {name.partition(' ')[0]}").wait_for()
+    await hers.page.get_by_label("State", exact=True).select_option(label="California")
+    await hers.press("Continue")
+    await hers.reads("How much income tax should be withheld?")
+    await hers.follow("Not now")
+    await hers.reads(f"Thank you, {name.partition(' ')[0]}")
     await context.close()

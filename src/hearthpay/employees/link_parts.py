@@ -80,7 +80,7 @@ class LinkProgress:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenLink:
+class OpenedLink:
     """An open link and what was entered by it."""
 
     invitation: OpenInvitation
@@ -89,7 +89,7 @@ class OpenLink:
 
 async def look_at_link(
     database: Database, clock: Clock, token: str, *, also_completed: bool = False
-) -> OpenLink:
+) -> OpenedLink:
     """Return what the link opens, and what was entered by it; with `also_completed`, also when nothing is missing.
 
     Raises `not_found` for a token that never belonged to a link, `gone` for one that was used, replaced or has
@@ -102,7 +102,7 @@ async def look_at_link(
         progress = await _progress(session, opened, clock.today() if found.time is None else now.date())
         if opened.type == "tax_info":
             progress = await _with_entries(session, opened, progress, now)
-    return OpenLink(opened, progress)
+    return OpenedLink(opened, progress)
 
 
 async def enter_part(

@@ -18,7 +18,7 @@ from hearthpay.clock import household_time, set_household_time
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.employees.certificate_sheets import AnswersError
 from hearthpay.employees.invitations import PORTAL_PATH
-from hearthpay.employees.link_parts import LinkPart, OpenLink, enter_part, look_at_link
+from hearthpay.employees.link_parts import LinkPart, OpenedLink, enter_part, look_at_link
 from hearthpay.employees.link_requests import request_new_link
 from hearthpay.employees.open_links import StoreEntered, complete, link_ended
 from hearthpay.http.database_failures import database_failure_of, sqlstate_of
@@ -200,7 +200,7 @@ async def _submit_link(request: Request, token: str) -> Response:
 
 
 async def _submit_part(
-    request: Request, token: str, link: OpenLink, part: LinkPart, form: Mapping[str, str], ring: KeyRing
+    request: Request, token: str, link: OpenedLink, part: LinkPart, form: Mapping[str, str], ring: KeyRing
 ) -> Response:
     """Store one part and redirect to the next; with a mistake in it, return the page again."""
     runtime = runtime_of(request)
@@ -215,7 +215,7 @@ async def _submit_part(
 
 
 def _entry(
-    request: Request, link: OpenLink, part: LinkPart, form: Mapping[str, str], ring: KeyRing
+    request: Request, link: OpenedLink, part: LinkPart, form: Mapping[str, str], ring: KeyRing
 ) -> StoreEntered:
     """Return what stores the part from the form. Raises FormError."""
     people_context = people_context_of(request)
@@ -236,7 +236,7 @@ def _entry(
     return SubmittedCertificates(signed, people_context).store
 
 
-async def _opened(request: Request, token: str, *, also_completed: bool = False) -> OpenLink:
+async def _opened(request: Request, token: str, *, also_completed: bool = False) -> OpenedLink:
     """Return what the link opens; without a language of the browser, the pages are in the employee's from now on."""
     runtime = runtime_of(request)
     link = await look_at_link(runtime.database, runtime.clock, token, also_completed=also_completed)
@@ -246,7 +246,7 @@ async def _opened(request: Request, token: str, *, also_completed: bool = False)
     return link
 
 
-def _of_tax(link: OpenLink) -> OpenLink:
+def _of_tax(link: OpenedLink) -> OpenedLink:
     """Return the link if it is one for tax details. Raises `not_found`."""
     if link.invitation.type != "tax_info":
         raise Refusal("not_found", "This link doesn't work.")

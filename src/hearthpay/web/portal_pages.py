@@ -15,7 +15,7 @@ from hearthpay.banking.account_changes import WAITS
 from hearthpay.clock import Clock
 from hearthpay.employees.certificate_sheets import CertificateSheet
 from hearthpay.employees.invitations import PORTAL_PATH
-from hearthpay.employees.link_parts import PARTS, LinkPart, OpenLink
+from hearthpay.employees.link_parts import PARTS, LinkPart, OpenedLink
 from hearthpay.employees.open_links import OpenInvitation
 from hearthpay.languages.catalogue import mark, preferred, say_in
 from hearthpay.people.dependencies import people_context_of
@@ -106,7 +106,7 @@ def bank_page(
 def part_page(
     request: Request,
     clock: Clock,
-    link: OpenLink,
+    link: OpenedLink,
     part: LinkPart,
     problems: Problems = _NOTHING,
     typed: Mapping[str, str] = _NOTHING,
@@ -133,14 +133,14 @@ def part_page(
     return link_page(request, f"{part}.html", facts, status=400 if problems else 200)
 
 
-def unsigned_sheets(link: OpenLink, clock: Clock, language: str) -> tuple[CertificateSheet, ...]:
+def unsigned_sheets(link: OpenedLink, clock: Clock, language: str) -> tuple[CertificateSheet, ...]:
     """Return the certificates that weren't signed by this link yet; blank, since a link reads nothing on record."""
     sheets = sheets_of(link.invitation.employee, clock.today(), language, blank=True)
     return tuple(each for each in sheets if each.jurisdiction in link.progress.unsigned)
 
 
 def _certificates(
-    link: OpenLink, clock: Clock, language: str, problems: Problems, typed: Mapping[str, str]
+    link: OpenedLink, clock: Clock, language: str, problems: Problems, typed: Mapping[str, str]
 ) -> dict[str, object]:
     sheets = unsigned_sheets(link, clock, language)
     fields = [each.field for sheet in sheets for each in sheet.questions]
@@ -156,9 +156,10 @@ def _certificates(
     }
 
 
-def done_page(request: Request, link: OpenLink) -> Response:
+def done_page(request: Request, link: OpenedLink) -> Response:
     """Return what was entered, masked, and what is missing, with the way to an account."""
     say, progress = say_in(language_of(request)), link.progress
+    sends_mail = people_context_of(request).sends_mail
     number = None
     if progress.number is not None:
         kind, digits = progress.number
@@ -170,7 +171,7 @@ def done_page(request: Request, link: OpenLink) -> Response:
         "address": progress.address,
         "signed": [(each, STATES.get(each)) for each in progress.asked if each in progress.signed],
         "until": link.invitation.invitation.expires_at,
-        "told": None if link.invitation.sandbox else say(NOTIFIED),
+        "told": say(NOTIFIED) if sends_mail and not link.invitation.sandbox else None,
         "account": address_in(request, "account"),
     }
     return link_page(request, "done.html", facts)

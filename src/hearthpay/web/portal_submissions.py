@@ -62,7 +62,7 @@ class SubmittedAccount:
             session, people_context.keys(), actor, people_context.clock, invitation.employee_id, details
         )
         employee = await session.get_one(Employee, invitation.employee_id)
-        self._notified = not employee.sandbox  # of a test household no mail leaves
+        self._notified = people_context.sends_mail and not employee.sandbox
         reader = await reader_of(session, employee.id)
         self._waits_until = None if asked.waiting is None else asked.waiting.effective_at
         self._needs_word = asked.waiting is not None and asked.waiting.needs_word
