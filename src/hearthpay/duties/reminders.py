@@ -140,7 +140,9 @@ def duties_due_mail(to: NoticeReader, first_name: str, items: Sequence[CalendarI
     subject = say(mark("Due by {day}: {what}"), day=first, what=_what(to, items[0]))
     if len(items) > 1:
         subject = say(mark("{number} deadlines, the first on {day}"), number=len(items), day=first)
-    return letter(to.address, language, subject, first_name, tuple(lines), closing=(say(MUTED_BY),))
+    return letter(
+        to.address, language, subject, first_name, tuple(lines), place=to.place, closing=(say(MUTED_BY),)
+    )
 
 
 def _line(to: NoticeReader, item: CalendarItem) -> str:

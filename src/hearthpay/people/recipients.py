@@ -19,6 +19,7 @@ from hearthpay.languages.catalogue import Say, say_in
 from hearthpay.mail.bounces import hash_of_address
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.notices import Notice
+from hearthpay.mail.places import Place, place_of_employee, place_of_household
 
 Topic = Literal["payday", "duties", "documents"]
 """What a person may turn off: everything else is about money in danger, or about access to the account."""
@@ -31,18 +32,20 @@ class _PlaceRow(NamedTuple):
     person_id: UUID | None
     language: str
     muted: list[str]
+    household: list[str]
 
 
 # The person who signs in with the household's own address is its reader, whatever their role in the
 # organization.
 _HOUSEHOLDS: Final = query(
     _PlaceRow,
-    "SELECT e.id AS place, p.email AS address, p.id AS person_id, p.language, p.muted_notices AS muted "
+    "SELECT e.id AS place, p.email AS address, p.id AS person_id, p.language, p.muted_notices AS muted, "
+    "ARRAY[e.first_name, e.last_name] AS household "
     "FROM {employers} e JOIN memberships m ON m.organization_id = e.organization_id AND m.ended_at IS NULL "
     "AND m.role IN ('owner', 'admin') JOIN people p ON p.id = m.person_id WHERE e.id = ANY(:places) "
     "UNION "
-    "SELECT e.id, coalesce(p.email, e.email), p.id, coalesce(p.language, 'en'), coalesce(p.muted_notices, '{}') "
-    "FROM {employers} e LEFT JOIN people p ON p.email = lower(e.email) "
+    "SELECT e.id, coalesce(p.email, e.email), p.id, coalesce(p.language, 'en'), coalesce(p.muted_notices, '{}'), "
+    "ARRAY[e.first_name, e.last_name] FROM {employers} e LEFT JOIN people p ON p.email = lower(e.email) "
     "WHERE e.id = ANY(:places) AND e.email IS NOT NULL ORDER BY 1, 3 NULLS FIRST",
     employers=EMPLOYERS,
 )
@@ -69,7 +72,7 @@ _FORMER: Final = query(
 _EMPLOYEES: Final = query(
     _PlaceRow,
     "SELECT e.id AS place, e.email AS address, CAST(NULL AS uuid) AS person_id, e.language, "
-    "coalesce(p.muted_notices, '{}') AS muted "
+    "coalesce(p.muted_notices, '{}') AS muted, CAST('{}' AS text[]) AS household "
     "FROM {employees} e LEFT JOIN people p ON p.email = lower(e.email) "
     "WHERE e.id = ANY(:places) AND e.email IS NOT NULL",
     employees=EMPLOYEES,
@@ -101,6 +104,12 @@ class NoticeReader:
     """Whether the address was changed within the last week: it gets warnings that may need to be stopped, but no
     news.
     """
+
+    household: tuple[str, ...] = ()
+    """The name of the household whose notices they read."""
+
+    place: Place | None = None
+    """Where the notice that is being written leads."""
 
     @property
     def say(self) -> Say:
@@ -164,7 +173,13 @@ async def _read(
     rows = await fetch_all(session, _EMPLOYEES if of_employees else _HOUSEHOLDS, {"places": list(places)})
     found: dict[UUID, list[NoticeReader]] = {}
     for row in rows:
-        reader = NoticeReader(row.address, row.language, row.person_id, frozenset(row.muted))
+        reader = NoticeReader(
+            row.address,
+            row.language,
+            row.person_id,
+            frozenset(row.muted),
+            household=tuple(row.household),
+        )
         found.setdefault(row.place, []).append(reader)
     return {place: tuple(readers) for place, readers in found.items()}
 
@@ -173,6 +188,12 @@ def _own_key(key: str, reader: NoticeReader) -> str:
     if reader.former:
         return f"{key}:{hash_of_address(reader.address).hex()[:16]}"
     return key if reader.person_id is None else f"{key}:{reader.person_id}"
+
+
+def _place_of(notice: Notice, reader: NoticeReader) -> Place | None:
+    if notice.recipient == "household" and notice.employer_id is not None:
+        return place_of_household(notice.kind, notice.employer_id, notice.payroll_id, reader.household)
+    return place_of_employee(notice.kind) if notice.recipient == "employee" else None
 
 
 def addressed(
@@ -189,7 +210,7 @@ def addressed(
         replace(
             notice,
             key=_own_key(notice.key, each),
-            mail=write(each),
+            mail=write(replace(each, place=_place_of(notice, each))),
             requested=topic not in each.muted,
         )
         for each in readers
