@@ -45,6 +45,7 @@ NEWS: Final = (
     "notice.duties_due",
     "notice.document_ready",
     "notice.package_ready",
+    "notice.weekly_summary",
 )
 """Notices of routine events, which are counted separately, and only for household and employee: an organization of
 many households has many paydays in a day."""

@@ -6,6 +6,7 @@ account; the household's own address, if nobody signs in with it, in English. An
 their record.
 """
 
+import datetime
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal, NamedTuple, get_args
@@ -13,7 +14,8 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hearthpay.database.relations import EMPLOYEES, EMPLOYERS
+from hearthpay.database.relations import EMPLOYEES, EMPLOYERS, NOTICES, ORGANIZATIONS
+from hearthpay.database.statements import Fragment
 from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.languages.catalogue import Say, say_in
 from hearthpay.mail.bounces import hash_of_address
@@ -163,6 +165,37 @@ async def readers_of_installation(session: AsyncSession, operator: str | None) -
     if operator is None or operator.lower() in known:
         return tuple(people)
     return (NoticeReader(operator), *people)
+
+
+class WeeklyReader(NamedTuple):
+    """A member who wants the weekly summary of an organization, and the key of this week's notice to them."""
+
+    key: str
+    organization_id: UUID
+    organization: str
+    address: str
+    language: str
+    name: str
+
+
+_WEEKLY: Final = query(
+    WeeklyReader,
+    "SELECT {key} AS key, o.id AS organization_id, o.name AS organization, p.email AS address, p.language, p.name "
+    "FROM people p JOIN memberships m ON m.person_id = p.id AND m.ended_at IS NULL "
+    "JOIN {organizations} o ON o.id = m.organization_id WHERE p.weekly_summary "
+    "AND NOT EXISTS (SELECT FROM {notices} n WHERE n.notice_key = {key}) ORDER BY o.id, p.id LIMIT :limit",
+    key=Fragment(
+        "'weekly_summary:' || CAST(:monday AS text) || ':' || m.organization_id || ':' || m.person_id"
+    ),
+    organizations=ORGANIZATIONS,
+    notices=NOTICES,
+)
+
+
+async def weekly_readers(session: AsyncSession, monday: datetime.date, limit: int) -> list[WeeklyReader]:
+    """Return members who want the summary of the week from this Monday and have no notice of it; the session is the
+    worker's."""
+    return await fetch_all(session, _WEEKLY, {"monday": monday.isoformat(), "limit": limit})
 
 
 async def _read(
