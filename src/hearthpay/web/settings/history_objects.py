@@ -39,7 +39,7 @@ _HOUSEHOLD_PAGE: Final = mark("View in {household}")
 
 @dataclass(frozen=True, slots=True)
 class Objects:
-    """The names of what entries are about, by id; an employee or payroll has its household beside it."""
+    """The names of what entries are about, by id; those of an employee or payroll with its household."""
 
     households: Mapping[UUID, str]
     employees: Mapping[UUID, tuple[UUID, str]]
