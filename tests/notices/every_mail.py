@@ -17,6 +17,7 @@ from hearthpay.database.sensitive_actions import DELICATE_ACTS
 from hearthpay.documents.notices import document_ready_mail
 from hearthpay.documents.package_notices import package_ready_mail
 from hearthpay.duties.rules import KINDS
+from hearthpay.duties.weekly_summary import DueHousehold, weekly_summary_mail
 from hearthpay.employees.commands import InvitationType
 from hearthpay.employees.invitation_mail import invitation_mail
 from hearthpay.mail.mailer import Mail
@@ -33,7 +34,7 @@ from hearthpay.payroll.issues.notice_mail import (
 from hearthpay.payroll.issues.payment_status import PaymentIssue
 from hearthpay.payroll.payday.notices import debit_ahead_mail, pay_stub_mail, payday_mail
 from hearthpay.people.mails import PersonMailKind, person_mail
-from hearthpay.people.recipients import NoticeReader
+from hearthpay.people.recipients import NoticeReader, WeeklyReader
 from hearthpay.todos.reminders import duties_due_mail
 from hearthpay.todos.to_do import ToDo
 
@@ -227,6 +228,15 @@ def _alert(action: str) -> Write:
     return write
 
 
+def _weekly(*, being_checked: int, households: int) -> Write:
+    def write(language: str, name: str) -> Mail:
+        reader = WeeklyReader("k", NUMBER, name, TO, language, name)
+        due = [DueHousehold(name, name, 2, 1, date(2026, 12, 1))] * households
+        return weekly_summary_mail(reader, due, date(2026, 11, 30), being_checked=being_checked)
+
+    return write
+
+
 _ACCOUNT = {"created_at": SENT, "last_four": "6789"}
 
 EVERY_MAIL: dict[str, Write] = {
@@ -260,6 +270,10 @@ EVERY_MAIL: dict[str, Write] = {
     **{f"duty {kind}": _duty(kind) for kind in KINDS},
     "several duties": _duty(*KINDS),
     "package": lambda language, name: package_ready_mail(NoticeReader(TO, language), (name,), 2026, 93),
+    "weekly summary": _weekly(being_checked=0, households=1),
+    "weekly summary of many": _weekly(being_checked=3, households=21),
+    "weekly summary of nothing": _weekly(being_checked=0, households=0),
+    "weekly summary too early": _weekly(being_checked=1, households=0),
     "paper w2": _paper("w2"),
     "paper w2c": _paper("w2c"),
 }
@@ -281,5 +295,6 @@ WRITERS = (
     document_ready_mail,
     alert_mail,
     package_ready_mail,
+    weekly_summary_mail,
 )
 """What writes them; `operator_notice` writes to the operator, in English, as his log is."""

@@ -15,6 +15,7 @@ import pytest
 from playwright.async_api import BrowserContext, Page
 
 from hearthpay.clock import FixedClock
+from hearthpay.duties.dues import rules_fingerprint
 from hearthpay.people import credentials, members, sign_up
 from hearthpay.people.context import PeopleContext
 from hearthpay.people.first_owner import offer_first_owner
@@ -295,7 +296,12 @@ async def test_the_first_link(
 
 @pytest.mark.parametrize("language", ["en", "es"])
 async def test_an_agencys_many_households(
-    context: BrowserContext, maria: SignedIn, owner_connection: psycopg.Connection, axe: str, language: str
+    context: BrowserContext,
+    maria: SignedIn,
+    owner_connection: psycopg.Connection,
+    clock: FixedClock,
+    axe: str,
+    language: str,
 ) -> None:
     """A wide table of households, whose rows stand by themselves on a phone of 320 pixels."""
     assert maria.here is not None
@@ -309,6 +315,13 @@ async def test_an_agencys_many_households(
             (f"{LONG} {number}", household.employer_id),
         )
     owner_connection.execute("UPDATE people SET language = %s", (language,))
+    owner_connection.execute("DELETE FROM outdated_dues")
+    owner_connection.execute(
+        "UPDATE household_dues d SET computed_on = %s, rules = %s, overdue_since = DATE '2026-11-02', "
+        "overdue_count = 2, overdue_cents = 41250, payday_to_run = DATE '2026-11-24' FROM employers e "
+        "WHERE e.id = d.employer_id AND e.last_name LIKE %s",
+        (clock.today(), rules_fingerprint(), f"{LONG}%"),
+    )
     for path in ("/households", "/households?sort=name&show=missing&q=maria", "/households?q=nobody"):
         await page.goto(path)
         await pictured(page, f"households_{language}_{name_of(path)[-6:]}", axe)

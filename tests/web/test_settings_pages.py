@@ -1,11 +1,16 @@
 """Settings: what a key may do is told in words, and what happened; browsers are called by their names."""
 
+from decimal import Decimal
+
 import psycopg
 from fastapi import FastAPI
 
 from hearthpay.access.permissions import SCOPES
 from hearthpay.clock import FixedClock
+from hearthpay.employees.commands import ChangeEmployee
+from hearthpay.employees.service import update_employee
 from hearthpay.people.sessions import SignedIn
+from tests.web.rows.world import World
 from tests.web.test_pages import parsed
 from tests.web.test_pages_by_role import _browser, app, people, people_context
 
@@ -44,6 +49,30 @@ async def test_history_and_sessions_are_told_in_words(
     sessions = await browser.look("/settings/sessions")
     assert "Firefox, Windows" in sessions.text
     assert "Gecko" not in sessions.text
+
+
+async def test_the_history_tells_changes_in_sentences_and_leads_to_what_they_are_about(
+    app: FastAPI, people: dict[str, SignedIn], clock: FixedClock, owner_connection: psycopg.Connection
+) -> None:
+    world = await World.make(app.state.people_context, owner_connection, people["owner"])
+    change = ChangeEmployee(pay_rate=Decimal("31.25"))
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
+        await update_employee(session, world.actor, clock, world.employee_id, change)
+    payroll = await world.pay()
+    browser = await _browser(app, "owner", clock)
+    page = await browser.look("/settings/audit")
+    said = ["".join(each.itertext()) for each in parsed(page).iter("p")]
+    assert any(
+        each.endswith("changed Rosa Diaz's hourly pay from $28.50 to $31.25") and not each.startswith("A ")
+        for each in said
+    )
+    links = {each.get("href"): each.text for each in parsed(page).iter("a")}
+    root = f"/app/{world.household_id}"
+    assert links[f"{root}/employees/{world.employee_id}"] == "Rosa Diaz"
+    assert links[f"{root}/payrolls/{payroll}"].endswith(" payroll")
+    assert links[root] == "View in Maria Lopez"
+    for path in (f"{root}/employees/{world.employee_id}", f"{root}/payrolls/{payroll}", root):
+        assert (await browser.look(path)).status_code == 200
 
 
 async def test_the_navigation_tells_where_one_is(

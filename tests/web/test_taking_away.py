@@ -113,15 +113,15 @@ async def test_the_history_shows_before_and_after_by_kind_and_page_by_page(
     )
     first = (await dance.browser.look("/settings/audit?what=employee.update")).text
     assert first.count("<li>") - first.partition("<main")[0].count("<li>") >= 50
-    assert ": 60 → 61" in first
-    assert "r…@example.com → t…@example.com" in first
+    assert "changed the hourly pay from $60.00 to $61.00" in first
+    assert "from r…@example.com to t…@example.com" in first
     assert "rosa60@example.com" not in first
-    assert ": 1 → 2" not in first
+    assert "from $1.00 to $2.00" not in first
     older = re.search(r'href="(/settings/audit\?what=employee\.update&amp;before=[^"]+)"', first)
     assert older is not None
     second = (await dance.browser.look(older[1].replace("&amp;", "&"))).text
-    assert ": 1 → 2" in second
-    assert ": 60 → 61" not in second
+    assert "from $1.00 to $2.00" in second
+    assert "from $60.00 to $61.00" not in second
     others = (await dance.browser.look("/settings/audit?what=organization.create")).text
     assert "The organization was made" in others.partition("<main")[2].partition("</form>")[2]
-    assert ": 60 → 61" not in others
+    assert "from $60.00 to $61.00" not in others

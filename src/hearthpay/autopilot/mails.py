@@ -129,7 +129,9 @@ def mail_of(
     if kind == "debit_tomorrow" and payroll is not None and payroll.status != "scheduled":
         kind = "debit_now"  # the worker was away when a day before was
     subject, *lines = _paragraphs(kind, reader, name, payroll, details)
-    return letter(reader.address, reader.language, subject, names.household_first, tuple(lines))
+    return letter(
+        reader.address, reader.language, subject, names.household_first, tuple(lines), place=reader.place
+    )
 
 
 def _paragraphs(

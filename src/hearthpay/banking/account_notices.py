@@ -91,7 +91,15 @@ def account_changed_mail(to: NoticeReader, account: NewAccount) -> Mail:
         mark("If this wasn't you, revoke its authorization in Hearthpay now and contact your administrator.")
     )
     subject = say(mark("Another bank account was connected"))
-    return letter(to.address, to.language, subject, account.household_first, (happened,), closing=(alarm,))
+    return letter(
+        to.address,
+        to.language,
+        subject,
+        account.household_first,
+        (happened,),
+        place=to.place,
+        closing=(alarm,),
+    )
 
 
 def _write(account: NewAccount, reader: NoticeReader) -> Mail:

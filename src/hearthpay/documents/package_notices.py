@@ -54,4 +54,4 @@ def package_ready_mail(to: NoticeReader, household: tuple[str, ...], year: int, 
     say = to.say
     name = name_in_mail(*household) or say(_HOUSEHOLD)
     lines = (say(_HAPPENED, household=name, year=year, papers=papers), say(_NEVER))
-    return letter(to.address, to.language, say(_SUBJECT, year=year), "", lines)
+    return letter(to.address, to.language, say(_SUBJECT, year=year), "", lines, place=to.place)

@@ -148,7 +148,7 @@ _COUNTS: Final = query(
 class KeptDues:
     """What is kept of a household; `fresh`: it is as of today, and nothing has changed since.
 
-    A household with a test clock of its own (`own_clock`) is not calculated.
+    A household with its own test clock (`own_clock`) is not calculated.
     """
 
     dues: HouseholdDues

@@ -23,6 +23,7 @@ from hearthpay.mail.bounces import hash_of_address
 from hearthpay.mail.limits import USUAL_LIMITS, MailLimits, mail_limits
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.outbox import NO_MAIL_SERVER
+from hearthpay.mail.places import reached_at
 from hearthpay.security.content_seal import SealedContent, mail_place, seal_content
 from hearthpay.security.key_ring import KeyRing
 
@@ -44,6 +45,7 @@ NEWS: Final = (
     "notice.duties_due",
     "notice.document_ready",
     "notice.package_ready",
+    "notice.weekly_summary",
 )
 """Notices of routine events, which are counted separately, and only for household and employee: an organization of
 many households has many paydays in a day."""
@@ -159,9 +161,10 @@ async def queue_notice(
     status, reason = await _admitted(session, notifications, now, notice)
     mail_id = uuid7()
     sealed: SealedContent | None = None
-    if status == "queued":
+    if status == "queued" and notice.mail is not None:
         key = await key_for_writing(session, ring)
-        sealed = seal_content(key, mail_place(mail_id), orjson.dumps(notice.mail))
+        mail = reached_at(notice.mail, notifications.links_begin)
+        sealed = seal_content(key, mail_place(mail_id), orjson.dumps(mail))
     await session.execute(
         _INSERT,
         {

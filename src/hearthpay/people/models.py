@@ -25,6 +25,7 @@ class PersonRecord(Base):
     created_at: Mapped[datetime.datetime]
     updated_at: Mapped[datetime.datetime]
     muted_notices: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default="{}")
+    weekly_summary: Mapped[bool] = mapped_column(server_default="false", default=False)
     operator_since: Mapped[datetime.datetime | None] = mapped_column(default=None)
     frozen_until: Mapped[datetime.datetime | None] = mapped_column(default=None)
     devices_since: Mapped[datetime.datetime | None] = mapped_column(default=None)

@@ -6,6 +6,7 @@ account; the household's own address, if nobody signs in with it, in English. An
 their record.
 """
 
+import datetime
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal, NamedTuple, get_args
@@ -15,12 +16,14 @@ from zoneinfo import ZoneInfo
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.clock import BUSINESS_TIME
-from hearthpay.database.relations import EMPLOYEES, EMPLOYERS
+from hearthpay.database.relations import EMPLOYEES, EMPLOYERS, NOTICES, ORGANIZATIONS
+from hearthpay.database.statements import Fragment
 from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.languages.catalogue import Say, say_in
 from hearthpay.mail.bounces import hash_of_address
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.notices import Notice
+from hearthpay.mail.places import Place, place_of_employee, place_of_household
 from hearthpay.time_zones import shown_in, time_zone_of
 
 Topic = Literal["payday", "duties", "documents"]
@@ -36,6 +39,7 @@ class _PlaceRow(NamedTuple):
     muted: list[str]
     state: str
     time_zone: str | None
+    household: list[str]
 
 
 # The person who signs in with the household's own address is its reader, whatever their role in the
@@ -43,12 +47,13 @@ class _PlaceRow(NamedTuple):
 _HOUSEHOLDS: Final = query(
     _PlaceRow,
     "SELECT e.id AS place, p.email AS address, p.id AS person_id, p.language, p.muted_notices AS muted, "
-    "e.state, e.time_zone FROM {employers} e JOIN memberships m ON m.organization_id = e.organization_id "
-    "AND m.ended_at IS NULL AND m.role IN ('owner', 'admin') JOIN people p ON p.id = m.person_id "
-    "WHERE e.id = ANY(:places) "
+    "e.state, e.time_zone, ARRAY[e.first_name, e.last_name] AS household "
+    "FROM {employers} e JOIN memberships m ON m.organization_id = e.organization_id AND m.ended_at IS NULL "
+    "AND m.role IN ('owner', 'admin') JOIN people p ON p.id = m.person_id WHERE e.id = ANY(:places) "
     "UNION "
     "SELECT e.id, coalesce(p.email, e.email), p.id, coalesce(p.language, 'en'), coalesce(p.muted_notices, '{}'), "
-    "e.state, e.time_zone FROM {employers} e LEFT JOIN people p ON p.email = lower(e.email) "
+    "e.state, e.time_zone, ARRAY[e.first_name, e.last_name] "
+    "FROM {employers} e LEFT JOIN people p ON p.email = lower(e.email) "
     "WHERE e.id = ANY(:places) AND e.email IS NOT NULL ORDER BY 1, 3 NULLS FIRST",
     employers=EMPLOYERS,
 )
@@ -78,8 +83,8 @@ _FORMER: Final = query(
 _EMPLOYEES: Final = query(
     _PlaceRow,
     "SELECT e.id AS place, e.email AS address, CAST(NULL AS uuid) AS person_id, e.language, "
-    "coalesce(p.muted_notices, '{}') AS muted, h.state, h.time_zone FROM {employees} e "
-    "JOIN {employers} h ON h.id = e.employer_id LEFT JOIN people p ON p.email = lower(e.email) "
+    "coalesce(p.muted_notices, '{}') AS muted, h.state, h.time_zone, CAST('{}' AS text[]) AS household "
+    "FROM {employees} e JOIN {employers} h ON h.id = e.employer_id LEFT JOIN people p ON p.email = lower(e.email) "
     "WHERE e.id = ANY(:places) AND e.email IS NOT NULL",
     employees=EMPLOYEES,
     employers=EMPLOYERS,
@@ -113,6 +118,12 @@ class NoticeReader:
     """
     time_zone: ZoneInfo = BUSINESS_TIME
     """Where the household is that the notice is about: times are shown as on its clocks."""
+
+    household: tuple[str, ...] = ()
+    """The name of the household whose notices they read."""
+
+    place: Place | None = None
+    """Where the notice that is being written leads."""
 
     @property
     def say(self) -> Say:
@@ -172,6 +183,37 @@ async def readers_of_installation(session: AsyncSession, operator: str | None) -
     return (NoticeReader(operator), *people)
 
 
+class WeeklyReader(NamedTuple):
+    """A member who wants the weekly summary of an organization, and the key of this week's notice to them."""
+
+    key: str
+    organization_id: UUID
+    organization: str
+    address: str
+    language: str
+    name: str
+
+
+_WEEKLY: Final = query(
+    WeeklyReader,
+    "SELECT {key} AS key, o.id AS organization_id, o.name AS organization, p.email AS address, p.language, p.name "
+    "FROM people p JOIN memberships m ON m.person_id = p.id AND m.ended_at IS NULL "
+    "JOIN {organizations} o ON o.id = m.organization_id WHERE p.weekly_summary "
+    "AND NOT EXISTS (SELECT FROM {notices} n WHERE n.notice_key = {key}) ORDER BY o.id, p.id LIMIT :limit",
+    key=Fragment(
+        "'weekly_summary:' || CAST(:monday AS text) || ':' || m.organization_id || ':' || m.person_id"
+    ),
+    organizations=ORGANIZATIONS,
+    notices=NOTICES,
+)
+
+
+async def weekly_readers(session: AsyncSession, monday: datetime.date, limit: int) -> list[WeeklyReader]:
+    """Return members who want the summary of the week from this Monday and have no notice of it; the session is the
+    worker's."""
+    return await fetch_all(session, _WEEKLY, {"monday": monday.isoformat(), "limit": limit})
+
+
 async def _read(
     session: AsyncSession, places: Collection[UUID], *, of_employees: bool
 ) -> Mapping[UUID, tuple[NoticeReader, ...]]:
@@ -186,6 +228,7 @@ async def _read(
             row.person_id,
             frozenset(row.muted),
             time_zone=time_zone_of(row.state, row.time_zone),
+            household=tuple(row.household),
         )
         found.setdefault(row.place, []).append(reader)
     return {place: tuple(readers) for place, readers in found.items()}
@@ -197,9 +240,15 @@ def _own_key(key: str, reader: NoticeReader) -> str:
     return key if reader.person_id is None else f"{key}:{reader.person_id}"
 
 
-def _written(write: Callable[[NoticeReader], Mail], reader: NoticeReader) -> Mail:
+def _place_of(notice: Notice, reader: NoticeReader) -> Place | None:
+    if notice.recipient == "household" and notice.employer_id is not None:
+        return place_of_household(notice.kind, notice.employer_id, notice.payroll_id, reader.household)
+    return place_of_employee(notice.kind) if notice.recipient == "employee" else None
+
+
+def _written(notice: Notice, write: Callable[[NoticeReader], Mail], reader: NoticeReader) -> Mail:
     with shown_in(reader.time_zone):
-        return write(reader)
+        return write(replace(reader, place=_place_of(notice, reader)))
 
 
 def addressed(
@@ -216,7 +265,7 @@ def addressed(
         replace(
             notice,
             key=_own_key(notice.key, each),
-            mail=_written(write, each),
+            mail=_written(notice, write, each),
             requested=topic not in each.muted,
         )
         for each in readers

@@ -155,7 +155,9 @@ def duties_due_mail(
     subject = say(mark("Due by {day}: {what}"), day=first, what=action_text(due[0], language, today))
     if len(due) > 1:
         subject = say(mark("{number} deadlines, the first on {day}"), number=len(due), day=first)
-    return letter(to.address, language, subject, first_name, tuple(lines), closing=(say(MUTED_BY),))
+    return letter(
+        to.address, language, subject, first_name, tuple(lines), place=to.place, closing=(say(MUTED_BY),)
+    )
 
 
 def _due_line(to: NoticeReader, to_do: ToDo, today: datetime.date) -> str:

@@ -19,6 +19,7 @@ from hearthpay.database.session import Database
 from hearthpay.documents.package_builder import make_next
 from hearthpay.duties.dues_records import CHUNK as DUES_AT_ONCE
 from hearthpay.duties.dues_records import renew_dues
+from hearthpay.duties.weekly_summary import find_weekly_summaries
 from hearthpay.mail.mail_folder import MailFolder, fill_folder
 from hearthpay.mail.mailer import Mailer
 from hearthpay.mail.notice_rounds import send_notices
@@ -107,7 +108,7 @@ def worker_duties(
     async def news(stopping: Stopping) -> Progress:
         """Send routine notices: debits, paydays, documents, changed accounts, and deadlines."""
         done = Progress()
-        for kind, find in NEWS:
+        for kind, find in (*NEWS, ("weekly_summary", find_weekly_summaries)):
             if not stopping():
                 sent = await send_notices(database, ring, clock, notifications, kind, find)
                 done = Progress(

@@ -1,4 +1,4 @@
-"""The contents of mails about a payroll: plain words, no link, and no more of an account than its last four digits."""
+"""The contents of mails about a payroll: plain words, and no more of an account than its last four digits."""
 
 import datetime
 from collections.abc import Sequence
@@ -62,7 +62,7 @@ def household_notice(to: NoticeReader, facts: NoticeFacts, issue: PaymentIssue) 
         lines.append(say(mark("It is tried until {moment}."), moment=until))
     lines.append(say(mark("Payroll {number}."), number=facts.payroll_id))
     subject = say(mark("Your payroll of {day}: {reason}"), day=pay_date, reason=reason)
-    return letter(to.address, to.language, subject, facts.household[0], tuple(lines))
+    return letter(to.address, to.language, subject, facts.household[0], tuple(lines), place=to.place)
 
 
 def _reason_line(to: NoticeReader, issue: PaymentIssue, reason: str) -> str:
@@ -167,7 +167,9 @@ def return_notice_to_household(to: NoticeReader, facts: ReturnNoticeFacts) -> Ma
         )
     employee = name_in_mail(*(facts.employee or ())) or say(_AN_EMPLOYEE)
     happened = say(happened, employee=employee, **_facts(facts, say, to.language))
-    return letter(to.address, to.language, say(subject), facts.household[0], (happened, say(action)))
+    return letter(
+        to.address, to.language, say(subject), facts.household[0], (happened, say(action)), place=to.place
+    )
 
 
 def return_notice_to_employee(to: NoticeReader, facts: ReturnNoticeFacts) -> Mail:

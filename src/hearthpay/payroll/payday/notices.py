@@ -171,7 +171,7 @@ def debit_ahead_mail(to: NoticeReader, payroll: PaydayPayroll) -> Mail:
         say(mark("Payroll {number}."), number=payroll.id),
     )
     subject = say(mark("Upcoming debit for the {day} payday"), day=facts["pay_date"])
-    return letter(to.address, language, subject, payroll.household_first, lines)
+    return letter(to.address, language, subject, payroll.household_first, lines, place=to.place)
 
 
 def payday_mail(to: NoticeReader, payroll: PaydayPayroll, names: Sequence[tuple[str, str]]) -> Mail:
@@ -191,7 +191,15 @@ def payday_mail(to: NoticeReader, payroll: PaydayPayroll, names: Sequence[tuple[
         say(mark("Payroll {number}."), number=payroll.id),
     )
     subject = say(mark("{day} payroll completed"), day=facts["pay_date"])
-    return letter(to.address, language, subject, payroll.household_first, lines, closing=(say(MUTED_BY),))
+    return letter(
+        to.address,
+        language,
+        subject,
+        payroll.household_first,
+        lines,
+        place=to.place,
+        closing=(say(MUTED_BY),),
+    )
 
 
 def pay_stub_mail(to: NoticeReader, payroll: PaydayPayroll, first_name: str) -> Mail:
@@ -206,7 +214,7 @@ def pay_stub_mail(to: NoticeReader, payroll: PaydayPayroll, first_name: str) -> 
         say(mark("Your pay stub is ready. Ask your employer for it, or sign in to Hearthpay.")),
     )
     subject = say(mark("Your {day} pay stub"), day=facts["pay_date"])
-    return letter(to.address, language, subject, first_name, lines)
+    return letter(to.address, language, subject, first_name, lines, place=to.place)
 
 
 def _to_household(

@@ -90,7 +90,13 @@ async def notifications(visitor: Visitor) -> Response:
 async def choose(visitor: Visitor) -> Response:
     """Save which notices are emailed."""
     requested = [topic for topic in TOPICS if visitor.form.get(f"topic_{topic}")]
-    await choose_notices(visitor.people_context, visitor.signed_in, requested, visitor.visit)
+    await choose_notices(
+        visitor.people_context,
+        visitor.signed_in,
+        requested,
+        visitor.visit,
+        weekly_summary=bool(visitor.form.get("weekly_summary")),
+    )
     return await _notifications(visitor, notice=mark("Saved."))
 
 
@@ -141,6 +147,7 @@ async def _notifications(visitor: Visitor, notice: str | None = None) -> Respons
     chosen = await notice_choices(visitor.people_context, visitor.signed_in)
     facts = {
         "topics": [(topic, *words, topic in chosen.requested) for topic, words in _TOPICS.items()],
+        "weekly_summary": chosen.weekly_summary if visitor.signed_in.here is not None else None,
         "always": _ALWAYS,
         "bounced_at": chosen.bounced_at,
         "sends_mail": visitor.people_context.sends_mail,

@@ -1,9 +1,9 @@
-"""This week's payrolls of several households on one page: reviewed together, each run by itself.
+"""This week's payrolls of several households on one page: reviewed together, run one by one.
 
 A payroll is the draft of its household, whose id follows from the form's and the household's: so a form may be sent any
-number of times, and its id finds its drafts. Each one runs in its own transaction with the token of its own preview.
-What needs more than a look at the amounts is run on its own page: authorizing a debit, a large amount, a second payroll
-of a period.
+number of times, and its id finds its drafts. Each one runs in its own transaction with the token of its preview.
+What needs more than a look at the amounts is run on the page of its draft: authorizing a debit, a large amount, or a
+second payroll of a period.
 """
 
 import hashlib
@@ -122,7 +122,7 @@ async def review(visitor: Visitor) -> Response:
 
 @page_of(router, "POST", f"{PATH}/{{form_id}}", "member", permission=RUN_PAYROLL)
 async def run(visitor: Visitor) -> Response:
-    """Run each selected payroll by itself; one that doesn't run stops no other."""
+    """Run the selected payrolls one by one; one that doesn't run stops no other."""
     actor = visitor.actor()
     drafts = await _drafts(visitor, actor)
     chosen = {*_ids(visitor.form, _PAY)} & {each.id for each in drafts}
