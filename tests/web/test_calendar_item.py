@@ -76,15 +76,19 @@ def test_status_says_how_late_an_item_is(
             _DAY(2026, 10, 31),
             _DAY(2026, 11, 2),
             "The law's date is Saturday, Oct 31. That's a weekend, so you have until Monday, Nov 2.",
-            "La fecha de la ley es el sábado, 31 de octubre. Es fin de semana, "
-            "así que tiene hasta el lunes, 2 de noviembre.",
+            (
+                "La fecha de la ley es el sábado, 31 de octubre. Es fin de semana, "
+                "así que tiene hasta el lunes, 2 de noviembre."
+            ),
         ),
         (
             _DAY(2026, 11, 11),
             _DAY(2026, 11, 12),
             "The law's date is Wednesday, Nov 11. That's a holiday, so you have until Thursday, Nov 12.",
-            "La fecha de la ley es el miércoles, 11 de noviembre. Es día feriado, "
-            "así que tiene hasta el jueves, 12 de noviembre.",
+            (
+                "La fecha de la ley es el miércoles, 11 de noviembre. Es día feriado, "
+                "así que tiene hasta el jueves, 12 de noviembre."
+            ),
         ),
     ],
 )
