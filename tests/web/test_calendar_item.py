@@ -96,7 +96,20 @@ def test_moved_date_says_why_it_moved(
     unmoved: datetime.date, due: datetime.date, english: str | None, spanish: str | None
 ) -> None:
     item = replace(ITEM, due=due, due_unmoved=unmoved)
-    assert (moved_text(EN, "en", item), moved_text(ES, "es", item)) == (english, spanish)
+    shown = moved_text(EN, "en", item, overdue=False), moved_text(ES, "es", item, overdue=False)
+    assert shown == (english, spanish)
+
+
+@pytest.mark.parametrize(
+    ("unmoved", "text"),
+    [
+        (_DAY(2026, 11, 2), "It was due Monday, Nov 2."),
+        (_DAY(2026, 10, 31), "It was due Monday, Nov 2. The law's date is Saturday, Oct 31, a weekend."),
+        (_DAY(2026, 10, 30), "It was due Monday, Nov 2. The law's date is Friday, Oct 30, a holiday."),
+    ],
+)
+def test_overdue_item_says_when_it_was_due(unmoved: datetime.date, text: str) -> None:
+    assert moved_text(EN, "en", replace(ITEM, due_unmoved=unmoved), overdue=True) == text
 
 
 @pytest.mark.parametrize(
@@ -139,7 +152,8 @@ async def test_page_says_the_date_why_it_moved_and_the_minutes(
     page = await browser.look(f"/app/{world.household_id}/calendar/{item.uid}")
     assert page.status_code == 200, page.text
     _check(page)
-    moved = moved_text(say_in(language), language, item)
+    overdue = item.due < _DAY(2026, 11, 20)
+    moved = moved_text(say_in(language), language, item, overdue=overdue)
     assert moved is not None
     assert moved.replace("'", "&#39;") in page.text
     assert ("our guess" if language == "en" else "cálculo aproximado") in page.text

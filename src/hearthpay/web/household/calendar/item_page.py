@@ -130,7 +130,7 @@ async def _page(at: HouseholdContext, problems: dict[str, str] | None = None) ->
     facts = {
         "item": found,
         "status": status_text(at.say, at.visitor.language, found, today, overdue=overdue),
-        "moved": moved_text(at.say, at.visitor.language, found),
+        "moved": moved_text(at.say, at.visitor.language, found, overdue=overdue),
         "late": late_text(at.say, found, overdue=overdue, unpaid=unpaid),
         "minutes": minutes_of(found.key, found.kind),
         "why": why,

@@ -19,6 +19,9 @@ _ONE_DAY_LATE: Final = mark("1 day late")
 _LATE: Final = mark("{days} days late")
 _WEEKEND: Final = mark("The law's date is {day}. That's a weekend, so you have until {due}.")
 _HOLIDAY: Final = mark("The law's date is {day}. That's a holiday, so you have until {due}.")
+_WAS_WEEKEND: Final = mark("It was due {due}. The law's date is {day}, a weekend.")
+_WAS_HOLIDAY: Final = mark("It was due {due}. The law's date is {day}, a holiday.")
+_WAS_DUE: Final = mark("It was due {due}.")
 _PAY: Final = mark("Pay it now. The agency usually sends a bill with a penalty and interest.")
 _NEXT_STEPS: Final[Mapping[Kind, str]] = {
     "return": mark("File it now. The agency usually sends a notice, and may add a fee for filing late."),
@@ -39,11 +42,17 @@ def status_text(say: Say, language: str, item: CalendarItem, today: datetime.dat
     return say(_TODAY) if item.due == today else say(_DUE, day=day_text(language, "weekday", item.due))
 
 
-def moved_text(say: Say, language: str, item: CalendarItem) -> str | None:
-    """Return why an item is due on another day than the law names; None if it isn't."""
+def moved_text(say: Say, language: str, item: CalendarItem, *, overdue: bool) -> str | None:
+    """Return why an item is due on another day than the law names; of an overdue one, when it was due.
+
+    None if the law's date stands and is still ahead.
+    """
     if item.due == item.due_unmoved:
-        return None
-    sentence = _WEEKEND if item.due_unmoved.weekday() >= _SATURDAY else _HOLIDAY
+        return say(_WAS_DUE, due=day_text(language, "weekday", item.due)) if overdue else None
+    if item.due_unmoved.weekday() >= _SATURDAY:
+        sentence = _WAS_WEEKEND if overdue else _WEEKEND
+    else:
+        sentence = _WAS_HOLIDAY if overdue else _HOLIDAY
     day, due = (day_text(language, "weekday", each) for each in (item.due_unmoved, item.due))
     return say(sentence, day=day, due=due)
 
