@@ -60,7 +60,7 @@ from hearthpay.filing.commands import LedgerQuery, RecordFiling, RecordTaxPaymen
 from hearthpay.insurance import service as insurance
 from hearthpay.oauth import authorization_requests, grants
 from hearthpay.oauth.clients import Client
-from hearthpay.payroll import drafts, own_pay, payroll_lists, voiding
+from hearthpay.payroll import corrections, drafts, own_pay, payroll_lists, voiding
 from hearthpay.payroll import search as payroll_search
 from hearthpay.payroll import service as payrolls
 from hearthpay.payroll.commands import (
@@ -988,6 +988,11 @@ async def _run_draft(session: AsyncSession, actor: Actor, target: Target) -> obj
     )
 
 
+@_deed(corrections.correct_payroll, PAYERS, "payroll", ends="invalid_state")
+async def _correct_payroll(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await corrections.correct_payroll(session, actor, CLOCK, target.payroll_id, uuid4())
+
+
 @_deed(voiding.void_payroll, PAYERS, "payroll", ends="invalid_state")
 async def _void_payroll(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await voiding.void_payroll(session, actor, CLOCK, target.payroll_id)
@@ -1224,6 +1229,16 @@ async def _find_certificate(session: AsyncSession, actor: Actor, target: Target)
 @_deed(links.employees_with_accounts, LOOKERS, "employees", names_household=False)
 async def _employees_with_accounts(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await links.employees_with_accounts(session, actor)
+
+
+@_deed(links.unconfirmed_account, LOOKERS, "employees", names_household=False)
+async def _unconfirmed_account(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await links.unconfirmed_account(session, actor, target.employee_id)
+
+
+@_deed(links.confirm_link, HELPERS, "employees", ends="not_found")
+async def _confirm_link(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await links.confirm_link(session, actor, target.employee_id, target.payroll_id)
 
 
 @_deed(links.end_link, HELPERS, "employees", ends="not_found")

@@ -30,10 +30,12 @@ async def test_a_household_is_created_and_listed(account: Account) -> None:
         "created_at": "2026-11-20T15:00:00Z",
         "address": None,
         "phone": None,
+        "time_zone": "America/Los_Angeles",
         "threshold_basis": "assume_crossed",
     }
     assert UUID(created["id"]).version == 7
-    del created["organization_id"], created["address"], created["phone"]
+    for detail in ("organization_id", "address", "phone", "time_zone"):
+        del created[detail]
     listing = await account.live.get("/employers")
     assert data(listing) == [created]
     assert listing.json()["meta"]["next_cursor"] is None

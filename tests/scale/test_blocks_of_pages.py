@@ -16,6 +16,7 @@ from tests.web.test_pages_by_role import _browser, app, people, people_context, 
 __all__ = ["app", "people", "people_context", "ring"]
 
 FEW, MANY = 20, 1_000
+SEARCH = "/app/{household_id}/search"
 WEEKS = 10
 
 
@@ -36,6 +37,7 @@ async def test_no_page_reads_more_where_others_are_many(
         for page, row in ROWS.items()
         if page.startswith("GET /app/{household_id}") and row.owner == 200
     ]
+    pages += [f"{SEARCH}?q={text}" for text in ("rosa", "906", "november")]
     browser = await _browser(app, "owner", clock)
     add_copies(owner_connection, world.household_id, 1, FEW)
     alone: dict[str, Blocks] = {}

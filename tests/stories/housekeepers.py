@@ -1,4 +1,4 @@
-"""Somebody who keeps a household: chooses from lists, opens what is folded, downloads papers, and has it counted.
+"""Somebody who keeps a household: chooses from lists, unfolds, downloads papers, and has the effort counted.
 
 Labels are found by how they begin, since help and `(optional)` stand beside them.
 """
@@ -16,21 +16,51 @@ from playwright.async_api import Locator, expect
 from tests.people.visitors import MARIA, PASSWORD
 from tests.stories.readers import Reader
 
+_WORDS_TO_READ = """() => {
+    const main = document.querySelector("main"), texts = [];
+    const walker = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+        const parent = walker.currentNode.parentElement, option = parent.closest("option");
+        const box = option ? option.closest("select") : parent;
+        if (option && !option.selected) continue;
+        if (box.closest(".hidden, svg, script, style") || !box.checkVisibility({visibilityProperty: true})) continue;
+        texts.push(walker.currentNode.data);
+    }
+    return texts.join(" ").split(/\\s+/).filter(each => /[\\p{L}\\p{N}]/u.test(each)).length;
+}"""
+"""Counts the visible words of a page's main part: of a list the chosen one, and nothing that is folded."""
+
 
 @dataclass
 class Tally:
-    """How much somebody had to do: what was clicked (or reached and pressed), what was typed, and since when."""
+    """How much somebody had to do since `began`: what was clicked (or reached and pressed), typed and read.
+
+    A screen is a page whose heading the story waits for; `words` are those that can be seen on these pages.
+    """
 
     clicks: int = 0
     fields: int = 0
+    screens: int = 0
+    words: int = 0
+    pages: list[str] = field(default_factory=list)
     began: float = field(default_factory=time.monotonic)
+
+    def restart(self) -> None:
+        """Begin to count anew."""
+        self.clicks = self.fields = self.screens = self.words = 0
+        self.pages.clear()
+        self.began = time.monotonic()
 
     @property
     def seconds(self) -> float:
         return time.monotonic() - self.began
 
     def __str__(self) -> str:
-        return f"{self.clicks} clicks, {self.fields} fields typed, {self.seconds:.1f} s"
+        read = ", ".join(self.pages)
+        return (
+            f"{self.clicks} clicks, {self.fields} fields typed, {self.screens} screens, {self.words} words, "
+            f"{self.seconds:.1f} s ({read})"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +68,14 @@ class Housekeeper(Reader):
     """A reader at a household's pages."""
 
     tally: Tally = field(default_factory=Tally)
+
+    async def reads(self, heading: str, **gaps: object) -> None:
+        """Wait until the page with this heading is there, and count what there is to read on it."""
+        await Reader.reads(self, heading, **gaps)
+        words = int(await self.page.evaluate(_WORDS_TO_READ))
+        self.tally.screens += 1
+        self.tally.words += words
+        self.tally.pages.append(f"{heading}: {words}")
 
     async def sees(self, sentence: str, **gaps: object) -> None:
         """Wait until these words can be seen: a list to choose from may hold them, too."""
@@ -135,6 +173,41 @@ class Housekeeper(Reader):
         if not await link.first.is_visible():
             await self.follow("More")
         await self.follow(part)
+
+    async def set_up_household(self, **answers: str) -> None:
+        """Answer the five questions of setup: a household in Oakland, and Ana, who is paid by check every week.
+
+        `answers` replace what is typed or chosen, by the name of the field.
+        """
+        told = {
+            "start_date": "2026-11-02",
+            "pay": "28.50",
+            "pay_frequency": "Every week",
+            "payment_method": "Check",
+        } | answers
+        await self.reads("Who are you, and in which state?")
+        for label, text in (("Street address", "1 Elm Street"), ("City", "Oakland"), ("ZIP code", "94610")):
+            await self.fill(label, text)
+        await self.choose("State", "California", said=False)
+        await self.press("Continue")
+        await self.reads("Who works for you?")
+        for label, text in (
+            ("First name", "Ana"),
+            ("Last name", "López"),
+            ("First day of work", told["start_date"]),
+        ):
+            await self.fill(label, text)
+        await self.press("Continue")
+        await self.reads("How much do you pay {name}?", name="Ana")
+        await self.fill("Pay in dollars", told["pay"])
+        await self.fill("Usual hours a week", "20")
+        await self.press("Continue")
+        await self.reads("How often do you pay {name}?", name="Ana")
+        await self.check(told["pay_frequency"])
+        await self.press("Continue")
+        await self.reads("How do you pay {name}?", name="Ana")
+        await self.check(told["payment_method"])
+        await self.press("Continue")
 
     async def prove(self) -> None:
         """Prove once more who she is, where that is asked."""

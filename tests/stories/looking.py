@@ -21,7 +21,7 @@ AXE_PACKAGE: Final = "axe-core@4.14.1"
 _CACHE: Final = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hearthpay-tests"
 _SECONDS: Final = 40
 
-_FOUND: Final = """async () => (await axe.run(document, {resultTypes: ["violations"]})).violations
+FOUND: Final = """async () => (await axe.run(document, {resultTypes: ["violations"]})).violations
     .filter(each => ["serious", "critical", "moderate"].includes(each.impact))
     .map(each => each.id + ": " + each.nodes.map(node => node.html).join(" | "))"""
 
@@ -64,6 +64,35 @@ def _fetch(kept: Path) -> None:
             unfinished.rename(kept)
 
 
+MOST_BYTES: Final = 40_000
+MOST_REQUESTS: Final = 3
+"""What a page may take on its first visit: itself and the files it names, as they are sent."""
+
+_LOADED: Final = """() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+    .map(each => [new URL(each.name).pathname, each.encodedBodySize])"""
+NARROWEST: Final = ((320, 640), (256, 256), (1280, 256))
+"""Windows in which nothing may overflow: the narrowest phone, 400 % zoom or large text, and a low one."""
+
+
+async def held_small(page: Page, name: str) -> None:
+    """Hold that the page that was just opened is small, and asks for few files."""
+    loaded = await page.evaluate(_LOADED)
+    assert len(loaded) <= MOST_REQUESTS, f"{name} asks for {len(loaded)} files: {loaded}"
+    size = sum(encoded for _, encoded in loaded)
+    assert size <= MOST_BYTES, f"{name} has {size} bytes: {loaded}"
+
+
+async def held_within(page: Page, name: str) -> None:
+    """Hold that nothing of the page is wider than the narrowest windows."""
+    before = page.viewport_size
+    for width, height in NARROWEST:
+        await page.set_viewport_size({"width": width, "height": height})
+        found = await page.evaluate("document.documentElement.scrollWidth")
+        assert found <= width, f"{name} is {found} wide in a window of {width}"
+    if before is not None:
+        await page.set_viewport_size(before)
+
+
 async def pictured(page: Page, name: str, axe: str | None = None) -> None:
     """Hold that the page fits a telephone and that axe finds nothing; leave pictures where somebody wants them.
 
@@ -80,7 +109,7 @@ async def pictured(page: Page, name: str, axe: str | None = None) -> None:
     for scheme in ("light", "dark"):
         await page.emulate_media(color_scheme=scheme)
         if axe is not None:
-            found = await page.evaluate(_FOUND)
+            found = await page.evaluate(FOUND)
             assert found == [], f"{name}, {scheme}: {found}"
         if PICTURES is not None:
             await page.set_viewport_size({"width": 360, "height": 740})

@@ -12,6 +12,17 @@ from playwright.async_api import Locator, Page, expect
 from hearthpay.languages.catalogue import say_in
 
 _MOST_STOPS = 120
+_WIDE = 960
+_BEHIND_MORE = (
+    "Profile",
+    "Members",
+    "API keys",
+    "Connected apps",
+    "History",
+    "Calendar",
+    "Autopilot",
+    "Bank",
+)
 _HAS_FOCUS = "e => e === document.activeElement"
 _SHOWS_FOCUS = (
     "e => { const s = getComputedStyle(e);"
@@ -82,7 +93,10 @@ class Reader:
         await self._activate(self.page.get_by_role("button", name=self.words(button), exact=True))
 
     async def follow(self, link: str, *, begins: bool = False) -> None:
-        await self._activate(self.page.get_by_role("link", name=self.words(link), exact=not begins).first)
+        target = self.page.get_by_role("link", name=self.words(link), exact=not begins).first
+        if link in _BEHIND_MORE and self.way.width < _WIDE and not await target.count():
+            await self._activate(self.page.get_by_role("link", name=self.words("More"), exact=True))
+        await self._activate(target)
 
     async def sign_in(self, email: str, password: str) -> None:
         await self.open("/sign-in")

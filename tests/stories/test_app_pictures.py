@@ -156,7 +156,7 @@ async def test_the_main_pages(context: BrowserContext, world: World, tmp_path: P
     await page.wait_for_url(f"**{root}")
     for name, path in (
         ("overview", ""),
-        ("setting-up", f"/employees/{world.employee_id}/withholding?setup=1"),
+        ("setting-up", f"/setup/{world.employee_id}/method"),
         ("employees", "/employees"),
         ("employee", f"/employees/{somebody[0][0]}"),
         ("payroll", f"/payrolls/{payroll}"),
@@ -168,11 +168,8 @@ async def test_the_main_pages(context: BrowserContext, world: World, tmp_path: P
         await page.goto(root + path)
         await _picture(page, folder, name)
     await page.goto(f"{root}/payrolls/drafts/{draft}")
-    await page.get_by_text("How we calculated this").first.click()
-    await page.locator("details.why").first.locator("summary").click()
-    await page.get_by_text("How we calculated this").first.scroll_into_view_if_needed()
-    await page.evaluate("document.querySelector('details.why').parentElement.scrollIntoView()")
-    await page.mouse.wheel(0, -260)
+    await page.locator("summary", has_text="Held for taxes").first.click()
+    await page.locator(".lines summary").first.click()
     await page.wait_for_timeout(200)
     await _picture(page, folder, "preview")
 

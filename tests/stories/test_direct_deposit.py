@@ -31,6 +31,7 @@ pytestmark = pytest.mark.long
 ROUTING, GOOD, HERS, CLOSED = "021000021", "5555000011", "5555000022", "5555009003"
 """What an account ends with is how the simulated bank answers: 9003 sends everything back, as not to be found."""
 _PAYROLL = re.compile(r"/payrolls/[0-9a-f-]{36}$")
+_RECEIPT = re.compile(r"/payrolls/[0-9a-f-]{36}/receipt$")
 
 
 @pytest.fixture
@@ -115,10 +116,10 @@ async def test_money_moves_and_one_day_cannot(
     await maria.choose("Paid by", "Check")
     await maria.fill("Payday", town.clock.today().isoformat())
     await maria.press("Review")
-    await maria.reads("Review payroll")
-    await maria.press("Pay {amount}", begins=True, amount="$")
-    await maria.page.wait_for_url(_PAYROLL)
-    await maria.sees("You pay by check or cash. We record it.")
+    await maria.sees("Step 2 of 2: Review")
+    await maria.press("Record payroll")
+    await maria.page.wait_for_url(_RECEIPT)
+    await maria.sees("What to write on the check")
     settled = owner_connection.execute(
         "SELECT kind, count(*), sum(amount) FROM bank_entries WHERE status = 'settled' AND payroll_id IS NOT NULL "
         "GROUP BY 1"
@@ -136,24 +137,15 @@ def _days(first: str, last: str) -> list[str]:
 
 async def _test_household(maria: Housekeeper) -> str:
     """A household of the sandbox, with somebody who is to be paid through the bank; where its pages are."""
-    await maria.reads("Your household")
+    await maria.reads("Who are you, and in which state?")
     await maria.open("/households")
     await maria.choose("Households", "Test")
     await maria.press("Switch")
-    await maria.reads("Your household")
+    await maria.reads("Who are you, and in which state?")
     await maria.sees("Test mode: no real money moves.")
-    for label, text in (("Street address", "1 Elm Street"), ("City", "Oakland"), ("ZIP code", "94610")):
-        await maria.fill(label, text)
-    await maria.choose("State", "CA", said=False)
-    await maria.press("Save and continue")
-    await maria.reads("Add an employee")
-    for label, text in (("First name", "Ana"), ("Last name", "López"), ("Hourly pay", "28.50")):
-        await maria.fill(label, text)
-    await maria.choose("Pay schedule", "Every week")
-    await maria.choose("How you pay", "Direct deposit")
-    await maria.press("Save and continue")
-    await maria.reads("What is withheld")
-    return maria.page.url.partition("/employees")[0]
+    await maria.set_up_household(start_date="2026-11-20", payment_method="Direct deposit")
+    await maria.reads("You’re ready for the first payroll")
+    return maria.page.url.removesuffix("/setup")
 
 
 async def _connect(maria: Housekeeper) -> None:
@@ -212,12 +204,15 @@ async def _run(maria: Housekeeper, *, first: bool) -> None:
     await maria.reads("Run payroll")
     await maria.fill("Hours", "40")
     await maria.press("Review")
-    await maria.reads("Review payroll")
+    await maria.sees("Step 2 of 2: Review")
     if await maria.page.get_by_role("link", name=maria.words("Confirm it's me"), exact=True).count():
         await maria.follow("Confirm it's me")
         await maria.prove()
-        await maria.reads("Review payroll")
+        await maria.sees("Step 2 of 2: Review")
     if first:
         await maria.check("I authorize this debit, and debits for payrolls I approve in the next 30 days")
-    await maria.press("Pay {amount}", begins=True, amount="$")
+    await maria.press("Approve payroll")
+    await maria.page.wait_for_url(_RECEIPT)
+    await maria.sees("What happens on which day")
+    await maria.follow("View payroll")
     await maria.page.wait_for_url(_PAYROLL)

@@ -22,7 +22,7 @@ from hearthpay.people.sessions import SignedIn
 from hearthpay.security.key_ring import KeyRing
 from tests.database.household import add_household
 from tests.people.visitors import HERE, MARIA, PASSWORD, VISIT, link_in, mails
-from tests.stories.looking import axe_source, pictured
+from tests.stories.looking import FOUND, axe_source, held_small, held_within, pictured
 from tests.stories.readers import Reader, Way
 from tests.web.foreign_things import FOREIGN, TOKENS
 from tests.web.pages_by_role import ROWS
@@ -119,6 +119,58 @@ async def test_with_long_names_and_much_of_everything(
             continue  # of a household, an employee or a program: looked at by other stories
         await page.goto(path.format(**things))
         await pictured(page, f"full_{language}_{name_of(path)}", axe)
+
+
+@pytest.mark.parametrize(
+    "path", ["/sign-in", "/help", "/help/first-payroll", "/help/terms", "/help/terms/net-pay"]
+)
+async def test_what_strangers_read(context: BrowserContext, axe: str, path: str) -> None:
+    page = await context.new_page()
+    for language in ("en", "es"):
+        await page.goto(f"{path}?lang={language}")
+        for held in (held_small, held_within):
+            await held(page, path)
+        await pictured(page, f"stranger_{language}_{name_of(path)}", axe)
+
+
+@pytest.mark.parametrize("path", ["/docs", "/docs?plain"])
+async def test_the_reference_can_be_read_by_everybody(context: BrowserContext, axe: str, path: str) -> None:
+    page = await context.new_page()
+    for scheme in ("light", "dark"):
+        await page.emulate_media(color_scheme=scheme)
+        await page.goto(path)
+        await page.get_by_role("main").first.wait_for()
+        await page.get_by_text("Calculate a payroll without running it").last.wait_for()
+        await page.evaluate(axe)
+        assert await page.evaluate(FOUND) == [], scheme
+
+
+async def test_errors_have_the_focus_and_lead_to_their_fields(
+    context: BrowserContext, maria: SignedIn, axe: str
+) -> None:
+    page = await context.new_page()
+    await sign_in(page)
+    await page.goto("/settings/profile")
+    await page.evaluate("document.querySelectorAll('form').forEach(form => { form.noValidate = true })")
+    await page.get_by_label("Your name").fill("")
+    await page.get_by_role("button", name="Save").first.click()
+    await page.locator(".errors").wait_for()
+    assert (await page.title()).startswith("Error: ")
+    assert await page.evaluate("document.activeElement.className") == "errors"
+    await page.keyboard.press("Tab")
+    await page.keyboard.press("Enter")
+    assert await page.evaluate("document.activeElement.id") == "name"
+
+
+async def test_the_slash_key_leads_to_the_search(context: BrowserContext, maria: SignedIn) -> None:
+    page = await context.new_page()
+    await sign_in(page)
+    await page.goto("/settings/profile")
+    await page.keyboard.press("/")
+    await page.wait_for_url("**/search")
+    assert await page.evaluate("document.activeElement.id") == "q"
+    await page.keyboard.type("w-2/w-3")  # within a field it is a letter
+    assert await page.get_by_role("searchbox").input_value() == "w-2/w-3"
 
 
 async def another_organization(connection: psycopg.Connection) -> object:
@@ -232,7 +284,6 @@ async def test_the_first_link(
     for label, text in (
         ("Email address", "nobody"),
         ("Your name", LONG),
-        ("Household or company", "Rivera"),
         ("Password", "short"),
     ):
         await reader.fill(label, text)

@@ -43,11 +43,13 @@ async def test_by_keyboard_on_a_telephone_from_the_preview_to_the_void(at_home: 
     await _press_on(page, "^input Hours", "4")
     await page.keyboard.type("0")
     await _press_on(page, "^button Review")
-    await expect(page.get_by_role("heading", name="Review payroll")).to_be_visible()
-    await _press_on(page, "^summary How we calculated this")
+    await expect(page.get_by_text("Step 2 of 2: Review")).to_be_visible()
+    await _press_on(page, "^summary Held for taxes")
     await _press_on(page, "^summary Social Security")
-    await expect(page.locator("details.why[open]").get_by_text("The law:").first).to_be_visible()
-    await _press_on(page, r"^button Pay \$")
+    await expect(page.locator("details[open] > .explain").get_by_text("The law:").first).to_be_visible()
+    await _press_on(page, "^button Record payroll$")
+    await expect(page.get_by_role("heading", name=re.compile("^Recorded"))).to_be_visible()
+    await _press_on(page, "^a View payroll$")
     await expect(page.get_by_role("heading", name=re.compile("payroll$"))).to_be_visible()
     payroll = page.url
     await page.go_back()
@@ -56,6 +58,7 @@ async def test_by_keyboard_on_a_telephone_from_the_preview_to_the_void(at_home: 
         await _press_on(page, "^a Pay stub in Spanish")
     stub = await (await download.value).path()
     assert stub.read_bytes()[:5] == b"%PDF-"
+    await _press_on(page, "^summary Something wrong")
     await _press_on(page, "^a Void payroll")
     await page.wait_for_url("**/void")
     await _press_on(page, "^input Why", "n")
@@ -74,11 +77,14 @@ async def test_the_same_in_spanish(at_home: Page, world: World) -> None:
     await page.get_by_label("Horas", exact=False).first.fill("40")
     await page.get_by_role("button", name="Revisar").click()
     await pictured(page, "payroll_preview_es")
-    await page.get_by_role("button", name=re.compile("Pagar")).click()
+    await page.get_by_role("button", name="Registrar la nómina").click()
+    await pictured(page, "payroll_receipt_es")
+    await page.get_by_role("link", name="Ver nómina").click()
     await pictured(page, "payroll_es")
     async with page.expect_download() as download:
         await page.get_by_role("link", name="Recibo de pago en español").click()
     assert (await download.value).suggested_filename.endswith(".pdf")
+    await page.get_by_text("¿Algo está mal?").click()
     await page.get_by_role("link", name="Anular la nómina").click()
     await page.get_by_role("button", name="Anular la nómina").click()
     await expect(page.get_by_text("Anulado").first).to_be_visible()
@@ -108,6 +114,8 @@ async def test_every_page_fits_and_is_fit_for_everybody(at_home: Page, world: Wo
         ("payroll_change", f"/drafts/{draft}/change"),
         ("payroll_drop", f"/drafts/{draft}/drop"),
         ("payroll", f"/{paid[-1]}"),
+        ("payroll_receipt", f"/{paid[-1]}/receipt"),
+        ("payroll_correct", f"/{paid[-1]}/correct"),
         ("payroll_line", f"/{paid[-1]}/lines/{rich}/US-FIT"),
         ("payroll_void", f"/{paid[-1]}/void"),
         ("payroll_deposit", f"/{paid[-1]}/deposits/{rich}"),
@@ -115,8 +123,8 @@ async def test_every_page_fits_and_is_fit_for_everybody(at_home: Page, world: Wo
     ):
         await at_home.goto(at + path)
         if name == "payroll_preview":
-            await at_home.get_by_text("How we calculated this").first.click()
-            await at_home.locator("details.why").first.locator("summary").click()
+            await at_home.locator("summary", has_text="Held for taxes").first.click()
+            await at_home.locator(".lines summary").first.click()
         await pictured(at_home, name)
     await at_home.goto(f"{at}/new")
     await at_home.get_by_label("Hours", exact=False).first.fill("forty")

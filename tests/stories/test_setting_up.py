@@ -1,4 +1,4 @@
-"""From signing in to the eve of the first payday, on a telephone, without a manual; and all of it at a look."""
+"""From signing in to the eve of the first payday, on a phone, without a manual; and all of it at a look."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from playwright.async_api import Browser, BrowserContext, Page, expect
 
 from hearthpay.people.sessions import SignedIn
 from tests.people.visitors import MARIA, PASSWORD
+from tests.stories.housekeepers import Housekeeper
 from tests.stories.looking import pictured
+from tests.stories.readers import Way
 from tests.web.rows.world import World
 
 pytestmark = pytest.mark.long
@@ -21,67 +23,79 @@ async def _sign_in(page: Page) -> None:
     await page.get_by_role("button", name="Sign in", exact=True).click()
 
 
+@pytest.mark.parametrize("language", ["en", "es"])
 async def test_a_parent_sets_up_her_household_and_takes_it_up_again(
-    browser: Browser, address: str, maria: SignedIn, owner_connection: psycopg.Connection
+    browser: Browser, address: str, maria: SignedIn, owner_connection: psycopg.Connection, language: str
 ) -> None:
-    """360 px wide; left after the employee, and gone on with from the overview."""
+    """360 px wide; left in the middle of a question, and continued from home, without a word lost."""
+    owner_connection.execute("UPDATE people SET language = %s", (language,))
     context = await browser.new_context(base_url=address, viewport={"width": 360, "height": 740})
-    page = await context.new_page()
+    maria_at = Housekeeper(await context.new_page(), Way(language, width=360))
+    page, words = maria_at.page, maria_at.words
     await _sign_in(page)
     await page.wait_for_url("**/app/start")
-    await pictured(page, "start")
-    await page.get_by_label("Street address").fill("1 Elm Street")
-    await page.get_by_label("City").fill("Oakland")
-    await page.get_by_label("ZIP code").fill("9461")
-    await page.get_by_label("State").select_option("CA")
-    await page.get_by_role("button", name="Save and continue").click()
-    await expect(page.get_by_text("Enter a ZIP code, like 94110.")).to_be_visible()
-    await expect(page.get_by_label("Street address")).to_have_value("1 Elm Street")
-    await pictured(page, "start_problem")
-    await page.get_by_label("ZIP code").fill("94610")
-    await page.get_by_role("button", name="Save and continue").click()
+    await pictured(page, f"setup_household_{language}")
+    await maria_at.fill("Street address", "1 Elm Street")
+    await maria_at.fill("City", "Philadelphia")
+    await maria_at.fill("ZIP code", "9461")
+    await maria_at.choose("State", "Pennsylvania", said=False)
+    await maria_at.press("Continue")
+    await _mistake(maria_at, "Enter a ZIP code, like 94110.", "address_zip")
+    await expect(page.get_by_label(words("Street address"))).to_have_value("1 Elm Street")
+    await pictured(page, f"setup_problem_{language}")
+    await maria_at.fill("ZIP code", "19103")
+    await maria_at.press("Continue")
 
-    await page.get_by_role("heading", name="Add an employee").wait_for()
-    await pictured(page, "employee_new")
-    await page.get_by_label("First name").fill("Ana María")
-    await page.get_by_label("Last name").fill("López-Fernández de la Torre")
-    await page.locator("#pay_rate").fill("28,50 dollars")
-    await page.get_by_label("Email address").fill("ana@example.com")
-    await page.get_by_role("button", name="Save and continue").click()
-    await expect(page.get_by_text("Enter an amount, like 28.50.")).to_be_visible()
-    await expect(page.get_by_label("First name")).to_have_value("Ana María")
-    await page.locator("#pay_rate").fill("$28.50")
-    await page.get_by_role("button", name="Save and continue").click()
-
-    await page.get_by_role("heading", name="What is withheld").wait_for()
-    await pictured(page, "withholding")
+    await maria_at.reads("Who works for you?")
+    await pictured(page, f"setup_person_{language}")
+    await maria_at.fill("First name", "Ana María")
+    await maria_at.fill("Last name", "López-Fernández de la Torre")
+    await maria_at.fill("Email address", "ana@example.com")
+    await maria_at.choose("Place with a local tax", "Philadelphia", said=False)
+    await maria_at.press("Continue")
+    await maria_at.reads("How much do you pay {name}?", name="Ana María")
+    await pictured(page, f"setup_pay_{language}")
+    await maria_at.fill("Pay in dollars", "28,50 dollars")
+    await maria_at.fill("Usual hours a week", "20")
+    await page.keyboard.press("Enter")  # the button that continues, not the one that leaves
+    await _mistake(maria_at, "Enter an amount, like 28.50.", "pay")
+    await maria_at.fill("Pay in dollars", "$28.50")
+    await maria_at.press("Continue")
+    await maria_at.reads("How often do you pay {name}?", name="Ana María")
+    await pictured(page, f"setup_frequency_{language}")
+    await maria_at.check("Every week")
+    await maria_at.press("Save and leave")
+    await maria_at.reads("Welcome, {name}. One question to your first payroll.", name="Maria")
     await context.close()
 
     again = await browser.new_context(base_url=address, viewport={"width": 360, "height": 740})
-    page = await again.new_page()
+    maria_at = Housekeeper(await again.new_page(), Way(language, width=360))
+    page = maria_at.page
     await _sign_in(page)
-    await page.get_by_role("link", name="Continue setup").click()
-    await pictured(page, "setup")
-    await page.get_by_role("link", name="Continue", exact=True).click()
-    await page.get_by_label("Yes, we agreed on it").check()
-    await page.get_by_label("Regular allowances").fill("1")
-    await page.get_by_role("button", name="Save and continue").click()
-    await page.get_by_role("button", name="Send the invitation").first.click()
-    await expect(page.locator(".secret")).to_be_visible()
-    await pictured(page, "invitations")
-    await page.get_by_role("link", name="Continue", exact=True).click()
-    await pictured(page, "method")
-    await page.get_by_label("Check").check()
-    await page.get_by_role("button", name="Save and continue").click()
-    await page.get_by_role("heading", name="Setup").wait_for()
-    await expect(page.locator(".timeline .done")).to_have_count(5)
+    await maria_at.reads("Welcome, {name}. One question to your first payroll.", name="Maria")
+    await pictured(page, f"setup_{language}")
+    await maria_at.activate(page.locator(".btn.main"))
+    await maria_at.reads("How do you pay {name}?", name="Ana María")
+    await pictured(page, f"setup_method_{language}")
+    await maria_at.check("Direct deposit")
+    await maria_at.press("Continue")
+    await maria_at.reads("You’re ready for the first payroll")
+    await pictured(page, f"setup_done_{language}")
     await again.close()
-    [(federal, state, language)] = owner_connection.execute(
-        "SELECT federal_withholding, state_withholding, language FROM employees"
+    found = owner_connection.execute(
+        "SELECT pay_rate_cents, pay_frequency, payment_method, localities, setup_question FROM employees"
     ).fetchall()
-    assert federal["elected"] is True
-    assert state["regular_allowances"] == 1
-    assert language == "en"
+    assert found == [(2850, "weekly", "direct_deposit", ["PHILADELPHIA"], None)]
+
+
+async def _mistake(at: Housekeeper, text: str, field: str) -> None:
+    """The title says that there is an error, the summary has the focus, and its link leads to the field."""
+    link = at.page.get_by_role("link", name=at.words(text))
+    await link.wait_for()
+    assert (await at.page.title()).startswith("Error: ")
+    assert await at.page.locator(".errors").evaluate("e => e === document.activeElement")
+    await link.click()
+    assert await at.page.locator(f"#{field}").evaluate("e => e === document.activeElement")
 
 
 async def test_every_page_of_an_employee(at_home: Page, world: World) -> None:

@@ -12,6 +12,8 @@ from fastapi import FastAPI
 from hearthpay.access.actor import Actor
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import FixedClock
+from hearthpay.database.session import Database
+from hearthpay.duties.dues_records import renew_dues
 from hearthpay.people.sessions import SignedIn
 from hearthpay.web.household import worklist
 from hearthpay.web.household.worklist import Worklist, WorklistQuery, read_worklist
@@ -209,3 +211,107 @@ async def test_the_page_keeps_what_was_asked_for(
     assert "De la Cruz" in following.text
     assert "Álvarez" not in following.text
     assert (await browser.look("/households?cursor=wrong")).status_code == 404
+
+
+@pytest.fixture
+async def late(worlds: dict[str, World], worker_database: Database, clock: FixedClock) -> dict[str, World]:
+    """The same households, of which two paid somebody earlier this year and filed nothing; all are calculated."""
+    for name, week in (("Álvarez", 20), ("De la Cruz", 30)):
+        await worlds[name].pay(weeks_ago=week)
+    while (await renew_dues(worker_database, clock))[0]:
+        pass
+    return worlds
+
+
+async def test_overdue_households_come_first_by_what_is_overdue_longest(
+    late: dict[str, World], clock: FixedClock
+) -> None:
+    found = await _read(late["Ng"], clock, sort="overdue")
+    since = [item.dues.overdue_since for item in found.items if item.dues and item.dues.overdue_since]
+    assert since == sorted(since)
+    assert {item.line.last_name for item in found.items if item.dues and item.dues.overdue_cents} == {
+        "Álvarez",
+        "De la Cruz",
+    }
+    assert len(found.items) == len(FAMILIES)
+    shown = await _read(late["Ng"], clock, show="overdue")
+    assert _names(shown) == [
+        item.line.last_name for item in found.items if item.dues and item.dues.overdue_count
+    ]
+    assert found.counts is not None
+    assert found.counts.overdue == len(shown.items)
+    assert found.counts.being_checked == 0
+
+
+@pytest.mark.parametrize("asked", [{"sort": "overdue"}, {"show": "overdue"}, {"sort": "payday"}])
+async def test_pages_by_what_is_overdue_hold_every_household_once(
+    late: dict[str, World], clock: FixedClock, monkeypatch: pytest.MonkeyPatch, asked: dict[str, str]
+) -> None:
+    whole = _names(await _read(late["Ng"], clock, **asked))
+    monkeypatch.setattr(worklist, "PAGE", 1)
+    seen, cursor = [], ""
+    while cursor is not None:
+        page = await _read(late["Ng"], clock, cursor=cursor, **asked)
+        seen += _names(page)
+        cursor = page.next_cursor
+    assert seen == whole
+    assert len(whole) >= 2
+
+
+async def test_a_changed_household_is_calculated_for_the_page_or_shown_as_being_checked(
+    late: dict[str, World],
+    clock: FixedClock,
+    owner_connection: psycopg.Connection,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kept = "SELECT count(*) FROM household_dues WHERE computed_on = %s"
+    await late["Álvarez"].pay(weeks_ago=19)
+    found = await _read(late["Ng"], clock)
+    assert not any(item.being_checked for item in found.items)
+    assert found.counts is not None
+    assert found.counts.being_checked == 1
+    before = owner_connection.execute(kept, (clock.today(),)).fetchall()
+    monkeypatch.setattr(worklist, "MOST_CALCULATED", 0)
+    for asked in ({"sort": "payday"}, {"show": "overdue"}, {"show": "run"}, {"text": "alvarez"}):
+        found = await _read(late["Ng"], clock, **asked)
+        unknown = [item for item in found.items if item.being_checked]
+        if asked != {"show": "run"}:
+            assert [item.line.last_name for item in unknown] == ["Álvarez"]
+        assert all(item.dues is None and item.payday_to_run is None for item in unknown)
+    assert owner_connection.execute(kept, (clock.today(),)).fetchall() == before, "a page stores nothing"
+
+
+async def test_nothing_is_said_to_be_done_while_households_are_being_checked(
+    app: FastAPI, late: dict[str, World], clock: FixedClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worklist, "MOST_CALCULATED", 0)
+    browser = await _browser(app, "owner", clock)
+    page = await browser.look("/households")
+    assert page.text.count("Being checked</span>") == 0
+    late_rows = page.text.count("late since")
+    assert late_rows >= 2
+    clock.advance(timedelta(days=1))
+    page = await browser.look("/households")
+    assert page.text.count("Being checked</span>") == len(FAMILIES)
+    assert "late since" not in page.text
+    assert parsed(page).findtext(".//h1") == "Households"
+
+
+async def test_households_that_pay_by_hand_stand_at_their_next_payday(
+    worlds: dict[str, World], worker_database: Database, clock: FixedClock
+) -> None:
+    await worlds["Álvarez"].pay(weeks_ago=0)
+    await renew_dues(worker_database, clock)
+    found = await _read(worlds["Ng"], clock)
+    assert sorted(_names(found)[:2]) == ["Zhou", "Álvarez"]
+    assert _names(found)[2:] == ["Ng", "De la Cruz"]
+    assert [str(item.next_payday) for item in found.items[:3]] == ["2026-11-27", "2026-11-27", "2026-12-04"]
+    clock.advance(timedelta(days=1))
+    while (await renew_dues(worker_database, clock))[0]:
+        pass
+    assert _names(await _read(worlds["Ng"], clock, show="run")) == ["Álvarez"]
+    clock.advance(timedelta(days=9))
+    while (await renew_dues(worker_database, clock))[0]:
+        pass
+    late = await _read(worlds["Ng"], clock)
+    assert late.items[0].line.last_name == "Álvarez", "a payday that has passed comes first"

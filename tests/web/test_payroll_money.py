@@ -6,6 +6,7 @@ import re
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
+from uuid import uuid4
 
 import psycopg
 import pytest
@@ -220,3 +221,95 @@ async def test_a_debit_that_waits_for_it_is_authorized_anew(
     assert f'href="{payroll}/authorize"' not in (await maria.look(payroll)).text
     count = owner_connection.execute("SELECT count(*) FROM ach_authorizations WHERE revoked_at IS NULL")
     assert count.fetchone() == (1,)
+
+
+@pytest.mark.usefixtures("paid_by_bank")
+async def test_the_receipt_of_a_deposit_says_which_day_moves_which_money(
+    maria: Browser, world: World, owner_connection: psycopg.Connection
+) -> None:
+    at = f"/app/{world.household_id}/payrolls"
+    draft = await _draft(
+        maria, at, world.employee_id, method="direct_deposit", regular="40", pay_date="2026-12-11"
+    )
+    review = (await maria.look(draft)).text
+    payroll = await _run(maria, draft, **_BOTH)
+    receipt = (await maria.look(f"{payroll}/receipt")).text
+    row = owner_connection.execute("SELECT net_pay FROM payrolls").fetchone()
+    assert row is not None
+    net = f"${row[0] / 100:,.2f}"
+    for told in (
+        f"Send Rosa {net} by direct deposit on Friday, Dec 11",
+        "Monday, Dec 7",
+        "account ending 6789",
+    ):
+        assert told in review, told
+    for told in (
+        f"Approved. We send Rosa {net} on Friday, Dec 11.",
+        "What happens on which day",
+        "Debit on Monday, Dec 7",
+        "Arrives Friday, Dec 11",
+        "Rosa is paid to: account ending 6789",
+        "You can cancel until",
+        "Tax money stays in your account until you pay it.",
+        "Correct this payroll",
+    ):
+        assert told in receipt, told
+    assert "What to write on the check" not in receipt
+    assert "123456789" not in review + receipt
+    form_id = str(uuid4())
+    corrected = await maria.send(f"{payroll}/correct", page=_FORM, form_id=form_id)
+    assert corrected.headers["location"] == f"{at}/drafts/{form_id}/change"
+    change = (await maria.look(corrected.headers["location"])).text
+    assert re.search(r'name="pay_date"[^>]*value="2026-12-11"', change)
+    assert owner_connection.execute("SELECT status FROM payrolls").fetchall() == [("voided",)]
+
+
+@pytest.mark.usefixtures("paid_by_bank")
+async def test_a_deposit_that_was_collected_is_not_corrected_in_one_act(
+    maria: Browser, world: World, town: Town, owner_connection: psycopg.Connection
+) -> None:
+    at = f"/app/{world.household_id}/payrolls"
+    draft = await _draft(maria, at, world.employee_id, method="direct_deposit", regular="40", pay_date="")
+    payroll = await _run(maria, draft, **_BOTH)
+    await town.live_through("2026-11-20", "2026-11-25")
+    assert "Correct this payroll" not in (await maria.look(payroll)).text
+    refused = await maria.send(f"{payroll}/correct", page=_FORM, form_id=str(uuid4()))
+    assert refused.status_code == 400
+    assert owner_connection.execute("SELECT status FROM payrolls").fetchall() == [("processing",)]
+    assert owner_connection.execute(
+        "SELECT count(*) FROM payroll_drafts WHERE payroll_id IS NULL"
+    ).fetchone() == (0,)
+
+
+async def test_what_keeps_a_deposit_from_leaving_is_told_with_the_way_to_mend_it(
+    maria: Browser, world: World, owner_connection: psycopg.Connection
+) -> None:
+    home = f"/app/{world.household_id}"
+    draft = await _draft(
+        maria, f"{home}/payrolls", world.employee_id, method="direct_deposit", pay_date="2026-12-11"
+    )
+    review = (await maria.look(draft)).text
+    for told in (
+        "Connect the account that wages are paid from.",
+        f'href="{home}/bank/connect"',
+        "Pay by check instead",
+        f'href="{draft}/change"',
+    ):
+        assert told in review, told
+    assert f'action="{draft}/run"' not in review
+
+
+@pytest.mark.usefixtures("paid_by_bank")
+async def test_an_employee_without_an_account_is_named_with_the_link_to_send(
+    maria: Browser, world: World, owner_connection: psycopg.Connection
+) -> None:
+    owner_connection.execute(
+        "UPDATE bank_accounts SET status = 'replaced' WHERE employee_id = %s", (world.employee_id,)
+    )
+    home = f"/app/{world.household_id}"
+    draft = await _draft(
+        maria, f"{home}/payrolls", world.employee_id, method="direct_deposit", pay_date="2026-12-11"
+    )
+    review = (await maria.look(draft)).text
+    assert "Rosa hasn&#39;t entered a bank account yet." in review
+    assert f'href="{home}/employees/{world.employee_id}/invitations"' in review

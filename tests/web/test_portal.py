@@ -24,6 +24,20 @@ from tests.security.conftest import Clerk
 from tests.worlds.inviting import invite, statuses
 
 SSN = {"tax_number": "536-22-8145"}
+HOME = {
+    "address_line1": " 18 Valencia St ",
+    "address_city": "San Francisco",
+    "address_state": "CA",
+    "address_zip": "94103-1234",
+}
+SIGNED = {
+    "us_filing_status": "married",
+    "us_signed_name": "Rosa Diaz",
+    "us_signed_on": "2026-11-20",
+    "ca_filing_status": "single_or_married_with_two_or_more_incomes",
+    "ca_signed_name": "Rosa Diaz",
+    "ca_signed_on": "2026-11-20",
+}
 BANK = {
     "routing_number": "121000358",
     "account_number": "0012345678901",
@@ -62,6 +76,18 @@ def kept(connection: psycopg.Connection, employee: dict[str, Any]) -> dict[str, 
     """The last digits of the numbers that the vault holds of the employee, by kind."""
     rows = connection.execute("SELECT kind, last_four FROM vault WHERE owner_id = %s", (employee["id"],))
     return dict(rows.fetchall())
+
+
+def went_on(response: httpx.Response, url: str, part: str) -> bool:
+    """Whether what was sent was stored, and the next page is that part of the link."""
+    return response.status_code == 303 and response.headers["Location"] == f"{httpx.URL(url).path}/{part}"
+
+
+async def fill_in(client: httpx.AsyncClient, url: str) -> None:
+    """Enter all three parts of a tax link."""
+    assert went_on(await client.post(url, data=SSN), url, "address")
+    assert went_on(await client.post(f"{url}/address", data=HOME), url, "certificates")
+    assert went_on(await client.post(f"{url}/certificates", data=SIGNED), url, "done")
 
 
 def closed(response: httpx.Response, status: int) -> bool:
@@ -111,9 +137,9 @@ async def test_a_tax_number_reaches_the_vault(
     digits: str,
     shown: str,
 ) -> None:
-    thanks = await client.post(await link(account, rosa), data={"tax_number": typed})
-    assert thanks.status_code == 200
-    assert shown in thanks.text
+    url = await link(account, rosa)
+    assert went_on(await client.post(url, data={"tax_number": typed}), url, "address")
+    assert shown in (await client.get(f"{url}/done")).text
     assert await read(rosa, kind) == digits
     assert kept(owner_connection, rosa) == {kind: digits[-4:]}
     (listed,) = data(await account.live.get("/employees", employer_id=rosa["employer_id"]))
@@ -174,19 +200,11 @@ async def test_the_type_of_account_need_not_be_chosen_again(
     assert 'value="savings" required checked' in response.text
 
 
-HOME = {
-    "address_line1": " 18 Valencia St ",
-    "address_city": "San Francisco",
-    "address_state": "ca",
-    "address_zip": "94103-1234",
-}
-
-
-async def test_an_address_is_kept_with_the_number(
+async def test_an_address_is_stored(
     account: Account, rosa: dict[str, Any], client: httpx.AsyncClient
 ) -> None:
-    thanks = await client.post(await link(account, rosa), data=SSN | HOME)
-    assert thanks.status_code == 200
+    url = await link(account, rosa)
+    assert went_on(await client.post(f"{url}/address", data=HOME), url, "certificates")
     assert data(await account.live.get(f"/employees/{rosa['id']}"))["address"] == {
         "line1": "18 Valencia St",
         "line2": None,
@@ -213,12 +231,14 @@ async def test_an_address_with_a_mistake_is_asked_for_again(
     client: httpx.AsyncClient,
 ) -> None:
     url = await link(account, rosa)
-    answer = await client.post(url, data=SSN | HOME | changes)
+    answer = await client.post(f"{url}/address", data=HOME | changes)
     assert answer.status_code == 400
     assert f'id="{problem}-problem"' in answer.text
-    assert "Valencia" not in answer.text
+    assert f'href="#{problem}"' in answer.text
+    assert "536-22-8145" not in answer.text
     found = data(await account.live.get(f"/employees/{rosa['id']}"))
     assert (found["address"], found["onboarding"]["tax_info"]) == (None, "invited")
+    assert went_on(await client.post(f"{url}/address", data=HOME), url, "certificates")
 
 
 @pytest.mark.parametrize(
@@ -245,19 +265,103 @@ async def test_a_new_number_takes_the_place_of_the_old_one(
     account: Account, rosa: dict[str, Any], client: httpx.AsyncClient, owner_connection: psycopg.Connection
 ) -> None:
     for typed, last in (("536-22-8145", "8145"), ("401-33-9876", "9876")):
-        assert (await client.post(await link(account, rosa), data={"tax_number": typed})).status_code == 200
+        url = await link(account, rosa)
+        assert went_on(await client.post(url, data={"tax_number": typed}), url, "address")
         assert kept(owner_connection, rosa) == {"ssn": last}
-    assert statuses(owner_connection) == ["completed", "completed"]
+    assert statuses(owner_connection) == ["cancelled", "pending"]
 
 
 async def test_a_link_works_once(
     account: Account, rosa: dict[str, Any], client: httpx.AsyncClient, owner_connection: psycopg.Connection
 ) -> None:
     url = await link(account, rosa)
-    assert (await client.post(url, data=SSN)).status_code == 200
-    assert closed(await client.get(url), 410)
+    await fill_in(client, url)
+    assert statuses(owner_connection) == ["completed"]
+    for part in ("", "/address", "/certificates"):
+        assert closed(await client.get(f"{url}{part}"), 410)
+    assert closed(await client.post(url, data={"tax_number": "401-33-9876"}), 410)
+    assert closed(await client.post(f"{url}/address", data=HOME | {"address_city": "Reno"}), 410)
+    assert closed(await client.post(f"{url}/certificates", data=SIGNED), 410)
+    assert kept(owner_connection, rosa) == {"ssn": "8145"}
+    assert data(await account.live.get(f"/employees/{rosa['id']}"))["address"]["city"] == "San Francisco"
+
+
+async def test_each_part_of_a_link_is_taken_once(
+    account: Account, rosa: dict[str, Any], client: httpx.AsyncClient, owner_connection: psycopg.Connection
+) -> None:
+    url = await link(account, rosa)
+    assert went_on(await client.post(url, data=SSN), url, "address")
     assert closed(await client.post(url, data={"tax_number": "401-33-9876"}), 410)
     assert kept(owner_connection, rosa) == {"ssn": "8145"}
+    assert went_on(await client.post(f"{url}/address", data=HOME), url, "certificates")
+    assert closed(await client.post(f"{url}/address", data=HOME | {"address_city": "Reno"}), 410)
+    assert statuses(owner_connection) == ["pending"]
+
+
+async def test_a_page_can_be_skipped_and_filled_in_later(
+    account: Account, rosa: dict[str, Any], client: httpx.AsyncClient, owner_connection: psycopg.Connection
+) -> None:
+    url = await link(account, rosa)
+    path = httpx.URL(url).path
+    first = (await client.get(url)).text
+    assert f'href="{path}/address">Not now' in first
+    assert f'href="{path}/certificates">Not now' in (await client.get(f"{url}/address")).text
+    assert f'href="{path}/done">Not now' in (await client.get(f"{url}/certificates")).text
+    done = (await client.get(f"{url}/done")).text
+    assert "Your number is still missing, Rosa" in done
+    assert "by this same link until" in done
+    assert went_on(await client.post(f"{url}/certificates", data=SIGNED), url, "done")
+    assert went_on(await client.post(url, data=SSN), url, "address")
+    assert went_on(
+        await client.get(url), url, "address"
+    )  # opened again, it goes on where something is missing
+    assert went_on(await client.post(f"{url}/address", data=HOME), url, "done")
+    assert statuses(owner_connection) == ["completed"]
+    assert "Everything is in" in (await client.get(f"{url}/done")).text
+
+
+async def test_a_link_asks_only_for_certificates_it_has_not_got(
+    account: Account, rosa: dict[str, Any], client: httpx.AsyncClient, owner_connection: psycopg.Connection
+) -> None:
+    url = await link(account, rosa)
+    federal = {name: value for name, value in SIGNED.items() if name.startswith("us_")}
+    unsigned = await client.post(f"{url}/certificates", data={"us_signed_name": ""})
+    assert unsigned.status_code == 400
+    assert 'id="us_signed_name-problem"' in unsigned.text
+    assert went_on(await client.post(f"{url}/certificates", data=federal), url, "done")
+    page = (await client.get(f"{url}/certificates")).text
+    assert "California: DE 4" in page
+    assert "Federal Form W-4" not in page
+    again = await client.post(f"{url}/certificates", data=federal | {"us_filing_status": "single"})
+    assert again.status_code == 400
+    rows = owner_connection.execute("SELECT jurisdiction FROM signed_certificates").fetchall()
+    assert rows == [("US",)]
+
+
+async def test_what_was_entered_is_shown_masked_and_not_for_long(
+    account: Account, rosa: dict[str, Any], client: httpx.AsyncClient, clock: FixedClock
+) -> None:
+    url = await link(account, rosa)
+    await fill_in(client, url)
+    page = (await client.get(f"{url}/done")).text
+    assert "Social Security number ending in 8145" in page
+    assert "18 Valencia St" in page
+    clock.advance(timedelta(minutes=30))
+    page = (await client.get(f"{url}/done")).text
+    assert "Everything is in" in page
+    assert "8145" not in page
+    assert "Valencia" not in page
+
+
+async def test_a_link_for_a_bank_account_has_no_other_pages(
+    account: Account, rosa: dict[str, Any], banked: dict[str, Any], client: httpx.AsyncClient
+) -> None:
+    url = await link(account, rosa, type="bank_account")
+    for part in ("address", "certificates", "done"):
+        assert closed(await client.get(f"{url}/{part}"), 404)
+    assert closed(await client.post(f"{url}/address", data=HOME), 404)
+    assert closed(await client.post(f"{url}/certificates", data=SIGNED), 404)
+    assert (await client.post(url, data=BANK)).status_code == 200
 
 
 async def test_of_two_forms_at_once_one_is_taken(
@@ -266,8 +370,8 @@ async def test_of_two_forms_at_once_one_is_taken(
     url = await link(account, rosa)
     numbers = ("536-22-8145", "401-33-9876", "402-33-9876", "403-33-9876")
     answers = await asyncio.gather(*(client.post(url, data={"tax_number": typed}) for typed in numbers))
-    assert sorted(answer.status_code for answer in answers) == [200, 410, 410, 410]
-    taken = next(typed for typed, answer in zip(numbers, answers, strict=True) if answer.is_success)
+    assert sorted(answer.status_code for answer in answers) == [303, 410, 410, 410]
+    taken = next(typed for typed, answer in zip(numbers, answers, strict=True) if answer.status_code == 303)
     assert kept(owner_connection, rosa) == {"ssn": taken[-4:]}
     row = owner_connection.execute("SELECT count(*) FROM audit_log WHERE action = 'vault.store'").fetchone()
     assert row == (1,)
@@ -290,7 +394,7 @@ async def test_a_newer_link_closes_the_older_one(
     older, newer = await link(account, rosa), await link(account, rosa)
     assert closed(await client.get(older), 410)
     assert closed(await client.post(older, data=SSN), 410)
-    assert (await client.post(newer, data=SSN)).status_code == 200
+    assert went_on(await client.post(newer, data=SSN), newer, "address")
 
 
 async def test_a_guess_learns_nothing(
@@ -338,7 +442,7 @@ async def test_the_sandbox_has_a_vault_too(
     data(await account.test.post("/employers", MARIA), 201)
     employee = data(await account.test.post("/employees", ROSA), 201)
     url = data(await invite(account.test, employee))["portal_url"]
-    assert (await client.post(url, data=SSN)).status_code == 200
+    assert went_on(await client.post(url, data=SSN), url, "address")
     assert kept(owner_connection, employee) == {"ssn": "8145"}
 
 
@@ -347,14 +451,17 @@ async def test_whoever_has_left_meanwhile_can_still_enter_a_number(
 ) -> None:
     url = await link(account, rosa)
     data(await account.live.post(f"/employees/{rosa['id']}/terminate", {}))
-    assert (await client.post(url, data=SSN)).status_code == 200  # a W-2 is still to come
+    assert went_on(await client.post(url, data=SSN), url, "address")  # a W-2 is still to come
     assert kept(owner_connection, rosa) == {"ssn": "8145"}
 
 
 async def test_it_is_on_record_who_entered_what(
     account: Account, rosa: dict[str, Any], client: httpx.AsyncClient, owner_connection: psycopg.Connection
 ) -> None:
-    response = await client.post(await link(account, rosa), data=SSN)
+    url = await link(account, rosa)
+    response = await client.post(url, data=SSN)
+    await client.post(f"{url}/address", data=HOME)
+    last = (await client.post(f"{url}/certificates", data=SIGNED)).headers["X-Request-Id"]
     row = owner_connection.execute("SELECT id FROM invitations").fetchone()
     assert row is not None
     rows = owner_connection.execute(
@@ -364,23 +471,31 @@ async def test_it_is_on_record_who_entered_what(
     employee, household = UUID(rosa["id"]), UUID(rosa["employer_id"])
     request_id = response.headers["X-Request-Id"]
     who = ("employee", employee, household, False)
-    assert rows == [
-        ("vault.store", *who, employee, request_id, {"kind": "ssn", "owner_kind": "employee"}),
-        ("invitation.complete", *who, row[0], request_id, {"type": "tax_info", "employee_id": rosa["id"]}),
+    assert [each[0] for each in rows] == [
+        "vault.store",
+        "employee.update",
+        "certificate.sign",
+        "certificate.sign",
+        "invitation.complete",
     ]
+    assert rows[0] == ("vault.store", *who, employee, request_id, {"kind": "ssn", "owner_kind": "employee"})
+    assert rows[-1] == (
+        *("invitation.complete", *who, row[0], last),
+        {"type": "tax_info", "employee_id": rosa["id"]},
+    )
 
 
 @pytest.mark.parametrize(
     ("headers", "status"),
     [
-        ({}, 200),
-        ({"Origin": "http://pay.example.com"}, 200),
-        ({"Origin": "null"}, 200),
+        ({}, 303),
+        ({"Origin": "http://pay.example.com"}, 303),
+        ({"Origin": "null"}, 303),
         ({"Origin": "https://evil.example"}, 403),
         ({"Origin": "http://pay.example.com.evil.example"}, 403),
         ({"Origin": "https://pay.example.com"}, 403),
-        ({"Sec-Fetch-Site": "same-origin", "Origin": "null"}, 200),
-        ({"Sec-Fetch-Site": "none"}, 200),
+        ({"Sec-Fetch-Site": "same-origin", "Origin": "null"}, 303),
+        ({"Sec-Fetch-Site": "none"}, 303),
         ({"Sec-Fetch-Site": "same-site"}, 403),
         ({"Sec-Fetch-Site": "cross-site", "Origin": "http://pay.example.com"}, 403),
     ],
@@ -395,8 +510,7 @@ async def test_a_form_of_another_site_is_refused(
 ) -> None:
     response = await client.post(await link(account, rosa), data=SSN, headers=headers)
     assert response.status_code == status
-    assert kept(owner_connection, rosa) == ({"ssn": "8145"} if status == 200 else {})
-    assert statuses(owner_connection) == ["completed" if status == 200 else "pending"]
+    assert kept(owner_connection, rosa) == ({"ssn": "8145"} if status == 303 else {})
 
 
 @pytest.mark.parametrize(

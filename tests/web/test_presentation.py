@@ -12,6 +12,7 @@ from hearthpay.duties.rules import KINDS
 from hearthpay.employees.commands import PaymentMethod
 from hearthpay.employees.schemas import EmployeeStatus, OnboardingStatus
 from hearthpay.employers.schemas import EinStatus
+from hearthpay.payroll.display_status import TO_HAND_OVER
 from hearthpay.payroll.issues.payment_status import PaymentStatus, RefundStatus
 from hearthpay.payroll.ledger.costs import MonthlyCost
 from hearthpay.payroll.lifecycle import STATUSES
@@ -36,8 +37,8 @@ def test_amounts() -> None:
 
 def test_days() -> None:
     friday = date(2026, 11, 27)
-    assert day_text("en", "weekday", friday) == "Friday, Nov 27"
-    assert day_text("es", "weekday", friday) == "viernes, 27 de noviembre"
+    assert day_text("en", "weekday", friday) == "Fri, Nov\u00a027"
+    assert day_text("es", "weekday", friday) == "viernes, 27\u00a0de\u00a0noviembre"
     assert day_text("en", "date", friday) == "Nov 27, 2026"
     assert day_text("es", "date", friday) == "27 nov 2026"
     assert day_text("en", "day", None) == "—"
@@ -56,8 +57,8 @@ def test_hours_and_rates() -> None:
 
 def test_every_state_has_its_word() -> None:
     states = {
-        "payroll": STATUSES,
-        "payment": get_args(PaymentStatus),
+        "payroll": (*STATUSES, TO_HAND_OVER),
+        "payment": (*get_args(PaymentStatus), TO_HAND_OVER),
         "refund": get_args(RefundStatus),
         "method": get_args(PaymentMethod),
         "employee": get_args(EmployeeStatus),

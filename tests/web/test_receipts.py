@@ -101,6 +101,8 @@ async def test_review_receipt_and_payroll_show_the_same_pots_and_what_to_keep_as
         assert told in receipt
     assert f"Keep aside ${total // 100:,}.{total % 100:02d}: " in review
     assert "leaves your account" not in review + receipt + page
+    assert "Next payday" in receipt
+    assert "Friday, Dec 4" in receipt
 
 
 async def test_what_an_employee_sets_aside_is_hers(
@@ -116,6 +118,9 @@ async def test_what_an_employee_sets_aside_is_hers(
     assert (to_rosa, total) == (net + set_aside, cost)
     assert to_rosa + held + own == total
     assert "$50.00 of it set aside for Rosa" in page
+    home = (await maria.look(f"/app/{world.household_id}")).text
+    amounts = [_cents(each) for each in re.findall(r'<td class="amount">([^<]*)</td>', home)]
+    assert [to_rosa, held, own, total] in [amounts[at : at + 4] for at in range(len(amounts))]
 
 
 async def test_a_receipt_leads_to_the_payroll_once_it_is_void(maria: Browser, world: World) -> None:

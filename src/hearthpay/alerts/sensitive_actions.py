@@ -5,13 +5,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.clock import BUSINESS_TIME
 from hearthpay.database.relations import EMPLOYEES, EMPLOYERS, ORGANIZATIONS, PEOPLE
 from hearthpay.database.sensitive_actions import DELICATE_ACTS
 from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.people.recipients import NoticeReader
+from hearthpay.time_zones import time_zone_of
 
 MOST_HOUSEHOLDS: Final = 3
 """In an organization with more households than this, actions that concern all of it are reported to its members only.
@@ -34,6 +37,8 @@ class _ActsRow(NamedTuple):
     employee_id: UUID | None
     employee: str | None
     member: str | None
+    state: str | None
+    time_zone: str | None
 
 
 # They are in the order of the log. The names are the current ones.
@@ -42,7 +47,8 @@ _ACTS: Final = query(
     "SELECT a.id, a.at, a.organization_id, o.name AS organization, a.employer_id, a.actor_kind, a.actor_id, a.action, "
     "a.subject_id, a.details, p.name AS actor_name, h.last_name AS household, "
     "coalesce(e.id, CASE WHEN a.action LIKE 'employee.%' THEN a.subject_id END) AS employee_id, "
-    "e.first_name || ' ' || e.last_name AS employee, m.name AS member "
+    "e.first_name || ' ' || e.last_name AS employee, m.name AS member, "
+    "h.state, h.time_zone "
     "FROM audit_log a JOIN {organizations} o ON o.id = a.organization_id "
     "LEFT JOIN {people} p ON a.actor_kind = 'user' AND p.id = a.actor_id "
     "LEFT JOIN {employers} h ON h.id = a.employer_id "
@@ -141,6 +147,8 @@ class SensitiveAct:
     employee_id: UUID | None
     employee: str | None
     member: str | None
+    zone: ZoneInfo = BUSINESS_TIME
+    """The time zone of the household; Eastern time for what concerns the whole organization."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +161,10 @@ class AlertReader:
 
 async def acts_of(session: AsyncSession, acts: Sequence[UUID]) -> Sequence[SensitiveAct]:
     """Return the actions with these ids that the session may see, oldest first."""
-    return [SensitiveAct(*row) for row in await fetch_all(session, _ACTS, {"acts": list(acts)})]
+    return [
+        SensitiveAct(*row[:-2], zone=time_zone_of(row.state or "", row.time_zone))
+        for row in await fetch_all(session, _ACTS, {"acts": list(acts)})
+    ]
 
 
 async def alert_recipients(

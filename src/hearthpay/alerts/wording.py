@@ -11,6 +11,7 @@ from hearthpay.mail.mailer import Mail
 from hearthpay.mail.wording import name_in_mail
 from hearthpay.people.identity import masked
 from hearthpay.people.recipients import NoticeReader
+from hearthpay.time_zones import shown_in
 
 MOST_LISTED: Final = 20
 """Actions that one mail lists; for more it states how many."""
@@ -80,15 +81,7 @@ def alert_mail(
     """Return the mail that reports these actions of one organization to this reader; `link` stops them."""
     say = to.say
     organization = name_in_mail(acts[0].organization)
-    items = tuple(
-        say(
-            _ITEM,
-            when=moment_in(to.language, act.at),
-            who=_who(say, act),
-            what=what_was_done(say, to.language, act),
-        )
-        for act in acts[:MOST_LISTED]
-    )
+    items = tuple(_item(to, act) for act in acts[:MOST_LISTED])
     more = len(acts) - len(items)
     return letter(
         to.address,
@@ -106,6 +99,16 @@ def alert_mail(
             *(() if operator is None else (say(_OPERATOR, operator=operator),)),
         ),
     )
+
+
+def _item(to: NoticeReader, act: SensitiveAct) -> str:
+    with shown_in(act.zone):
+        return to.say(
+            _ITEM,
+            when=moment_in(to.language, act.at),
+            who=_who(to.say, act),
+            what=what_was_done(to.say, to.language, act),
+        )
 
 
 def what_was_done(say: Say, language: str, act: SensitiveAct) -> str:

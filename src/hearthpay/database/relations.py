@@ -18,8 +18,8 @@ PEOPLE: Final = Fragment("(SELECT id, name, email, language FROM people)")
 
 # employers/
 EMPLOYERS: Final = Fragment(
-    "(SELECT id, organization_id, sandbox, first_name, last_name, email, state, ein_status, threshold_bases, "
-    "last_name_key, first_name_key FROM employers)"
+    "(SELECT id, organization_id, sandbox, first_name, last_name, email, state, time_zone, ein_status, "
+    "threshold_bases, last_name_key, first_name_key FROM employers)"
 )
 HOUSEHOLD_WORDS: Final = Fragment(
     "(SELECT organization_id, sandbox, employer_id, owner_id, word FROM household_words)"
@@ -45,7 +45,11 @@ NOTICES: Final = Fragment(
 )
 
 INVITATIONS: Final = Fragment(
-    "(SELECT id, employee_id, type, status, created_at, expires_at FROM invitations)"
+    "(SELECT id, employee_id, type, status, created_at, expires_at, tax_number_at, new_link_requested_at "
+    "FROM invitations)"
+)
+EMPLOYEE_LINKS: Final = Fragment(
+    "(SELECT employee_id, person_id, linked_at, ended_at, awaits_household FROM employee_links)"
 )
 
 # banking/
@@ -98,13 +102,6 @@ TAX_PAYMENTS: Final = Fragment(
     "reverses FROM tax_payments)"
 )
 FILINGS: Final = Fragment("(SELECT id, employer_id, item_key, filed_on, figures, reverses FROM filings)")
-
-# duties/
-HOUSEHOLD_DUES: Final = Fragment(
-    "(SELECT employer_id, organization_id, sandbox, computed_on, rules, overdue_since, overdue_count, overdue_cents, "
-    "week_count, week_cents, next_due, payday_to_run FROM household_dues)"
-)
-OUTDATED_DUES: Final = Fragment("(SELECT employer_id, organization_id, sandbox FROM outdated_dues)")
 
 # database/
 VAULT: Final = Fragment("(SELECT id, owner_kind, owner_id, kind, ciphertext, nonce, key_id FROM vault)")

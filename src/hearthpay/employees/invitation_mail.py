@@ -10,6 +10,7 @@ from hearthpay.languages.catalogue import hour_in, mark, say_in
 from hearthpay.mail.letter import Link, letter
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.wording import name_in_mail
+from hearthpay.time_zones import shown_in
 
 _SUBJECTS: Final[dict[InvitationType, str]] = {
     "bank_account": mark("The “{household}” household would like to pay you by direct deposit"),
@@ -40,13 +41,15 @@ def invitation_mail(
     portal_url: str,
     expires_at: datetime.datetime,
 ) -> Mail:
-    """Return the mail to the address `to`; the link's last day is in US Eastern time.
+    """Return the mail to the address `to`; the link's last day is in the household's time.
 
     Names that the household chose appear as `name_in_mail` formats them, and nothing else that it chose appears.
     """
     language = employee.language
     say = say_in(language)
     household = name_in_mail(employer.first_name, employer.last_name) or say(_SOMEBODY)
+    with shown_in(employer.zone):
+        expires = hour_in(language, expires_at)
     return letter(
         to,
         language,
@@ -55,7 +58,7 @@ def invitation_mail(
         (say(_ASKED[invitation_type], household=household),),
         link=Link(portal_url, say(mark("Open the page"))),
         closing=(
-            say(_ONCE, expires=hour_in(language, expires_at)),
+            say(_ONCE, expires=expires),
             say(_NOT_YOU, household=household),
         ),
     )

@@ -1,4 +1,4 @@
-"""Invitations: links through which employees enter their numbers themselves, each usable once and for seven days.
+"""Invitations: links through which employees enter their details themselves, each detail once, for seven days.
 
 A new invitation cancels the pending one of its type. The link is a capability: anyone who has it may enter numbers in
 the employee's place, and can read none. The database keeps only a hash of its token. The link itself is stored,
@@ -7,10 +7,10 @@ email until it has been sent.
 """
 
 import datetime
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import ceil
-from typing import Final, NamedTuple, cast
+from typing import Final
 from uuid import UUID
 
 from sqlalchemy import func, select, text, update
@@ -22,17 +22,15 @@ from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.permissions import CHANGE_ADDRESSES, CHANGE_EMPLOYEES, STOP_INVITATION, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.accounts.freezing import refuse_frozen
-from hearthpay.clock import Clock, HouseholdTime
-from hearthpay.database.household_clocks import household_time_of
+from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database, Tenant
-from hearthpay.database.typed_rows import fetch_optional, query
 from hearthpay.employees.commands import InvitationType, Invite
 from hearthpay.employees.invitation_mail import invitation_mail
 from hearthpay.employees.invitation_schemas import EmailStatus, InvitationItem
 from hearthpay.employees.models import Employee, Invitation
 from hearthpay.employees.onboarding import direct_deposit_available
-from hearthpay.employees.service import find_employee, lock_employee, lock_everyone
+from hearthpay.employees.service import find_employee, lock_employee
 from hearthpay.employers.models import Employer
 from hearthpay.mail.limits import USUAL_LIMITS, MailLimits
 from hearthpay.mail.outbox import Addressee, MailState, queue_mail, state_of_mail, withdraw_mail
@@ -46,23 +44,6 @@ OPEN_FOR: Final = datetime.timedelta(days=7)
 BETWEEN_BANK_INVITATIONS: Final = datetime.timedelta(hours=24)
 MOST_LISTED: Final = 50
 
-
-class _FindRow(NamedTuple):
-    invitation_id: UUID
-    organization_id: UUID
-    employer_id: UUID
-    sandbox: bool
-    employee_id: UUID
-    type: str
-    status: str
-    expires_at: datetime.datetime
-
-
-_FIND: Final = query(
-    _FindRow,
-    "SELECT invitation_id, organization_id, employer_id, sandbox, employee_id, type, status, expires_at "
-    "FROM find_invitation(:token_hash)",
-)
 
 _EXPIRE: Final = text(
     "UPDATE invitations SET status = 'expired' WHERE status = 'pending' AND id IN "
@@ -334,84 +315,11 @@ def _invitation(
         created_at=now,
         expires_at=now + OPEN_FOR,
         completed_at=None,
+        tax_number_at=None,
+        tax_number_kind=None,
+        address_at=None,
+        new_link_requested_at=None,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class OpenInvitation:
-    """What the holder of a link may see: whose pay it is about, and what to enter."""
-
-    invitation: Invitation
-    type: InvitationType
-    first_name: str
-    household: str
-    sandbox: bool
-    employee: Employee
-    time: HouseholdTime | None = None
-    """Of a sandbox household with its own clock."""
-
-
-StoreEntered = Callable[[AsyncSession, Actor, Invitation], Awaitable[None]]
-"""Stores what the employee, as the actor, typed."""
-
-
-async def look_up(
-    database: Database, clock: Clock, token: str, *, also_completed: bool = False
-) -> OpenInvitation:
-    """Return the invitation of a link's token; with `also_completed`, also one whose form was sent in time.
-
-    Raises `not_found` for a token that never belonged to a link, `gone` for one that was used, replaced or has
-    expired.
-    """
-    tenant, found = await _find(database, clock, token, also_completed=also_completed)
-    async with database.transaction(tenant) as session:
-        return replace(await _opened(session, found.invitation_id), time=found.time)
-
-
-async def complete(
-    database: Database, clock: Clock, token: str, request_id: str, enter: StoreEntered
-) -> OpenInvitation:
-    """Use up the invitation: `enter` stores what the employee typed, in the same transaction.
-
-    Of two attempts at once one succeeds. Raises what `look_up` and `enter` raise; the invitation then stays as it
-    was.
-    """
-    tenant, found = await _find(database, clock, token)
-    async with database.transaction(tenant) as session:
-        actor = Actor.employee(
-            found.employee_id,
-            tenant.organization_id,
-            found.employer_id,
-            sandbox=tenant.sandbox,
-            request_id=request_id,
-        )
-        employee = await lock_everyone(session, actor, found.employee_id)
-        used = await session.scalar(
-            update(Invitation)
-            .where(
-                Invitation.id == found.invitation_id,
-                Invitation.status == "pending",
-                Invitation.expires_at > clock.now(),
-            )
-            .values(status="completed", completed_at=clock.now())
-            .returning(Invitation.id)
-        )
-        if used is None:
-            raise _expired()
-        mail_id = await session.scalar(select(Invitation.mail_id).where(Invitation.id == used))
-        if mail_id is not None:
-            await withdraw_mail(session, clock, mail_id, "used")
-        opened = await _opened(session, found.invitation_id)
-        await enter(session, actor, opened.invitation)
-        await record_audit(
-            session,
-            actor,
-            "invitation.complete",
-            employer_id=employee.employer_id,
-            subject_id=found.invitation_id,
-            details={"employee_id": employee.id, "type": opened.type},
-        )
-    return opened
 
 
 async def complete_pending(
@@ -443,66 +351,6 @@ async def complete_pending(
     return completed
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    invitation_id: UUID
-    employer_id: UUID
-    employee_id: UUID
-    time: HouseholdTime | None
-
-
-async def _find(
-    database: Database, clock: Clock, token: str, *, also_completed: bool = False
-) -> tuple[Tenant, _Found]:
-    parsed = parse_token(token)
-    if parsed is None:
-        raise _unknown()
-    async with database.transaction(None) as session:
-        row = await fetch_optional(session, _FIND, {"token_hash": parsed.hash})
-    if row is None:
-        raise _unknown()
-    tenant = Tenant(row.organization_id, row.sandbox, row.employer_id)
-    time = None
-    if row.sandbox:
-        async with database.transaction(tenant) as session:
-            time = await household_time_of(session, row.employer_id)
-    open_still = row.status == "pending" or (also_completed and row.status == "completed")
-    if not open_still or row.expires_at <= (clock.now() if time is None else time.at):
-        raise _expired()
-    found = _Found(row.invitation_id, row.employer_id, row.employee_id, time)
-    return tenant, found
-
-
-async def _opened(session: AsyncSession, invitation_id: UUID) -> OpenInvitation:
-    row = (
-        await session.execute(
-            select(Invitation, Employee, Employer.last_name)
-            .join(Employee, Employee.id == Invitation.employee_id)
-            .join(Employer, Employer.id == Invitation.employer_id)
-            .where(Invitation.id == invitation_id)
-        )
-    ).one_or_none()
-    if row is None:  # deleted with its sandbox household a moment ago
-        raise _unknown()
-    invitation = row[0]
-    return OpenInvitation(
-        invitation=invitation,
-        type=cast(InvitationType, invitation.type),
-        first_name=row[1].first_name,
-        household=row[2],
-        sandbox=invitation.sandbox,
-        employee=row[1],
-    )
-
-
 async def expire_invitations(session: AsyncSession, now: datetime.datetime, *, limit: int) -> int:
     """End up to a limit of expired pending invitations; return how many. One worker at a time."""
     return len((await session.execute(_EXPIRE, {"now": now, "limit": limit})).all())
-
-
-def _unknown() -> Refusal:
-    return Refusal("not_found", "This link doesn't work.")
-
-
-def _expired() -> Refusal:
-    return Refusal("gone", "This link was used, replaced by a newer one, or has expired.")

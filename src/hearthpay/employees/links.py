@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, cast
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -28,6 +29,7 @@ from hearthpay.employees.models import Employee, EmployeeLink
 from hearthpay.languages.catalogue import mark
 from hearthpay.people.identity import read_address
 from hearthpay.security.portal_tokens import parse_token
+from hearthpay.time_zones import time_zone_of
 
 NO_ACCOUNT_UNDER_IT: Final = mark(
     "No account can be made under the email address that the household has on record: it has letters that accounts "
@@ -45,6 +47,8 @@ class _OwnRow(NamedTuple):
     first_name: str
     last_name: str
     status: str
+    state: str
+    time_zone: str | None
 
 
 _OWN: Final = query(
@@ -75,11 +79,12 @@ class _WithAccountsRow(NamedTuple):
     name: str
     email: str
     linked_at: datetime.datetime
+    awaits_household: bool
 
 
 _WITH_ACCOUNTS: Final = query(
     _WithAccountsRow,
-    "SELECT l.id AS link_id, l.employee_id, p.name, p.email, l.linked_at "
+    "SELECT l.id AS link_id, l.employee_id, p.name, p.email, l.linked_at, l.awaits_household "
     "FROM employee_links l JOIN {people} p ON p.id = l.person_id WHERE l.ended_at IS NULL ORDER BY l.id",
     people=PEOPLE,
 )
@@ -98,6 +103,13 @@ class OwnEmployment:
     first_name: str
     last_name: str
     status: str
+    state: str
+    time_zone: str | None
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The household's time zone."""
+        return time_zone_of(self.state, self.time_zone)
 
     @property
     def name(self) -> str:
@@ -226,19 +238,83 @@ async def link_person(session: AsyncSession, now: datetime.datetime, presented: 
 
 @dataclass(frozen=True, slots=True)
 class EmployeeWithAccount:
-    """An employee who has an account: who they are in the household's records, and since when."""
+    """An employee who has an account: who they are in the household's records, and since when.
+
+    `awaits_household`: it was made by a link alone, and shows no record until the household has confirmed it.
+    """
 
     link_id: UUID
     employee_id: UUID
     name: str
     email: str
     linked_at: datetime.datetime
+    awaits_household: bool
 
 
 async def employees_with_accounts(session: AsyncSession, actor: Actor) -> Sequence[EmployeeWithAccount]:
     """Return which of the actor's employees have accounts. Raises what `allow` raises."""
     allow(actor, READ_EMPLOYEES)
     return [EmployeeWithAccount(*row) for row in await fetch_all(session, _WITH_ACCOUNTS)]
+
+
+async def unconfirmed_account(
+    session: AsyncSession, actor: Actor, employee_id: UUID
+) -> EmployeeWithAccount | None:
+    """Return the employee's account that the household has yet to confirm, if any. Raises what `allow` raises."""
+    accounts = await employees_with_accounts(session, actor)
+    return next(
+        (each for each in accounts if each.employee_id == employee_id and each.awaits_household), None
+    )
+
+
+async def await_household(session: AsyncSession, employee_id: UUID) -> None:
+    """Hide the employee's record from the linked person until the household has confirmed the account."""
+    await session.execute(
+        update(EmployeeLink)
+        .where(EmployeeLink.employee_id == employee_id, EmployeeLink.ended_at.is_(None))
+        .values(awaits_household=True)
+    )
+
+
+async def awaits_any_household(database: Database, person_id: UUID) -> bool:
+    """Return whether a household has yet to confirm this person's account."""
+    async with database.transaction(None) as session:
+        await become_person(session, person_id)
+        waiting = select(EmployeeLink.id).where(
+            EmployeeLink.ended_at.is_(None), EmployeeLink.awaits_household.is_(True)
+        )
+        return await session.scalar(waiting.limit(1)) is not None
+
+
+async def confirm_link(session: AsyncSession, actor: Actor, employee_id: UUID, link_id: UUID) -> None:
+    """Confirm that the account is the employee's, which opens their record to it; leaves an audit row.
+
+    Raises what `allow` raises, and `not_found`, also for an account that has ended or was confirmed already.
+    """
+    allow(actor, CHANGE_EMPLOYEES)
+    link = await session.get(EmployeeLink, link_id)
+    if link is None or link.employee_id != employee_id or not actor.reaches(link.employer_id):
+        raise Refusal("not_found", "Account not found.")
+    confirmed = await session.scalar(
+        update(EmployeeLink)
+        .where(
+            EmployeeLink.id == link_id,
+            EmployeeLink.ended_at.is_(None),
+            EmployeeLink.awaits_household.is_(True),
+        )
+        .values(awaits_household=False)
+        .returning(EmployeeLink.id)
+    )
+    if confirmed is None:
+        raise Refusal("not_found", "Account not found.")
+    await record_audit(
+        session,
+        actor,
+        "employee.confirm_account",
+        employer_id=link.employer_id,
+        subject_id=link.employee_id,
+        details={"person_id": link.person_id},
+    )
 
 
 async def end_link(session: AsyncSession, actor: Actor, clock: Clock, link_id: UUID) -> None:

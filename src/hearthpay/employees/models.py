@@ -138,6 +138,17 @@ class Invitation(Base):
     created_at: Mapped[datetime.datetime]
     expires_at: Mapped[datetime.datetime]
     completed_at: Mapped[datetime.datetime | None]
+    tax_number_at: Mapped[datetime.datetime | None]
+    """When the number was entered by this link."""
+
+    tax_number_kind: Mapped[str | None]
+    """``ssn`` or ``itin``, if the number was entered by this link."""
+
+    address_at: Mapped[datetime.datetime | None]
+    """When the address was entered by this link."""
+
+    new_link_requested_at: Mapped[datetime.datetime | None]
+    """When its holder asked for a new link, after this one had ended."""
 
 
 class EmployeeLink(Base):
@@ -154,6 +165,8 @@ class EmployeeLink(Base):
     invitation_id: Mapped[UUID]
     linked_at: Mapped[datetime.datetime]
     ended_at: Mapped[datetime.datetime | None]
+    awaits_household: Mapped[bool] = mapped_column(default=False, server_default="false")
+    """Whether the household has yet to confirm the account; until then it shows no record."""
 
 
 class SignedCertificate(Base):

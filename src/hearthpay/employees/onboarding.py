@@ -126,6 +126,7 @@ async def save_employee_tax_number(
     """
     allow_numbers_of(actor, invitation.employer_id, invitation.employee_id)
     owner = _owner(invitation)
+    invitation.tax_number_kind = number.kind
     await store_secret(session, ring, actor, owner, number)
     return await recognise(session, ring, actor, owner, number)
 

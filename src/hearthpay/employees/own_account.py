@@ -4,6 +4,9 @@ The invitation proves which employee they are; a second link, sent to their addr
 theirs. Someone who already has an account signs in and is linked to it. An invitation links once; for entering
 numbers it stays valid.
 
+Where no mail is sent, the link alone makes the account. Such an account shows no record until the household has
+confirmed it: a person who got the link by mistake sees no pay.
+
 An invitation's link may have been forwarded or stolen. So if the household has an address of theirs on record, no
 account with another one is made or linked: a thief of the link would receive the notices meant for the employee.
 """
@@ -16,16 +19,17 @@ from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.refusal import Refusal
 from hearthpay.database.session import become, become_person
-from hearthpay.employees.invitations import OpenInvitation, look_up
 from hearthpay.employees.links import (
     NO_ACCOUNT_UNDER_IT,
     account_address,
+    await_household,
     can_have_account,
     employments_of,
     link_person,
     own_employee_at,
     refuse_other_address,
 )
+from hearthpay.employees.open_links import OpenInvitation, look_up
 from hearthpay.employees.own_notices import NoticeRecipient, notify_of_link
 from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit, note_event
@@ -120,6 +124,34 @@ async def make_own_account(
         return sign_in
 
 
+async def make_account_by_link(
+    people_context: PeopleContext, presented: str, email: str, new: NewPerson, visit: Visit
+) -> SignInResult:
+    """Make the employee's account by the link alone, where no mail proves an address; start a session.
+
+    The address is the one on record; `email` only if the record has none. The account shows no record until
+    the household has confirmed it. Raises `not_found`, `gone`, `validation_error`, `rate_limited`, what `link_person`
+    raises, and `invalid_state` if mail is sent here, or if the address has or can have no account.
+    """
+    opened = await read_account_offer(people_context, presented)
+    if people_context.sends_mail:
+        raise Refusal("invalid_state", "Ask for a link to your email address.")
+    if not can_have_account(opened.employee):
+        raise Refusal("invalid_state", NO_ACCOUNT_UNDER_IT)
+    on_record = account_address(opened.employee)
+    address = read_address(email if on_record is None else on_record)
+    await people_context.throttle.account_asked_for(visit.address, address)
+    checked = await check_new_person(new, address)
+    now = people_context.clock.now()
+    async with people_context.database.transaction(None) as session:
+        if await person_at(session, address) is not None:
+            raise Refusal("invalid_state", "There is an account with this address: sign in to accept.")
+        person_id = await make_person(session, people_context.clock, address, checked, visit)
+        sign_in = await complete_sign_in(people_context, session, now, person_id, "link", visit)
+        await _link(people_context, session, person_id, address, checked.language, presented, visit)
+        return sign_in
+
+
 async def link_signed_in(people_context: PeopleContext, who: SignedIn, presented: str, visit: Visit) -> UUID:
     """Link the invitation's employee to the account of the person signed in; return the employee.
 
@@ -164,4 +196,6 @@ async def _link(
         details={"person_id": person_id},
     )
     await notify_of_link(people_context, session, employee, NoticeRecipient(address, language, person_id))
-    return employee.id
+    if not people_context.sends_mail:  # nobody has proven the account's address
+        await await_household(session, employee.id)
+    return linked.employee_id

@@ -23,6 +23,7 @@ from hearthpay.people.context import PeopleContext
 from hearthpay.people.former_addresses import former_addresses_of_employee, former_addresses_of_household
 from hearthpay.people.mails import PersonMailKind, person_mail
 from hearthpay.people.stop_links import StopAccount, StopRecord
+from hearthpay.time_zones import shown_in
 
 _NEWS_LAST: Final = datetime.timedelta(days=7)
 _IN_ENGLISH: Final = "en"
@@ -120,7 +121,7 @@ async def notify_of_change(
             link=link,
             operator=people_context.operator,
             household=household.last_name,
-            when=moment_in(language, now),
+            when=_moment(household, language, now),
             what=_change_list(language, changed),
         )
         await _queue(people_context, session, now, kind, mail, employee, changed)
@@ -132,6 +133,28 @@ async def notify_of_link(
 ) -> None:
     """Queue the notice that the reader's account was linked to the employee's record."""
     await notify_of_change(people_context, session, employee, reader, "link")
+
+
+async def notify_of_link_request(
+    people_context: PeopleContext, session: AsyncSession, employee: Employee
+) -> None:
+    """Queue the notice for the household that the employee asks for a new link; of several, the last is sent."""
+    household = await session.get_one(Employer, employee.employer_id)
+    if employee.sandbox or household.email is None:
+        return
+    now = people_context.clock.now()
+    mail = person_mail(
+        "link_requested",
+        household.email.lower(),
+        _IN_ENGLISH,
+        name=household.first_name,
+        employee=employee.name,
+        when=moment_in(_IN_ENGLISH, now),
+    )
+    about = f"household link_requested {employee.id}"
+    await people_context.queue_mail(
+        session, now, "link_requested", mail, now + _NEWS_LAST, sort=NEWS, about=about
+    )
 
 
 async def notify_of_account(
@@ -167,10 +190,10 @@ async def notify_of_account(
             link=link,
             operator=people_context.operator,
             household=household.last_name,
-            when=moment_in(language, now),
+            when=_moment(household, language, now),
             old=say(_NONE) if old is None else say(_ENDING, digits=old),
             new=say(_ENDING, digits=new),
-            start=moment_in(language, start),
+            start=_moment(household, language, start),
         )
         await _queue(people_context, session, now, "bank_changed", mail, employee, _BANK)
     if not by_operator:
@@ -192,7 +215,7 @@ async def notify_employee(
         language,
         name=employee.first_name,
         household=household.last_name,
-        when=moment_in(language, now),
+        when=_moment(household, language, now),
         what=_change_list(language, (what,)),
     )
     await _queue(people_context, session, now, "household_decided", mail, employee, (what,))
@@ -215,7 +238,7 @@ async def _notify_household(
             _IN_ENGLISH,
             name=household.first_name,
             employee=employee.name,
-            when=moment_in(_IN_ENGLISH, now),
+            when=_moment(household, _IN_ENGLISH, now),
             what=_change_list(_IN_ENGLISH, changed),
         )
         await _queue(people_context, session, now, "employee_changed", mail, employee, changed)
@@ -237,6 +260,11 @@ async def _queue(
     whom = "household" if kind == "employee_changed" else "employee"
     about = f"{whom} {' '.join(sorted(matters))} {employee.id}"
     await people_context.queue_mail(session, now, kind, mail, now + _NEWS_LAST, sort=sort, about=about)
+
+
+def _moment(household: Employer, language: str, moment: datetime.datetime) -> str:
+    with shown_in(household.zone):
+        return moment_in(language, moment)
 
 
 def _change_list(language: str, changed: Sequence[str]) -> str:

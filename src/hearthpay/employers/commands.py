@@ -6,6 +6,7 @@ from typing import Literal
 from uuid import UUID
 
 from hearthpay.employers.threshold_basis import ASSUME_CROSSED, ThresholdBasis
+from hearthpay.time_zones import TimeZone
 from hearthpay.unchanged import UNCHANGED, Unchanged
 
 
@@ -43,6 +44,9 @@ class ChangeEmployer:
     address: PostalAddress | Unchanged | None = UNCHANGED
     phone: str | Unchanged | None = UNCHANGED
     """Ten digits."""
+
+    time_zone: TimeZone | Unchanged | None = UNCHANGED
+    """None: the usual one of its state."""
 
     threshold_basis: ThresholdBasis | Unchanged = UNCHANGED
 

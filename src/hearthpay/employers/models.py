@@ -5,12 +5,14 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from sqlalchemy import CHAR, Numeric, SmallInteger
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from hearthpay.database.base import Base
+from hearthpay.time_zones import time_zone_of
 
 
 class Employer(Base):
@@ -33,12 +35,20 @@ class Employer(Base):
     phone: Mapped[str | None]
     """Ten digits, as shown on pay stubs and notices; None until entered."""
 
+    time_zone: Mapped[str | None]
+    """IANA name of the zone that the household chose; None: the usual one of its state."""
+
     is_primary: Mapped[bool]
     ein_status: Mapped[str]
     threshold_bases: Mapped[Mapping[str, str]] = mapped_column(JSONB)
     """The bases by the first tax year to which each applies; empty if the household never chose."""
 
     created_at: Mapped[datetime.datetime]
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The time zone in which its people read times."""
+        return time_zone_of(self.state, self.time_zone)
 
 
 class AssignedRate(Base):

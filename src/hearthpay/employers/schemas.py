@@ -12,6 +12,7 @@ from pydantic_core import PydanticCustomError
 from hearthpay.employers.commands import ChangeEmployer, CreateEmployer, PostalAddress
 from hearthpay.employers.models import Employer
 from hearthpay.employers.threshold_basis import ASSUME_CROSSED, ThresholdBasis, current_basis
+from hearthpay.time_zones import TimeZone
 from hearthpay.wire.fields import Email, PersonName, RequestModel, StateCode, Text
 
 EinStatus = Literal["none", "pending", "approved"]
@@ -101,6 +102,11 @@ class EmployerChanges(RequestModel):
     phone: PhoneNumber | None = Field(
         default=None, description="Ten digits, for pay stubs and notices; null takes it out."
     )
+    time_zone: TimeZone | None = Field(
+        default=None,
+        description="Where times on pages and in emails are shown; null takes the usual time zone of its state. "
+        "Deadlines stay in US Eastern time.",
+    )
     address: Address | None = Field(default=None, description="As a whole; null takes it out.")
     threshold_basis: ThresholdBasis = _kept(
         "Holds for this tax year and those to come; earlier years that were paid stay as they are."
@@ -155,11 +161,14 @@ class AddressItem:
 
 @dataclass(frozen=True, slots=True)
 class EmployerDetail(EmployerItem):
-    """A household with its mailing address and phone number."""
+    """A household with its mailing address, phone number and time zone."""
 
     address: AddressItem | None
     phone: str | None
     """Ten digits."""
+
+    time_zone: TimeZone
+    """Its time zone: the one that was set, or the usual one of its state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +203,12 @@ def item_of(employer: Employer) -> EmployerItem:
 
 def detail_of(employer: Employer) -> EmployerDetail:
     """Return the household by itself."""
-    return EmployerDetail(**employer_json(employer), address=address_of(employer), phone=employer.phone)
+    return EmployerDetail(
+        **employer_json(employer),
+        address=address_of(employer),
+        phone=employer.phone,
+        time_zone=zone_name_of(employer),
+    )
 
 
 def created(employer: Employer) -> CreatedEmployer:
@@ -203,6 +217,7 @@ def created(employer: Employer) -> CreatedEmployer:
         **employer_json(employer),
         address=address_of(employer),
         phone=employer.phone,
+        time_zone=zone_name_of(employer),
         organization_id=employer.organization_id,
     )
 
@@ -221,6 +236,11 @@ def employer_json(employer: Employer) -> dict[str, Any]:
         "created_at": employer.created_at,
         "threshold_basis": current_basis(employer.threshold_bases),
     }
+
+
+def zone_name_of(employer: Employer) -> TimeZone:
+    """Return the IANA name of the household's time zone."""
+    return cast(TimeZone, employer.zone.key)
 
 
 def address_of(employer: Employer) -> AddressItem | None:

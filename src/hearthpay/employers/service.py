@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Final
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from sqlalchemy import Select, bindparam, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -34,6 +35,7 @@ from hearthpay.employers.models import Employer
 from hearthpay.employers.sorted_lists import check_place, read_sorted, search_households
 from hearthpay.employers.threshold_basis import AS_PAID, FROM_THE_FIRST
 from hearthpay.people.former_addresses import note_former_address
+from hearthpay.time_zones import time_zone_of
 from hearthpay.unchanged import changes_of
 from hearthpay.wire.paging import PageAfter, page_of
 
@@ -199,6 +201,13 @@ async def _leave_address(session: AsyncSession, actor: Actor, clock: Clock, empl
             employee_id=None,
             address=employer.email,
         )
+
+
+async def shared_time_zone(session: AsyncSession) -> ZoneInfo | None:
+    """Return the time zone of the tenant's households if they all have the same; None if not, or without any."""
+    places = (await session.execute(select(Employer.state, Employer.time_zone).distinct())).all()
+    zones = {time_zone_of(state, chosen).key for state, chosen in places}
+    return ZoneInfo(zones.pop()) if len(zones) == 1 else None
 
 
 def _unknown() -> Refusal:

@@ -20,13 +20,14 @@ from hearthpay.http.published import Published
 
 _STYLE: Final = """
 :root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 0 auto; padding: 1rem 1rem 4rem; }
+body { background: light-dark(#fff, #14171a); color: light-dark(#1d2327, #eceff1); }
+body { font: 100%/1.5 system-ui, sans-serif; max-width: 60rem; margin: 0 auto; padding: 1rem 1rem 4rem; }
 h2 { margin-top: 3rem; border-bottom: 1px solid #8888; }
 h3 code { font-size: 1rem; }
-.method { font-weight: 700; color: #1a6e5a; }
+.method { font-weight: 700; color: light-dark(#17624f, #6fcfb0); }
 table { border-collapse: collapse; width: 100%; margin: .5rem 0 1rem; }
 th, td { text-align: left; vertical-align: top; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid #8884; }
-pre { background: #8882; padding: .75rem; overflow-x: auto; border-radius: .25rem; }
+.plain pre { background: light-dark(#f3f3f1, #23292e); padding: .75rem; overflow-x: auto; border-radius: .25rem; }
 a { color: inherit; }
 """
 _HASH: Final = b64encode(sha256(_STYLE.encode("utf-8")).digest()).decode("ascii")
@@ -78,8 +79,13 @@ def render_page(openapi: Mapping[str, Any], *, document: str, head: str = "") ->
     """
     operations = list(_operations(openapi))
     info = openapi["info"]
-    body = [f"<h1>{escape(info['title'])} API {escape(info['version'])}</h1>", _prose(info["description"])]
-    body.append('<p>As a document: <a href="' + escape(document) + '">openapi.json</a></p><nav><ul>')
+    body = [
+        f"<header><h1>{escape(info['title'])} API {escape(info['version'])}</h1>",
+        _prose(info["description"]),
+    ]
+    body.append(
+        '</header><main><p>As a document: <a href="' + escape(document) + '">openapi.json</a></p><nav><ul>'
+    )
     body += [
         f'<li><a href="#{_anchor(operation)}">{escape(operation["summary"])}</a></li>'
         for _, _, operation in operations
@@ -95,7 +101,7 @@ def render_page(openapi: Mapping[str, Any], *, document: str, head: str = "") ->
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(info['title'])} API</title><style>{_STYLE}</style>{head}</head>"
-        f'<body><div class="plain">{"".join(body)}</div></body></html>'
+        f'<body><div class="plain">{"".join(body)}</main></div></body></html>'
     )
 
 
@@ -126,7 +132,7 @@ def _operation(openapi: Mapping[str, Any], method: str, path: str, operation: Ma
         parts += ["<h4>Body</h4>", _object(openapi, schema)]
     example = example_in(operation)
     if example:
-        parts += ["<h4>Example</h4>", f"<pre>{escape(json.dumps(example, indent=2))}</pre>"]
+        parts += ["<h4>Example</h4>", f'<pre tabindex="0">{escape(json.dumps(example, indent=2))}</pre>']
     for status, response in operation["responses"].items():
         if status.startswith("2"):
             parts += [f"<h4>Answer {status}</h4>", *_answer(openapi, response)]

@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import cache
 from importlib.resources import files
-from typing import Final
+from typing import Final, NamedTuple, cast
 
 from babel import Locale
 from babel.dates import format_date, format_datetime
 from babel.messages.pofile import read_po
 from babel.numbers import format_currency
 
-from hearthpay.clock import BUSINESS_TIME
+from hearthpay.time_zones import TimeZone, shown_time_zone
 
 Say = Callable[..., str]
 """Takes a sentence and its placeholder values by name; returns it in a language."""
@@ -51,6 +51,25 @@ def _filled(language: str, words: str, gaps: Mapping[str, object]) -> str:
 
 
 _LOCALES: Final = {"en": Locale.parse("en_US"), "es": Locale.parse("es_US")}
+
+
+class _ZoneName(NamedTuple):
+    """How a time zone is named: beside a time on a page, and in a sentence of either language."""
+
+    short: str
+    english: str
+    spanish: str
+
+
+_ZONES: Final[Mapping[TimeZone, _ZoneName]] = {
+    "America/New_York": _ZoneName("ET", "Eastern time", "hora del Este"),
+    "America/Chicago": _ZoneName("CT", "Central time", "hora del Centro"),
+    "America/Denver": _ZoneName("MT", "Mountain time", "hora de la Montaña"),
+    "America/Phoenix": _ZoneName("MST", "Arizona time", "hora de Arizona"),
+    "America/Los_Angeles": _ZoneName("PT", "Pacific time", "hora del Pacífico"),
+    "America/Anchorage": _ZoneName("AKT", "Alaska time", "hora de Alaska"),
+    "Pacific/Honolulu": _ZoneName("HST", "Hawaii time", "hora de Hawái"),
+}
 
 
 def mark(sentence: str) -> str:
@@ -94,9 +113,10 @@ def say_in(language: str) -> Say:
 
 
 def moment_in(language: str, moment: datetime.datetime) -> str:
-    """Return a moment as people read it: in US Eastern time, with the time zone named."""
-    shown = format_datetime(moment.astimezone(BUSINESS_TIME), "MMM d, y, h:mm a", locale=_LOCALES[language])
-    return f"{shown} ET"
+    """Return a moment as people read it: in the household's time (`shown_time_zone`), with the time zone named."""
+    here = moment.astimezone(shown_time_zone())
+    shown = format_datetime(here, "MMM d, y, h:mm a", locale=_LOCALES[language])
+    return f"{shown} {_ZONES[_zone_name()].short}"
 
 
 def day_in(language: str, day: datetime.date) -> str:
@@ -116,13 +136,24 @@ def short_day_in(language: str, day: datetime.date) -> str:
 
 
 def hour_in(language: str, moment: datetime.datetime) -> str:
-    """Return a moment as written in a letter, in US Eastern time: Tuesday, November 24, at 3:00 PM Eastern time."""
-    here = moment.astimezone(BUSINESS_TIME)
+    """Return a moment as in a letter, in the household's time: Tuesday, November 24, at 3:00 PM Eastern time."""
+    here = moment.astimezone(shown_time_zone())
+    zone = _ZONES[_zone_name()]
     if language == "en":
-        return f"{here:%A, %B %-d, at %-I:%M %p} Eastern time"
+        return f"{here:%A, %B %-d, at %-I:%M %p} {zone.english}"
     day = format_datetime(here, "EEEE, d 'de' MMMM", locale=_LOCALES[language])
     hour = format_datetime(here, "h:mm a", locale=_LOCALES[language])
-    return f"{day}, a las {hour}, hora del Este"
+    return f"{day}, a las {hour}, {zone.spanish}"
+
+
+def time_zone_in(language: str, zone: TimeZone) -> str:
+    """Return the name of a time zone, as a list to choose from has it: Pacific time."""
+    named = _ZONES[zone]
+    return named.english if language == "en" else named.spanish.capitalize()
+
+
+def _zone_name() -> TimeZone:
+    return cast(TimeZone, shown_time_zone().key)
 
 
 def money_in(language: str, amount: Decimal) -> str:

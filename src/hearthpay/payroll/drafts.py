@@ -154,6 +154,23 @@ async def list_drafts(session: AsyncSession, actor: Actor, employer_id: UUID) ->
     return [_draft(row) for row in await session.scalars(requested)]
 
 
+async def list_drafts_between(
+    session: AsyncSession, actor: Actor, first: UUID, last: UUID, limit: int
+) -> Sequence[Draft]:
+    """Return the drafts in reach with these ids and those between, sent and discarded ones too, in their order.
+
+    Raises what `allow` raises.
+    """
+    allow(actor, READ_PAYROLLS)
+    requested = (
+        select(PayrollDraft)
+        .where(PayrollDraft.id >= first, PayrollDraft.id <= last)
+        .order_by(PayrollDraft.id)
+        .limit(limit)
+    )
+    return [_draft(row) for row in await session.scalars(requested) if actor.reaches(row.employer_id)]
+
+
 async def drop_draft(session: AsyncSession, actor: Actor, clock: Clock, draft_id: UUID) -> Draft:
     """Discard a draft; one that was sent or discarded stays as it is. Raises what `allow` raises, and `not_found`."""
     allow(actor, RUN_PAYROLL)

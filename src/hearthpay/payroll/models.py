@@ -39,6 +39,9 @@ class Payroll(Base):
     total_cost: Mapped[int] = mapped_column(BigInteger)
     scheduled_send_at: Mapped[datetime.datetime | None]
     direct_deposit: Mapped[bool]
+    handed_over_at: Mapped[datetime.datetime | None]
+    """When somebody marked its checks or cash as handed over before the pay date; None: nobody did."""
+
     failure: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
     attempts: Mapped[int] = mapped_column(SmallInteger)
     next_attempt_at: Mapped[datetime.datetime | None]

@@ -74,6 +74,7 @@ from hearthpay.payroll.years.household_year import (
 )
 from hearthpay.taxes.messages import DollarAmount, Message, message
 from hearthpay.taxes.money import from_cents
+from hearthpay.time_zones import day_there
 from hearthpay.wire.paging import page_of
 
 
@@ -270,6 +271,7 @@ async def record_payroll(
         paychecks=record.paychecks if estimate is None else (),
         estimate=None if estimate is None else Estimate.parse(estimate),
         history=(Transition(status, actor.kind, None, now),),
+        direct_deposit=settled.direct_deposit,
     )
 
 
@@ -383,6 +385,10 @@ async def prepare_payroll(
     for pay in asked.employees:
         if pay.rounded:
             warnings_by_employee.setdefault(pay.employee_id, []).extend(map(_rounding_warning, pay.rounded))
+    for employee_id in _paid_before_the_end(order, day_there(employer.zone, now)) if preview else ():
+        warnings_by_employee.setdefault(employee_id, []).append(
+            message("period_not_ended", end=dates.period_end)
+        )
     record = _with_warnings(record, warnings_by_employee)
     confirmations: tuple[str, ...] = ()
     if order.direct_deposit:
@@ -401,6 +407,19 @@ async def prepare_payroll(
         terms.threshold_bases,
         thresholds is not None,
     )
+
+
+def _paid_before_the_end(order: SettledOrder, today: datetime.date) -> list[UUID]:
+    """Return whose hours are paid on a day before the period's last one; a salary may be paid then.
+
+    A salary is named only if its period hasn't begun.
+    """
+    start, end = order.dates.period_start, order.dates.period_end
+    return [
+        entry.employee_id
+        for entry in order.entries
+        if order.kind == "regular" and entry.pays_the_period and today < (end if entry.hours else start)
+    ]
 
 
 def _field_problems(

@@ -26,6 +26,7 @@ PersonMailKind = Literal[
     "bank_connected",
     "household_decided",
     "employee_changed",
+    "link_requested",
     "agent_ended",
     "stopped",
 ]
@@ -192,6 +193,15 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
     "employee_changed": _Wording(
         mark("{employee} changed something"),
         mark("On {when} {employee} changed this: {what}."),
+        None,
+        mark("If you did not expect this, ask {employee} in person."),
+    ),
+    "link_requested": _Wording(
+        mark("{employee} asks for a new link"),
+        mark(
+            "On {when} {employee} asked for a new link to enter tax or bank details. Open the employee in Hearthpay "
+            "and choose Invitations to send one."
+        ),
         None,
         mark("If you did not expect this, ask {employee} in person."),
     ),

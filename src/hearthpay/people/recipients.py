@@ -10,15 +10,18 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal, NamedTuple, get_args
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.clock import BUSINESS_TIME
 from hearthpay.database.relations import EMPLOYEES, EMPLOYERS
 from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.languages.catalogue import Say, say_in
 from hearthpay.mail.bounces import hash_of_address
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.notices import Notice
+from hearthpay.time_zones import shown_in, time_zone_of
 
 Topic = Literal["payday", "duties", "documents"]
 """What a person may turn off: everything else is about money in danger, or about access to the account."""
@@ -31,18 +34,21 @@ class _PlaceRow(NamedTuple):
     person_id: UUID | None
     language: str
     muted: list[str]
+    state: str
+    time_zone: str | None
 
 
 # The person who signs in with the household's own address is its reader, whatever their role in the
 # organization.
 _HOUSEHOLDS: Final = query(
     _PlaceRow,
-    "SELECT e.id AS place, p.email AS address, p.id AS person_id, p.language, p.muted_notices AS muted "
-    "FROM {employers} e JOIN memberships m ON m.organization_id = e.organization_id AND m.ended_at IS NULL "
-    "AND m.role IN ('owner', 'admin') JOIN people p ON p.id = m.person_id WHERE e.id = ANY(:places) "
+    "SELECT e.id AS place, p.email AS address, p.id AS person_id, p.language, p.muted_notices AS muted, "
+    "e.state, e.time_zone FROM {employers} e JOIN memberships m ON m.organization_id = e.organization_id "
+    "AND m.ended_at IS NULL AND m.role IN ('owner', 'admin') JOIN people p ON p.id = m.person_id "
+    "WHERE e.id = ANY(:places) "
     "UNION "
-    "SELECT e.id, coalesce(p.email, e.email), p.id, coalesce(p.language, 'en'), coalesce(p.muted_notices, '{}') "
-    "FROM {employers} e LEFT JOIN people p ON p.email = lower(e.email) "
+    "SELECT e.id, coalesce(p.email, e.email), p.id, coalesce(p.language, 'en'), coalesce(p.muted_notices, '{}'), "
+    "e.state, e.time_zone FROM {employers} e LEFT JOIN people p ON p.email = lower(e.email) "
     "WHERE e.id = ANY(:places) AND e.email IS NOT NULL ORDER BY 1, 3 NULLS FIRST",
     employers=EMPLOYERS,
 )
@@ -52,14 +58,17 @@ class _FormerRow(NamedTuple):
     place: UUID
     address: str
     language: str
+    state: str
+    time_zone: str | None
 
 
 # The worker deletes them once they are no longer notified.
 _FORMER: Final = query(
     _FormerRow,
-    "SELECT f.employer_id AS place, lower(f.address) AS address, 'en' AS language FROM former_addresses f "
+    "SELECT f.employer_id AS place, lower(f.address) AS address, 'en' AS language, e.state, e.time_zone "
+    "FROM former_addresses f JOIN {employers} e ON e.id = f.employer_id "
     "WHERE f.employer_id = ANY(:places) AND f.employee_id IS NULL AND f.taken_back_at IS NULL "
-    "UNION SELECT e.id, f.address, p.language "
+    "UNION SELECT e.id, f.address, p.language, e.state, e.time_zone "
     "FROM {employers} e JOIN memberships m ON m.organization_id = e.organization_id AND m.ended_at IS NULL "
     "AND m.role IN ('owner', 'admin') JOIN people p ON p.id = m.person_id "
     "JOIN former_person_addresses f ON f.person_id = p.id AND f.taken_back_at IS NULL "
@@ -69,10 +78,11 @@ _FORMER: Final = query(
 _EMPLOYEES: Final = query(
     _PlaceRow,
     "SELECT e.id AS place, e.email AS address, CAST(NULL AS uuid) AS person_id, e.language, "
-    "coalesce(p.muted_notices, '{}') AS muted "
-    "FROM {employees} e LEFT JOIN people p ON p.email = lower(e.email) "
+    "coalesce(p.muted_notices, '{}') AS muted, h.state, h.time_zone FROM {employees} e "
+    "JOIN {employers} h ON h.id = e.employer_id LEFT JOIN people p ON p.email = lower(e.email) "
     "WHERE e.id = ANY(:places) AND e.email IS NOT NULL",
     employees=EMPLOYEES,
+    employers=EMPLOYERS,
 )
 
 
@@ -101,6 +111,8 @@ class NoticeReader:
     """Whether the address was changed within the last week: it gets warnings that may need to be stopped, but no
     news.
     """
+    time_zone: ZoneInfo = BUSINESS_TIME
+    """Where the household is that the notice is about: times are shown as on its clocks."""
 
     @property
     def say(self) -> Say:
@@ -132,7 +144,11 @@ async def readers_of_households(
     for row in await fetch_all(session, _FORMER, {"places": list(households)}):
         there = found.get(row.place, ())
         if row.address not in {each.address.lower() for each in there}:
-            found[row.place] = (*there, NoticeReader(row.address, row.language, former=True))
+            zone = time_zone_of(row.state, row.time_zone)
+            found[row.place] = (
+                *there,
+                NoticeReader(row.address, row.language, former=True, time_zone=zone),
+            )
     return found
 
 
@@ -164,7 +180,13 @@ async def _read(
     rows = await fetch_all(session, _EMPLOYEES if of_employees else _HOUSEHOLDS, {"places": list(places)})
     found: dict[UUID, list[NoticeReader]] = {}
     for row in rows:
-        reader = NoticeReader(row.address, row.language, row.person_id, frozenset(row.muted))
+        reader = NoticeReader(
+            row.address,
+            row.language,
+            row.person_id,
+            frozenset(row.muted),
+            time_zone=time_zone_of(row.state, row.time_zone),
+        )
         found.setdefault(row.place, []).append(reader)
     return {place: tuple(readers) for place, readers in found.items()}
 
@@ -173,6 +195,11 @@ def _own_key(key: str, reader: NoticeReader) -> str:
     if reader.former:
         return f"{key}:{hash_of_address(reader.address).hex()[:16]}"
     return key if reader.person_id is None else f"{key}:{reader.person_id}"
+
+
+def _written(write: Callable[[NoticeReader], Mail], reader: NoticeReader) -> Mail:
+    with shown_in(reader.time_zone):
+        return write(reader)
 
 
 def addressed(
@@ -189,7 +216,7 @@ def addressed(
         replace(
             notice,
             key=_own_key(notice.key, each),
-            mail=write(each),
+            mail=_written(write, each),
             requested=topic not in each.muted,
         )
         for each in readers

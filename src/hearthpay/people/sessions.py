@@ -10,15 +10,16 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, cast
 from uuid import UUID
 
-from sqlalchemy import select, text, update
+from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
 from hearthpay.access.actor import Actor, Role
 from hearthpay.access.plans import Terms, terms_of
 from hearthpay.access.refusal import Refusal
+from hearthpay.database.relations import EMPLOYEE_LINKS
 from hearthpay.database.session import become_person
-from hearthpay.database.statements import column_list
+from hearthpay.database.statements import column_list, statement
 from hearthpay.database.typed_rows import fetch_all, fetch_optional, query
 from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit, note_event
@@ -60,7 +61,10 @@ _OWN: Final = query(
     "SELECT {columns} FROM own_memberships()",
     columns=column_list(_OwnRow._fields),
 )
-_EMPLOYED: Final = text("SELECT EXISTS (SELECT FROM own_employees())")
+_EMPLOYED: Final = statement(
+    "SELECT EXISTS (SELECT FROM {employee_links} l WHERE l.person_id = current_person() AND l.ended_at IS NULL)",
+    employee_links=EMPLOYEE_LINKS,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,7 @@ class SignedIn:
     operates: bool = False
     """Whether they may see what concerns the installation as a whole."""
     employed: bool = False
-    """Whether an employee record of a household is theirs."""
+    """Whether an employee record of a household is theirs, or will be once the household confirms it."""
 
     def is_fresh(self, now: datetime.datetime) -> bool:
         """Return whether they confirmed their identity recently."""

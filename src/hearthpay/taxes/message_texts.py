@@ -134,6 +134,7 @@ MessageCode = Literal[
     "period_ends_before_start",
     "ends_before_start",
     "paid_before_period",
+    "period_not_ended",
     "past_pay_ahead",
     "pay_date_needed",
     "not_a_pay_period",
@@ -374,6 +375,9 @@ ENGLISH: Final[Mapping[MessageCode, str]] = {
     "period_ends_before_start": "must not be before pay_period_start",
     "ends_before_start": "Choose a date on or after the start of the period.",
     "paid_before_period": "must not be before pay_period_start",
+    "period_not_ended": (
+        "The pay period ends on {end}, and today is before that. Check that the hours include the days that are left."
+    ),
     "past_pay_ahead": "of a catch-up payroll must not be in the future",
     "pay_date_needed": "is required: the earliest, {day}, is before the pay period",
     "not_a_pay_period": (

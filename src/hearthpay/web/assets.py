@@ -16,6 +16,7 @@ import json
 from collections.abc import Mapping
 from importlib.resources import files
 from typing import Final
+from urllib.parse import quote
 
 from fastapi import APIRouter
 from starlette.requests import Request
@@ -116,6 +117,11 @@ _NAMED: Final = {asset.path.removeprefix(_FOLDER): asset for asset in _FILES}
 
 ASSETS: Final[Mapping[str, Asset]] = _NAMED | {_MANIFEST: _manifest(_NAMED)}
 """The files by their names."""
+
+
+def inline_icon() -> str:
+    """Return the icon as an address that holds it, so that a page asks for nothing more."""
+    return f"data:{_SVG}," + quote(_NAMED["icon.svg"].content.decode().strip(), safe=" =:/'")
 
 
 def address_of(name: str) -> str:

@@ -28,6 +28,7 @@ from hearthpay.http.statuses import status_of
 from hearthpay.languages.catalogue import mark, moment_in, preferred
 from hearthpay.people.dependencies import people_context_of
 from hearthpay.security.key_ring import KeyRingError
+from hearthpay.time_zones import shown_in
 from hearthpay.web.form_problems import FormProblems
 from hearthpay.web.forms import read_form
 from hearthpay.web.navigation import NavigationItem
@@ -44,14 +45,13 @@ from hearthpay.web.visitor import (
 
 Audience = Literal["anyone", "signed_in", "member"]
 Look = Callable[[Visitor], Awaitable[Response]]
-Extra = Literal["script", "picture"]
+Extra = Literal["script"]
 
 _log = structlog.get_logger("hearthpay.web")
 _POLICY: Final = (
     "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
-    "manifest-src 'self'; img-src 'self'"
+    "manifest-src 'self'; img-src 'self' data:"
 )
-_PICTURE: Final = " data:"
 _KEYS: Final = "; script-src 'self'"
 _PASSKEYS: Final = "; script-src 'self'; connect-src 'self'"
 _MY_PAY: Final = NavigationItem("/my", mark("Employee portal"), "pay")
@@ -173,7 +173,7 @@ def show(
     }
     shown: dict[str, Any] = frame | dict(facts or {})
     shown["problems"] = FormProblems(shown.get("problems") or {})
-    policy = _POLICY + (_PICTURE if extra == "picture" else "")
+    policy = _POLICY
     if script is not None:
         policy += _PASSKEYS if extra == "script" else _KEYS
     headers = {"Content-Security-Policy": policy, "Vary": "Cookie, Accept-Language"}
@@ -247,7 +247,7 @@ async def _answered(request: Request, look: Look, rule: PageRule, path: str) -> 
         turned_away = _turned_away(visitor, rule, path)
         if turned_away is not None:
             return turned_away
-        with household_time():  # at real time, until the page finds which household it is about
+        with household_time(), shown_in():  # at real time, until the page finds which household it is about
             return await look(visitor)
     except Refusal as error:
         return _refused(visitor, error)

@@ -102,6 +102,9 @@ ON_PAGES: Final[Mapping[str, str]] = {
         "This paycheck comes on top of another, paid on {day} for {start} to {end}."
     ),
     "period_ends_before_start": mark("Choose a day on or after the first day of the period."),
+    "period_not_ended": mark(
+        "This pay period ends on {end}. Check that the hours include the days that are left."
+    ),
     "paid_before_period": mark("Choose a day on or after the first day of the period."),
     "pay_date_needed": mark("Choose a pay date. The earliest, {day}, is before the period."),
     "past_pay_ahead": mark("Past pay can't have a future date."),

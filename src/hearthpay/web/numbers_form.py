@@ -80,23 +80,23 @@ def read_bank_account(form: Mapping[str, str]) -> BankAccountEntry:
     return BankAccountEntry(routing, account, cast(AccountType, account_type))
 
 
-@dataclass(frozen=True, slots=True)
-class TaxEntry:
-    """The entries of the tax page; the address may be left out as a whole."""
-
-    number: SecretNumber
-    address: PostalAddress | None
-
-
-def read_tax_info(form: Mapping[str, str]) -> TaxEntry:
-    """Return the number from the form, an ITIN if it begins with 9, and the address. Raises FormError."""
+def read_tax_number(form: Mapping[str, str]) -> SecretNumber:
+    """Return the number from the form, an ITIN if it begins with 9. Raises FormError."""
     problems: dict[str, str] = {}
     kind: NumberKind = "itin" if _digits(form, "tax_number").startswith("9") else "ssn"
     number = _number(kind, form, "tax_number", problems)
-    address = read_postal_address(form, problems)
-    if number is None or problems:
+    if number is None:
         raise FormError(problems)
-    return TaxEntry(number, address)
+    return number
+
+
+def read_address(form: Mapping[str, str]) -> PostalAddress:
+    """Return the mailing address, which must be filled in. Raises FormError."""
+    problems: dict[str, str] = {}
+    address = read_postal_address(form, problems)
+    if address is None:
+        raise FormError(problems or {"address_line1": REQUIRED})
+    return address
 
 
 def read_postal_address(form: Mapping[str, str], problems: dict[str, str]) -> PostalAddress | None:

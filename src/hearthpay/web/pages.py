@@ -1,20 +1,16 @@
 """HTML pages from templates, with the headers of a page whose address contains a secret."""
 
 from collections.abc import Mapping
-from importlib.resources import files
 from typing import Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from hearthpay.web.assets import address_of
+from hearthpay.web.assets import address_of, inline_icon
 from hearthpay.web.form_problems import note_field
 from hearthpay.web.help.articles import term_page
 from hearthpay.web.presentation import filters
 from hearthpay.web.status_words import status_word
-
-STYLE_PATH: Final = "/assets/hearthpay.css"
 
 # The middleware adds no-referrer and nosniff. No script runs, and forms can only be sent here.
 _HEADERS: Final = {
@@ -34,10 +30,10 @@ _TEMPLATES.filters["capitalize_first"] = lambda text: text[:1].upper() + text[1:
 _TEMPLATES.filters.update(filters())
 _TEMPLATES.globals["status_word"] = status_word
 _TEMPLATES.globals["asset"] = address_of
+_TEMPLATES.globals["icon"] = inline_icon()
 _TEMPLATES.globals["term_page"] = term_page
 _TEMPLATES.globals["note_field"] = note_field
 _TEMPLATES.filters["full_stop"] = lambda text: text if text.endswith(".") else f"{text}."
-_STYLE: Final = files("hearthpay.web").joinpath("static/hearthpay.css").read_bytes()
 
 
 def page(
@@ -48,7 +44,7 @@ def page(
     headers: Mapping[str, str] | None = None,
 ) -> Response:
     """Return the page that `template` makes of `facts`; output is escaped."""
-    body = _TEMPLATES.get_template(template).render({"style": STYLE_PATH, **(facts or {})})
+    body = _TEMPLATES.get_template(template).render(facts or {})
     return HTMLResponse(body, status, {**_HEADERS, **(headers or {})})
 
 
@@ -56,8 +52,3 @@ def compile_templates() -> None:
     """Compile every template, as its first page would."""
     for name in _TEMPLATES.list_templates(extensions=("html",)):
         _TEMPLATES.get_template(name)
-
-
-async def style(request: Request) -> Response:  # noqa: ARG001 - a route's signature
-    """Return the style sheet of every page."""
-    return Response(_STYLE, media_type="text/css", headers={"Cache-Control": "public, max-age=3600"})

@@ -1,4 +1,4 @@
-"""What an employee enters by a link: how it is stored, who is notified, and the thank-you page.
+"""What an employee enters by a link: how it is stored, and who is notified.
 
 A link may have been forwarded or stolen. So an account replaces another only after the waiting day, and everyone who
 could object is notified of each entry at once. That includes entries that replace nothing, since a thief who comes
@@ -7,7 +7,7 @@ first with a stolen link keeps the employee from entering their own data, and th
 
 import datetime
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -19,18 +19,18 @@ from hearthpay.employees.models import Employee, Invitation
 from hearthpay.employees.onboarding import save_employee_address, save_employee_tax_number
 from hearthpay.employees.own_notices import notify_of_account, notify_of_change, reader_of
 from hearthpay.employees.signing import Signature, sign_certificate
+from hearthpay.employers.commands import PostalAddress
 from hearthpay.languages.catalogue import mark, moment_in, say_in
 from hearthpay.payroll.years.household_year import measure_people_anew
 from hearthpay.people.context import PeopleContext
 from hearthpay.security.key_ring import KeyRing
+from hearthpay.security.vault_numbers import SecretNumber
 from hearthpay.web.certificate_form import FilledIn
-from hearthpay.web.numbers_form import BankAccountEntry, TaxEntry
+from hearthpay.web.numbers_form import BankAccountEntry
 
 _SAVED: Final = {
     "checking": mark("We saved your checking account ending in {digits}."),
     "savings": mark("We have saved your savings account ending in {digits}."),
-    "ssn": mark("We have saved your Social Security number ending in {digits}."),
-    "itin": mark("We saved your ITIN ending in {digits}."),
 }
 _STARTS: Final = {
     "checking": mark(
@@ -41,19 +41,7 @@ _STARTS: Final = {
 _NEEDS_WORD: Final = mark(
     "An email address was changed a short while ago, so an owner of the household has to agree first."
 )
-_TOLD: Final = mark("We write to you and to the household about it, wherever we have an email address.")
-
-
-class LinkEntry(Protocol):
-    """A valid, completed form."""
-
-    async def store(self, session: AsyncSession, actor: Actor, invitation: Invitation) -> None:
-        """Store it, in the transaction that uses the link up."""
-        ...
-
-    def thanks(self, language: str) -> Sequence[str]:
-        """Return the confirmation for the employee; numbers are masked to their last digits."""
-        ...
+NOTIFIED: Final = mark("We write to you and to the household about it, wherever we have an email address.")
 
 
 class SubmittedAccount:
@@ -98,46 +86,62 @@ class SubmittedAccount:
             found.append(say(_STARTS[kind], digits=digits, start=start))
             if self._needs_word:
                 found.append(say(_NEEDS_WORD))
-        return (*found, say(_TOLD)) if self._notified else found
+        return (*found, say(NOTIFIED)) if self._notified else found
 
 
-class SubmittedTaxInfo:
-    """A tax number, with an address and the signed certificates."""
+class SubmittedNumber:
+    """A Social Security number or ITIN."""
 
-    def __init__(
-        self, typed: TaxEntry, signed: Sequence[FilledIn], people_context: PeopleContext, ring: KeyRing
-    ) -> None:
-        self._typed = typed
-        self._signed = signed
+    def __init__(self, number: SecretNumber, people_context: PeopleContext, ring: KeyRing) -> None:
+        self._number = number
         self._people_context = people_context
         self._ring = ring
-        self._notified = False
 
     async def store(self, session: AsyncSession, actor: Actor, invitation: Invitation) -> None:
-        """Store all of it. Raises what the services that store it raise."""
-        clock, employee_id = self._people_context.clock, invitation.employee_id
+        """Store it in the vault. Raises what `save_employee_tax_number` raises."""
         parted_or_joined = await save_employee_tax_number(
-            session, self._ring, actor, invitation, self._typed.number
+            session, self._ring, actor, invitation, self._number
         )
         await measure_people_anew(session, parted_or_joined)
-        changed = ["tax_number"]
-        if self._typed.address is not None and await save_employee_address(
-            session, actor, clock, invitation, self._typed.address
-        ):
-            changed.append("address")
+        await _notify(self._people_context, session, invitation, "tax_number")
+
+
+class SubmittedAddress:
+    """A mailing address."""
+
+    def __init__(self, address: PostalAddress, people_context: PeopleContext) -> None:
+        self._address = address
+        self._people_context = people_context
+
+    async def store(self, session: AsyncSession, actor: Actor, invitation: Invitation) -> None:
+        """Store it. Raises what `save_employee_address` raises."""
+        if await save_employee_address(session, actor, self._people_context.clock, invitation, self._address):
+            await _notify(self._people_context, session, invitation, "address")
+
+
+class SubmittedCertificates:
+    """Signed withholding certificates."""
+
+    def __init__(self, signed: Sequence[FilledIn], people_context: PeopleContext) -> None:
+        self._signed = signed
+        self._people_context = people_context
+
+    async def store(self, session: AsyncSession, actor: Actor, invitation: Invitation) -> None:
+        """Store each. Raises what `sign_certificate` raises."""
+        clock, changed = self._people_context.clock, []
         for each in self._signed:
             signature = Signature(each.name, each.on, invitation_id=invitation.id)
-            await sign_certificate(session, actor, clock, employee_id, each.sheet, each.answers, signature)
+            await sign_certificate(
+                session, actor, clock, invitation.employee_id, each.sheet, each.answers, signature
+            )
             changed.append("w4" if each.sheet.jurisdiction == FEDERAL else "certificate")
-        employee = await session.get_one(Employee, employee_id)
-        self._notified = not employee.sandbox  # of a test household no mail leaves
-        reader = await reader_of(session, employee_id)
-        await notify_of_change(
-            self._people_context, session, employee, reader, *changed, kind="record_entered"
-        )
+        await _notify(self._people_context, session, invitation, *changed)
 
-    def thanks(self, language: str) -> Sequence[str]:
-        """Return the confirmation."""
-        say, number = say_in(language), self._typed.number
-        saved = say(_SAVED[number.kind], digits=number.last_four)
-        return (saved, say(_TOLD)) if self._notified else (saved,)
+
+async def _notify(
+    people_context: PeopleContext, session: AsyncSession, invitation: Invitation, *changed: str
+) -> None:
+    """Queue the notices of what was entered; of a test household no mail leaves."""
+    employee = await session.get_one(Employee, invitation.employee_id)
+    reader = await reader_of(session, employee.id)
+    await notify_of_change(people_context, session, employee, reader, *changed, kind="record_entered")

@@ -16,15 +16,16 @@ from jinja2 import pass_context
 from jinja2.runtime import Context
 
 from hearthpay.banking.calendar import debited_on
-from hearthpay.clock import BUSINESS_TIME
 from hearthpay.languages.catalogue import mark, moment_in, say_in
+from hearthpay.time_zones import shown_time_zone
 
 NOTHING: Final = "—"
 """Shown if there is no value."""
 
 _LOCALES: Final = {"en": Locale.parse("en_US"), "es": Locale.parse("es_US")}
 _DAYS: Final[Mapping[str, Mapping[str, str]]] = {
-    "weekday": {"en": "EEEE, MMM d", "es": "EEEE, d 'de' MMMM"},
+    "weekday": {"en": "EEE, MMM\u00a0d", "es": "EEEE, d\u00a0'de'\u00a0MMMM"},
+    "short_weekday": {"en": "EEE, MMM\u00a0d", "es": "EEE, d\u00a0MMM"},
     "day": {"en": "MMM d", "es": "d MMM"},
     "date": {"en": "MMM d, y", "es": "d MMM y"},
     "month": {"en": "MMMM y", "es": "MMMM 'de' y"},
@@ -69,13 +70,22 @@ def hours_text(language: str, hours: Decimal | int) -> str:
     return say_in(language)(sentence, hours=_plain(Decimal(hours)))
 
 
-@lru_cache(maxsize=4096)
 def day_text(language: str, form: str, day: datetime.date | None) -> str:
-    """Return the day as `form` of `weekday`, `day`, `date`, `month` and `short_month` has it."""
+    """Return the day as `form` of `weekday`, `day`, `date`, `month` and `short_month` has it.
+
+    Of an instant it is the day in the household's time. `weekday` is for days that people plan with.
+    """
     if day is None:
         return NOTHING
-    if isinstance(day, datetime.datetime):
-        day = day.astimezone(BUSINESS_TIME).date()
+    return _day_text(
+        language,
+        form,
+        day.astimezone(shown_time_zone()).date() if isinstance(day, datetime.datetime) else day,
+    )
+
+
+@lru_cache(maxsize=4096)
+def _day_text(language: str, form: str, day: datetime.date) -> str:
     return format_date(day, _DAYS[form][language], locale=_LOCALES[language])
 
 

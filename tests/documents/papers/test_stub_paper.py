@@ -88,11 +88,18 @@ def test_the_household_s_page_has_its_cost_and_the_employee_s_has_not() -> None:
             ]
         )
         assert any(ending in each for each in lines), line.name
-    assert any(each.endswith(f" {money(stub.total_cost)}") for each in lines)
+    pots = (stub.net_pay.cents + stub.set_aside.cents, stub.withheld_total.cents, stub.household_total.cents)
+    assert sum(pots) == stub.total_cost.cents
+    for name, cents in zip(("Held for taxes", "Your own taxes"), pots[1:], strict=True):
+        assert f"{name} {money(cents)}" in lines
+    assert any(each.startswith("To ") and each.endswith(f" {money(pots[0])}") for each in lines)
+    assert f"This pay costs you {money(stub.total_cost)}" in lines
+    assert "You file and pay the taxes held and your own." in text_of(ours, page=1)
     assert "Labor Law 195" in text_of(ours, page=1)
     hers = text_of(drawn(stub))
     assert money(stub.total_cost) not in hers
     assert "FUTA" not in hers
+    assert "Your own taxes" not in hers
 
 
 def test_a_void_is_stamped_and_so_is_a_sandbox() -> None:

@@ -38,6 +38,8 @@ ROWS: Final[dict[str, Row]] = {
     f"GET {_ONE}/invitations": at_household(200),
     f"POST {_ONE}/invitations": kept(200, fresh=True, type="tax_info"),
     f"POST {_ONE}/invitations/{{kind}}/withdraw": kept(303),
+    # The account there is one that needs no answer.
+    f"POST {_ONE}/invitations/account/{{link_id}}/{{answer}}": kept(404, fresh=True),
     f"GET {_ONE}/account": by_owners(200, fresh=True),
     f"POST {_ONE}/account/agree": by_owners(303, fresh=True),
     f"POST {_ONE}/account/refuse": kept(303, fresh=True),
@@ -59,5 +61,5 @@ ROWS: Final[dict[str, Row]] = {
 
 
 async def things(world: object) -> dict[str, str]:
-    """The work agreement."""
-    return {"paper": "agreement"}
+    """The work agreement, and an answer about an account."""
+    return {"paper": "agreement", "answer": "confirm"}

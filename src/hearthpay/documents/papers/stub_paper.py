@@ -96,7 +96,7 @@ def stub_paper(
         "sick_leave": _sick_leave(stub.sick_leave, words),
         "note": note,
         "voided": stub.voided,
-        "cost": _cost(stub, words) if file_copy else None,
+        "cost": _cost(stub, employee.name, words) if file_copy else None,
     }
 
 
@@ -205,7 +205,16 @@ def _sick_leave(leave: SickLeave | None, words: Mapping[str, Any]) -> list[list[
     return rows
 
 
-def _cost(stub: PayStub, words: Mapping[str, Any]) -> Mapping[str, object]:
+def _pots(stub: PayStub, name: str, words: Mapping[str, Any]) -> list[list[str]]:
+    """Return where the money goes: to the employee with set-asides, held for taxes, the household's own taxes."""
+    return [
+        [words["pot_employee"].format(name=name), money(stub.net_pay.cents + stub.set_aside.cents)],
+        [words["pot_held"], money(stub.withheld_total)],
+        [words["pot_own"], money(stub.household_total)],
+    ]
+
+
+def _cost(stub: PayStub, name: str, words: Mapping[str, Any]) -> Mapping[str, object]:
     law = stub.law
     state = STATES[law.state]
     rows = (
@@ -221,7 +230,7 @@ def _cost(stub: PayStub, words: Mapping[str, Any]) -> Mapping[str, object]:
     return {
         "lines": [_line(line, words) for line in stub.household],
         "total": [money(stub.household_total), money(stub.household_year)],
-        "gross": money(stub.gross_pay),
+        "pots": _pots(stub, name, words),
         "total_cost": money(stub.total_cost),
         "warnings": list(stub.warnings),
         "law": words["law"].format(state=state),

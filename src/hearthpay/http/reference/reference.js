@@ -58,11 +58,15 @@
       },
     },
     components: {
+      // A link inside a button cannot be reached by all readers; the button itself opens the operation.
+      DeepLink: ({ text }) => system.React.createElement("span", null, text),
+      ServersContainer: () => null, // there is one server: this one
       FilterContainer: ({ layoutSelectors, layoutActions }) => {
         const phrase = layoutSelectors.currentFilter();
         return system.React.createElement(
           "div",
           { className: "wrapper", role: "search" },
+          system.React.createElement("h2", { className: "operations-heading" }, "Operations"),
           system.React.createElement(
             "label",
             { className: "operation-search" },
@@ -103,6 +107,12 @@
     const main = document.createElement("main");
     main.id = "reference";
     document.querySelector(".plain").before(head(), main);
+    // Swagger UI puts a second main part inside ours, each time it draws the list.
+    new MutationObserver(() => {
+      const operations = main.querySelector("main:not([role])");
+      operations?.setAttribute("role", "group");
+      operations?.setAttribute("aria-label", "Operations");
+    }).observe(main, { childList: true, subtree: true });
     const ui = SwaggerUIBundle({
       spec: specification,
       domNode: main,

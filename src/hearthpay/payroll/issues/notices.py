@@ -32,6 +32,7 @@ from hearthpay.payroll.issues.payment_status import PaymentIssue, PayrollPayment
 from hearthpay.payroll.issues.problem_log import NotedProblem
 from hearthpay.people.recipients import Readers, addressed, readers_of
 from hearthpay.security.key_ring import KeyRing
+from hearthpay.time_zones import shown_in
 
 AT_ONCE: Final = 100
 """Payrolls reported in one round."""
@@ -229,7 +230,8 @@ def _notices(case: _Case, notifications: NotificationSettings) -> list[Notice]:
         facts = NoticeFacts(name, (each.first_name,), payroll.pay_date, str(payroll.id))
         paid = case.payment_status.paychecks.get(each.id)
         reader = case.readers.employees.get(each.id)
-        mail = None if reader is None else employee_notice(reader, facts, issue, paid)
+        with shown_in(None if reader is None else reader.time_zone):
+            mail = None if reader is None else employee_notice(reader, facts, issue, paid)
         notices.append(replace(notice(f"{again}:employee:{each.id}", "employee", each.id), mail=mail))
     if _for_operator(issue):
         lines = [

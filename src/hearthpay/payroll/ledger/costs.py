@@ -27,18 +27,23 @@ _SETTLES: Final = compose(
 
 
 class MonthlyCost(NamedTuple):
-    """The cost of the paychecks in a month of pay dates: the total is the sum of the three."""
+    """The cost of the paychecks in a month of pay dates: the total is the sum of the three pots."""
 
     month: datetime.date
-    net_pay: int
-    withheld: int
+    to_employees: int
+    """Net pay and what employees set aside."""
+
+    held: int
+    """Taxes withheld."""
+
     employer_taxes: int
 
 
 _BY_MONTH: Final = query(
     MonthlyCost,
-    "SELECT CAST(date_trunc('month', p.pay_date) AS date) AS month, CAST(sum(c.net_pay) AS bigint) AS net_pay, "
-    "CAST(sum(c.gross_pay - c.net_pay) AS bigint) AS withheld, "
+    "SELECT CAST(date_trunc('month', p.pay_date) AS date) AS month, "
+    "CAST(sum(c.net_pay + c.set_aside) AS bigint) AS to_employees, "
+    "CAST(sum(c.employee_taxes) AS bigint) AS held, "
     "CAST(sum(c.employer_taxes) AS bigint) AS employer_taxes "
     "FROM payrolls p JOIN paychecks c ON c.payroll_id = p.id "
     "WHERE p.employer_id = :employer AND p.pay_date BETWEEN :first AND :last AND {standing} "

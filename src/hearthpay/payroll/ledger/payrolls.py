@@ -215,6 +215,8 @@ async def read_payroll(session: AsyncSession, payroll_id: UUID) -> StoredPayroll
         estimate=None if estimate is None else Estimate.parse(estimate),
         history=await history_of(session, payroll_id),
         failure=payroll.failure,
+        direct_deposit=payroll.direct_deposit,
+        handed_over_at=payroll.handed_over_at,
     )
 
 

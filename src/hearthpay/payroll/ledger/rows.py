@@ -280,6 +280,12 @@ class StoredPayroll:
 
     history: tuple[Transition, ...] = ()
     failure: Mapping[str, Any] | None = None
+    direct_deposit: bool = False
+    """Whether some of it is paid through the bank."""
+
+    handed_over_at: datetime.datetime | None = None
+    """When somebody marked its checks or cash as handed over."""
+
     available_actions: AvailableActions = NO_WAYS_OUT
 
     @property

@@ -17,7 +17,7 @@ from hearthpay.database import audit
 from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.employers.commands import ChangeEmployer
 from hearthpay.employers.models import Employer
-from hearthpay.employers.schemas import EmployerDetail, address_of, employer_json
+from hearthpay.employers.schemas import EmployerDetail, address_of, employer_json, zone_name_of
 from hearthpay.employers.service import update_employer
 from hearthpay.employers.threshold_basis import (
     FROM_THE_FIRST,
@@ -106,6 +106,7 @@ async def change_employer(
         **employer_json(employer),
         address=address_of(employer),
         phone=employer.phone,
+        time_zone=zone_name_of(employer),
         warnings=list(texts(open_taxes)),
         warning_codes=items_of(open_taxes),
     )

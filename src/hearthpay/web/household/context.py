@@ -6,12 +6,14 @@
 
 from __future__ import annotations
 
+import datetime
 import functools
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -28,6 +30,7 @@ from hearthpay.employers.service import find_employer
 from hearthpay.http.household_times import refuse_while_advancing
 from hearthpay.http.runtime import Runtime, runtime_of
 from hearthpay.languages.catalogue import Say, mark
+from hearthpay.time_zones import day_there, set_shown_time_zone
 from hearthpay.web.framework import Extra, go, page_of, show
 from hearthpay.web.household.other_mode import mode_switch_page
 from hearthpay.web.navigation import NavigationItem
@@ -91,6 +94,11 @@ class HouseholdContext:
     def runtime(self) -> Runtime:
         """The service's runtime, which the API's routes use too."""
         return runtime_of(self.visitor.request)
+
+    @property
+    def today(self) -> datetime.date:
+        """Today where the household is: for what it shows and proposes. Deadlines are counted by `clock.today()`."""
+        return day_there(ZoneInfo(self.household.time_zone), self.clock.now())
 
     def may(self, permission: Permission) -> bool:
         """Return whether the member may do this here, and so whether a page shows the way to it."""
@@ -192,6 +200,7 @@ async def _enter_household(visitor: Visitor, requested: UUID, permission: Permis
     actor = visitor.actor()
     async with visitor.people_context.database.transaction(actor.tenant) as session:
         household = detail_of(await find_employer(session, actor, requested))
+        set_shown_time_zone(ZoneInfo(household.time_zone))
         if actor.sandbox:
             set_household_time(await household_time_of(session, requested))
     allow(actor, permission, requested)

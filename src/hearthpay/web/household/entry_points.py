@@ -8,15 +8,26 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.responses import Response
 
 from hearthpay.access.actor import Actor
-from hearthpay.access.permissions import CREATE_HOUSEHOLD, READ_HOUSEHOLD, READ_PAYROLLS, may
-from hearthpay.employers.commands import Sort
-from hearthpay.languages.catalogue import mark
+from hearthpay.access.permissions import (
+    CREATE_HOUSEHOLD,
+    READ_HOUSEHOLD,
+    READ_PAYROLLS,
+    RUN_PAYROLL,
+    may,
+)
+from hearthpay.duties.dues import SIX_DAYS
+from hearthpay.duties.dues_lists import MOST_COUNTED, DuesCounts
+from hearthpay.languages.catalogue import Say, mark
 from hearthpay.web.framework import go, page_of, show
 from hearthpay.web.household.context import ROOT, HouseholdContext, household_page
+from hearthpay.web.household.idempotent_forms import new_form_id
+from hearthpay.web.household.payrolls.several import CHOSEN
 from hearthpay.web.household.to_dos import SENTENCES
 from hearthpay.web.household.worklist import (
     SHOWN,
+    SORTS,
     Show,
+    Sort,
     Worklist,
     WorklistQuery,
     first_households,
@@ -57,11 +68,23 @@ _FEW: Final = 5
 
 _FILTERS: Final[Mapping[Show, str]] = {
     "all": mark("All"),
-    "week": mark("Payday in 7 days"),
-    "to_do": mark("To do"),
+    "run": mark("To run this week"),
+    "overdue": mark("Overdue"),
     "missing": mark("Missing details"),
+    "to_do": mark("To do"),
+    "week": mark("Payday in 7 days"),
 }
-_SORTS: Final[Mapping[Sort, str]] = {"payday": mark("Next payday"), "name": mark("Last name")}
+_SORTS: Final[Mapping[Sort, str]] = {
+    "payday": mark("Next payday"),
+    "overdue": mark("Overdue longest"),
+    "name": mark("Last name"),
+}
+_ONE_TO_RUN: Final = mark("1 payroll to run this week")
+_TO_RUN: Final = mark("{count} payrolls to run this week")
+_ONE_OVERDUE: Final = mark("1 household has something overdue")
+_OVERDUE: Final = mark("{count} households have something overdue")
+_NONE_TO_RUN: Final = mark("No payrolls to run this week")
+_HOUSEHOLDS: Final = mark("Households")
 _ROLES: Final = {"viewer": mark("viewer"), "admin": mark("admin"), "owner": mark("owner")}
 
 
@@ -132,12 +155,23 @@ async def _show_worklist(visitor: Visitor) -> Response:
             found = await read_worklist(session, actor, visitor.people_context.clock, requested)
             several = len(await first_households(session, actor, _FEW + 1)) > _FEW
             may_begin = may(actor, CREATE_HOUSEHOLD) and not await _are_enough(session, actor)
+    today, counts = visitor.people_context.clock.today(), found.counts
     facts = {
+        "today": today,
+        "week_ends": today + SIX_DAYS,
+        "headline": _headline(visitor.say, found),
+        "being_checked": _counted(counts.being_checked) if counts is not None else "",
+        "may_run": found.counts is not None and may(visitor.actor(), RUN_PAYROLL),
+        "runnable": any(
+            item.payday_to_run is not None and item.payday_to_run <= today + SIX_DAYS for item in found.items
+        ),
+        "chosen": CHOSEN,
+        "form_id": new_form_id(),
         "found": found,
         "requested": requested,
         "searchable": several or requested != WorklistQuery(),
         "reads_payrolls": reads_payrolls,
-        "filters": _FILTERS,
+        "filters": _filters(counts),
         "sorts": _SORTS,
         "looked_at": found.stopped_at,
         "may_begin": may_begin,
@@ -151,13 +185,40 @@ async def _show_worklist(visitor: Visitor) -> Response:
     return show(visitor, "households.html", facts, folder="household")
 
 
+def _headline(say: Say, found: Worklist) -> str:
+    """Return what is most urgent over all households; nothing is said to be done while some are being checked."""
+    counts = found.counts
+    if counts is None:
+        return say(_HOUSEHOLDS)
+    if counts.to_run:
+        return say(_ONE_TO_RUN) if counts.to_run == 1 else say(_TO_RUN, count=_counted(counts.to_run))
+    if counts.overdue:
+        return say(_ONE_OVERDUE) if counts.overdue == 1 else say(_OVERDUE, count=_counted(counts.overdue))
+    return say(_HOUSEHOLDS if counts.being_checked or not found.items else _NONE_TO_RUN)
+
+
+def _counted(number: int) -> str:
+    """Return a count, with a plus sign where there may be more."""
+    return f"{number}+" if number >= MOST_COUNTED else str(number)
+
+
+def _filters(counts: DuesCounts | None) -> list[tuple[Show, str, str | None]]:
+    """Return the filters with their names, and how many households two of them find."""
+    known = {} if counts is None else {"run": counts.to_run, "overdue": counts.overdue}
+    return [
+        (each, name, _counted(known[each]) if each in known else None)
+        for each, name in _FILTERS.items()
+        if counts is not None or each not in ("run", "overdue")
+    ]
+
+
 def _query_in(visitor: Visitor) -> WorklistQuery:
     """Return what the address asks for; what it says wrong is left out."""
     asked = visitor.request.query_params
     shown: Show = next((each for each in SHOWN if each == asked.get("show")), "all")
     return WorklistQuery(
         text=" ".join(asked.get("q", "")[:_LONGEST_SEARCH].split()),
-        sort="name" if asked.get("sort") == "name" else "payday",
+        sort=next((each for each in SORTS if each == asked.get("sort")), "payday"),
         show=shown,
         cursor=asked.get("cursor", ""),
     )

@@ -24,6 +24,9 @@ _LOCALES: Final = {"en": "en_US", "es": "es_US"}
 _THE_AGENCY: Final = mark("the {agency}")
 _INSURER: Final = mark("your insurer")
 _EMPLOYEES: Final = mark("your employees")
+_FEDERAL: Final = "IRS"
+"""Named first."""
+
 _FEW: Final = 2
 
 
@@ -77,7 +80,8 @@ def kept_aside(deposits: Iterable[TaxDeposit], today: datetime.date, say: Say, l
         if amount
     ]
     named = dict.fromkeys(
-        each.agency if each.due is None else say(_THE_AGENCY, agency=each.agency) for each in shares
+        each.agency if each.due is None else say(_THE_AGENCY, agency=each.agency)
+        for each in sorted(shares, key=lambda each: each.agency != _FEDERAL)
     )
     return KeepAside(sum(each.cents for each in shares), tuple(shares), joined(list(named), language))
 

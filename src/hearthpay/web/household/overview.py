@@ -155,7 +155,7 @@ def _chart(language: str, this_month: datetime.date, costs: list[MonthlyCost]) -
     bars, rows = [], []
     for month in months:
         cost = known.get(month, MonthlyCost(month, 0, 0, 0))
-        amounts = (cost.net_pay, cost.withheld, cost.employer_taxes)
+        amounts = (cost.to_employees, cost.held, cost.employer_taxes)
         bars.append(Month(day_text(language, "short_month", month), amounts))
         rows.append((day_text(language, "month", month), amounts))
     return CostChart(bar_chart(bars), tuple(rows))

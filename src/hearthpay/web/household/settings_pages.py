@@ -11,7 +11,9 @@ from hearthpay.access.permissions import CHANGE_HOUSEHOLD, DELETE_HOUSEHOLD
 from hearthpay.access.refusal import Refusal
 from hearthpay.employers.schemas import EmployerChanges
 from hearthpay.employers.service import update_employer
+from hearthpay.languages.catalogue import time_zone_in
 from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.time_zones import TIME_ZONES, state_times, time_zone_of
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.employees.person_form import address_in
 from hearthpay.web.household.form_parsing import Entries, problems_in
@@ -29,6 +31,7 @@ async def household_form(at: HouseholdContext) -> Response:
         "email": household.email or "",
         "phone": household.phone or "",
         "state": household.state,
+        "time_zone": household.time_zone,
         "address_state": household.state,
     }
     if address is not None:
@@ -46,6 +49,7 @@ async def change_household(at: HouseholdContext) -> Response:
         "email": entries.text("email"),
         "phone": entries.text("phone"),
         "state": entries.text("state"),
+        "time_zone": entries.text("time_zone"),
         "address": address_in(entries),
     }
     for name in ("first_name", "last_name", "state"):
@@ -61,6 +65,8 @@ async def change_household(at: HouseholdContext) -> Response:
         command = replace(command, phone=None)
     if values["address"] is None:
         command = replace(command, address=None)
+    if command.time_zone in (_usual_zone(at.household.state), _usual_zone(changes.state)):
+        command = replace(command, time_zone=None)  # so that it follows the state
     try:
         async with at.transaction() as session:
             await update_employer(session, at.actor, at.clock, at.id, command)
@@ -69,11 +75,17 @@ async def change_household(at: HouseholdContext) -> Response:
     return at.go()
 
 
+def _usual_zone(state: str) -> str:
+    return time_zone_of(state, None).key
+
+
 def _form(at: HouseholdContext, problems: dict[str, str], form_values: Mapping[str, str]) -> Response:
     facts = {
         "problems": problems,
         "form_values": form_values,
         "states": tuple(sorted(STATES)),
+        "time_zones": [(zone, time_zone_in(at.visitor.language, zone)) for zone in TIME_ZONES],
+        "split": (there := state_times().get(at.household.state)) is not None and there.note is not None,
         "may_end": at.may(DELETE_HOUSEHOLD),
     }
     return at.show("household.html", facts, status=400 if problems else 200)

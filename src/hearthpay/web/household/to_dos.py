@@ -15,6 +15,7 @@ from hearthpay.database.relations import (
     AUTOPILOT_PERIODS,
     BANK_ACCOUNTS,
     BANK_ENTRIES,
+    EMPLOYEE_LINKS,
     EMPLOYEES,
     EMPLOYERS,
     INVITATIONS,
@@ -32,6 +33,8 @@ WaitingKind = Literal[
     "payroll_held",
     "account_failed",
     "account_needs_word",
+    "account_to_confirm",
+    "new_link_asked",
     "pay_rate_missing",
     "tax_info_missing",
     "tax_info_asked",
@@ -45,6 +48,8 @@ SENTENCES: Final[Mapping[WaitingKind, str]] = {
     "payroll_held": mark("Approve the {day} payroll"),
     "account_failed": mark("Your bank rejected the account. Connect another one."),
     "account_needs_word": mark("{name} entered a new bank account. An owner has to agree to it."),
+    "account_to_confirm": mark("{name} made an account. Confirm that it was {name}."),
+    "new_link_asked": mark("{name} asks for a new link"),
     "pay_rate_missing": mark("{name} has no pay rate or salary yet."),
     "tax_info_missing": mark("Ask {name} for a Social Security number"),
     "tax_info_asked": mark("Waiting for {name}'s Social Security number, requested {day}"),
@@ -99,6 +104,18 @@ _FIND: Final = query(
       FROM {waiting_accounts} c JOIN {employees} w ON w.id = c.employee_id
      WHERE w.employer_id {asked}
     UNION ALL
+    SELECT w.employer_id, 'account_to_confirm', w.first_name || ' ' || w.last_name, NULL, NULL, w.id
+      FROM {employee_links} l JOIN {employees} w ON w.id = l.employee_id
+     WHERE w.employer_id {asked} AND l.awaits_household AND l.ended_at IS NULL
+    UNION ALL
+    SELECT w.employer_id, 'new_link_asked', w.first_name || ' ' || w.last_name,
+           (max(i.new_link_requested_at) AT TIME ZONE 'America/New_York')::date, NULL, w.id
+      FROM {invitations} i JOIN {employees} w ON w.id = i.employee_id
+     WHERE w.employer_id {asked} AND i.new_link_requested_at > CAST(:now AS timestamptz) - interval '30 days'
+       AND NOT EXISTS (SELECT FROM {invitations} n WHERE n.employee_id = i.employee_id AND n.type = i.type
+                          AND n.created_at > i.new_link_requested_at)
+     GROUP BY w.employer_id, w.first_name, w.last_name, w.id
+    UNION ALL
     SELECT w.employer_id, 'pay_rate_missing', w.first_name || ' ' || w.last_name, NULL, NULL, w.id
       FROM {employees} w
      WHERE w.employer_id {asked} AND w.status = 'active' AND coalesce(w.pay_rate_cents, w.salary_cents) IS NULL
@@ -114,7 +131,7 @@ _FIND: Final = query(
     SELECT w.employer_id, i.type || '_asked', w.first_name || ' ' || w.last_name,
            (i.created_at AT TIME ZONE 'America/New_York')::date, NULL, w.id
       FROM {invitations} i JOIN {employees} w ON w.id = i.employee_id
-     WHERE w.employer_id {asked} AND i.status = 'pending' AND i.expires_at > :now
+     WHERE w.employer_id {asked} AND i.status = 'pending' AND i.expires_at > :now AND i.tax_number_at IS NULL
     UNION ALL
     SELECT h.id, 'ein_missing', NULL, NULL, NULL, NULL
       FROM {employers} h
@@ -127,6 +144,7 @@ _FIND: Final = query(
     bank_accounts=BANK_ACCOUNTS,
     waiting_accounts=WAITING_ACCOUNTS,
     employees=EMPLOYEES,
+    employee_links=EMPLOYEE_LINKS,
     vault_endings=VAULT_ENDINGS,
     invitations=INVITATIONS,
     employers=EMPLOYERS,

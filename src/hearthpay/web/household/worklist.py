@@ -13,16 +13,22 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
-from hearthpay.access.permissions import READ_MEMBERS, READ_PAYROLLS, allow, may
+from hearthpay.access.permissions import READ_CALENDAR, READ_MEMBERS, READ_PAYROLLS, allow, may
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
+from hearthpay.duties import dues_lists
+from hearthpay.duties.dues import SIX_DAYS, HouseholdDues, compute_dues
+from hearthpay.duties.dues_lists import DuesCounts, KeptDues, count_dues, oldest_payday, read_dues
 from hearthpay.employers import list_queries as rows
-from hearthpay.employers.commands import Sort
+from hearthpay.employers.models import Employer
 from hearthpay.web.household.to_dos import ToDo, WaitingKind, find_to_dos
 from hearthpay.wire.paging import decode_cursor, encode_cursor
 
-Show = Literal["all", "week", "to_do", "missing"]
+Show = Literal["all", "run", "overdue", "missing", "to_do", "week"]
 SHOWN: Final[tuple[Show, ...]] = get_args(Show)
+
+Sort = Literal["payday", "overdue", "name"]
+SORTS: Final[tuple[Sort, ...]] = get_args(Sort)
 
 PAGE: Final = 50
 """Households on one page."""
@@ -30,13 +36,15 @@ PAGE: Final = 50
 MOST_LOOKED_AT: Final = 500
 """The most households that one page looks at to find those of a filter."""
 
+MOST_CALCULATED: Final = 5
+"""The most households that one page calculates because their kept figures are not fresh."""
+
 MISSING: Final[frozenset[WaitingKind]] = frozenset(
     ("pay_rate_missing", "tax_info_missing", "tax_info_asked", "bank_account_asked", "ein_missing")
 )
 """The to-dos that are about missing data."""
 
 _CHUNK: Final = 100
-_SIX_DAYS: Final = datetime.timedelta(days=6)
 _BEFORE_ALL: Final = UUID(int=0)
 
 
@@ -56,6 +64,28 @@ class WorklistItem:
 
     line: rows.ListedHousehold
     waits: tuple[ToDo, ...] = ()
+    kept: KeptDues | None = None
+    """What it has to do; None where the actor may not read that."""
+
+    @property
+    def dues(self) -> HouseholdDues | None:
+        """What it has to do, if that is known as of today."""
+        return self.kept.dues if self.kept is not None and self.kept.fresh else None
+
+    @property
+    def being_checked(self) -> bool:
+        """Whether what it has to do is not known yet."""
+        return self.kept is not None and not self.kept.fresh and not self.kept.own_clock
+
+    @property
+    def payday_to_run(self) -> datetime.date | None:
+        """The next payday that the household runs itself, if that is known as of today."""
+        return None if self.dues is None else self.dues.payday_to_run
+
+    @property
+    def next_payday(self) -> datetime.date | None:
+        """The first payday that is planned or to be run, as far as that is known."""
+        return min((day for day in (self.line.next_payday, self.payday_to_run) if day), default=None)
 
     @property
     def missing(self) -> tuple[ToDo, ...]:
@@ -80,12 +110,17 @@ class Worklist:
     next_cursor: str | None
     stopped_at: int | None = None
     crowded: bool = False
+    counts: DuesCounts | None = None
+    """None where the actor may not read what households have to do."""
 
 
 class _Place(NamedTuple):
-    """Where a list continues: in which part, after which id, and for paydays after which day."""
+    """Where a list continues: in which part, after which id, and after which day.
 
-    part: Literal["p", "n", "s"]
+    Parts are by payday, by what is overdue longest, by payday to run, by name, and what a search found.
+    """
+
+    part: Literal["p", "o", "r", "n", "s"]
     after: UUID
     day: datetime.date | None = None
 
@@ -108,13 +143,17 @@ async def read_worklist(
     reads = may(actor, READ_PAYROLLS)
     if not reads:
         requested = replace(requested, sort="name", show="all")
-    reading = _Reading(session, rows.scope_of(actor), clock.now(), clock.today(), requested, reads)
+    dues = reads and may(actor, READ_CALENDAR)
+    scope = rows.scope_of(actor)
+    reading = _Reading(session, scope, clock.now(), clock.today(), requested, reads, dues)
     if requested.text:
-        return await reading.search(rows.words_in(requested.text)[: rows.MOST_WORDS], place)
-    return await reading.walk(place)
+        found = await reading.search(rows.words_in(requested.text)[: rows.MOST_WORDS], place)
+    else:
+        found = await reading.walk(place)
+    return replace(found, counts=await count_dues(session, scope, clock.today())) if dues else found
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Reading:
     session: AsyncSession
     scope: rows.ListScope
@@ -122,13 +161,14 @@ class _Reading:
     today: datetime.date
     requested: WorklistQuery
     reads_payrolls: bool
+    reads_dues: bool
+    calculated: int = 0
 
     async def search(self, words: Sequence[str], place: _Place | None) -> Worklist:
         """Sort and filter what the words match, which is bounded, and cut out the page."""
         found, crowded = await rows.found_by_words(self.session, self.scope, words)
-        items = sorted(
-            filter(self._shows, await self._items(sorted(found))), key=_SORT_KEYS[self.requested.sort]
-        )
+        seen = [await self._calculate(item) for item in await self._items(sorted(found))]
+        items = sorted(filter(self._shows, seen), key=_SORT_KEYS[self.requested.sort])
         begin = 0
         if place is not None:
             begin = next((at + 1 for at, item in enumerate(items) if item.line.id == place.after), 0)
@@ -139,7 +179,7 @@ class _Reading:
     async def walk(self, place: _Place | None) -> Worklist:
         """Continue from the place, chunk by chunk, until the page is full, all was seen, or enough was looked at."""
         if place is None or place.part == "s":
-            place = _Place("n" if self.requested.sort == "name" else "p", _BEFORE_ALL)
+            place = _Place(self._first_part(), _BEFORE_ALL)
         kept: list[WorklistItem] = []
         looked_at = 0
         while True:
@@ -148,31 +188,54 @@ class _Reading:
             items = {item.line.id: item for item in await self._items(households)}
             for each, household in zip(places, households, strict=True):
                 item = items.get(household)
-                if item is not None and self._belongs(item, each.part) and self._shows(item):
-                    if len(kept) == PAGE:
-                        return Worklist(kept, _cursor_of(place))
-                    kept.append(item)
+                if item is not None and self._belongs(item, each.part):
+                    item = await self._calculate(item)
+                    if self._shows(item):
+                        if len(kept) == PAGE:
+                            return Worklist(kept, _cursor_of(place))
+                        kept.append(item)
                 place = each
             looked_at += len(places)
             if len(places) < limit:
-                if place.part == "n" or self.requested.show == "week":
+                if place.part in ("n", "r") or self.requested.show in ("week", "overdue"):
                     return Worklist(kept, None)
                 place = _Place("n", _BEFORE_ALL)
             if looked_at >= MOST_LOOKED_AT:
                 return Worklist(kept, _cursor_of(place), stopped_at=looked_at)
 
+    def _first_part(self) -> Literal["p", "o", "r", "n"]:
+        """Return with which part the list begins."""
+        if self.reads_dues and self.requested.show == "run":
+            return "r"
+        if self.reads_dues and "overdue" in (self.requested.show, self.requested.sort):
+            return "o"
+        return "n" if self.requested.sort == "name" or not self.reads_dues else "p"
+
     def _limit(self, place: _Place) -> int:
         """Return how many households to look at: one more than a page shows if all of them are shown."""
-        all_belong = place.part == "p" or self.requested.sort == "name"
+        all_belong = place.part != "n" or self.requested.sort == "name"
         return PAGE + 1 if self.requested.show == "all" and all_belong else _CHUNK
 
     async def _chunk(self, place: _Place, limit: int) -> tuple[list[_Place], list[UUID]]:
         """Return the next places of the part, and the household at each."""
-        if place.part == "p":
-            until = self.today + _SIX_DAYS if self.requested.show == "week" else datetime.date.max
-            after = (place.day or self.today, place.after)
-            paid = await rows.after_payday(self.session, self.scope, self.today, until, after, limit)
-            return [_Place("p", row.id, row.pay_date) for row in paid], [row.employer_id for row in paid]
+        if place.part in ("p", "o", "r"):
+            after = (place.day or oldest_payday(self.today), place.after)
+            this_week = self.today + SIX_DAYS
+            if place.part == "o":
+                after = (place.day or datetime.date.min, place.after)
+                found = await dues_lists.after_overdue(self.session, self.scope, after, limit)
+            elif place.part == "r":
+                found = await dues_lists.after_payday_to_run(
+                    self.session, self.scope, this_week, after, limit
+                )
+            else:
+                until = this_week if self.requested.show == "week" else datetime.date.max
+                found = await dues_lists.after_payday(
+                    self.session, self.scope, self.today, until, after, limit
+                )
+            return [_Place(place.part, row.id, row.pay_date) for row in found], [
+                row.employer_id for row in found
+            ]
         key = rows.FIRST_NAME
         if place.after != _BEFORE_ALL:
             key = await rows.name_key_of(self.session, place.after) or rows.FIRST_NAME
@@ -181,7 +244,7 @@ class _Reading:
 
     async def _items(self, households: Sequence[UUID]) -> list[WorklistItem]:
         """Return the households with what the actor may know of them; those out of sight are left out."""
-        lines = await rows.lines_of(self.session, households, self.today, self.today + _SIX_DAYS)
+        lines = await rows.lines_of(self.session, households, self.today, self.today + SIX_DAYS)
         if not self.reads_payrolls:
             return [
                 WorklistItem(line._replace(next_payday=None, payrolls_in_seven_days=0, net_in_seven_days=0))
@@ -190,19 +253,44 @@ class _Reading:
         waits: dict[UUID, list[ToDo]] = {household: [] for household in lines}
         for each in await find_to_dos(self.session, list(lines), self.now, self.today):
             waits[each.employer_id].append(each)
-        return [WorklistItem(line, tuple(waits[household])) for household, line in lines.items()]
+        kept = await read_dues(self.session, list(lines), self.today) if self.reads_dues else {}
+        return [
+            WorklistItem(line, tuple(waits[household]), kept.get(household))
+            for household, line in lines.items()
+        ]
+
+    async def _calculate(self, item: WorklistItem) -> WorklistItem:
+        """Return the item with what it has to do, if the page may still calculate it; nothing is stored."""
+        if not item.being_checked or self.calculated >= MOST_CALCULATED:
+            return item
+        self.calculated += 1
+        try:
+            employer = await self.session.get_one(Employer, item.line.id)
+            dues = await compute_dues(self.session, employer, self.today)
+        except (ArithmeticError, LookupError, ValueError):  # the worker reports what can't be calculated
+            return item
+        return replace(item, kept=KeptDues(dues, fresh=True))
 
     def _belongs(self, item: WorklistItem, part: str) -> bool:
-        """Return whether the household is listed in this part: by payday, those without one come last, by name."""
-        return part == "p" or self.requested.sort == "name" or item.line.next_payday is None
+        """Return whether the household is listed in this part: those without a day come last, by name."""
+        if part != "n" or self.requested.sort == "name":
+            return True
+        if self.requested.sort == "overdue":
+            return item.kept is None or not item.kept.dues.overdue_count
+        to_run = None if item.kept is None else item.kept.dues.payday_to_run
+        return item.line.next_payday is None and (to_run is None or to_run < oldest_payday(self.today))
 
     def _shows(self, item: WorklistItem) -> bool:
         match self.requested.show:
             case "week":
-                day = item.line.next_payday
-                return day is not None and day <= self.today + _SIX_DAYS
+                return item.next_payday is not None and item.next_payday <= self.today + SIX_DAYS
+            case "run":
+                day = item.payday_to_run
+                return item.being_checked or (day is not None and day <= self.today + SIX_DAYS)
+            case "overdue":
+                return item.being_checked or (item.dues is not None and item.dues.overdue_count > 0)
             case "to_do":
-                return bool(item.waits)
+                return bool(item.waits) or (item.dues is not None and item.dues.overdue_count > 0)
             case "missing":
                 return bool(item.missing)
             case _:
@@ -214,10 +302,19 @@ def _by_name(item: WorklistItem) -> tuple[str, str, UUID]:
 
 
 def _by_payday(item: WorklistItem) -> tuple[datetime.date, tuple[str, str, UUID]]:
-    return item.line.next_payday or datetime.date.max, _by_name(item)
+    return item.next_payday or datetime.date.max, _by_name(item)
 
 
-_SORT_KEYS: Final[Mapping[Sort, Callable[[WorklistItem], Any]]] = {"payday": _by_payday, "name": _by_name}
+def _by_overdue(item: WorklistItem) -> tuple[datetime.date, tuple[str, str, UUID]]:
+    since = None if item.dues is None else item.dues.overdue_since
+    return since or datetime.date.max, _by_name(item)
+
+
+_SORT_KEYS: Final[Mapping[Sort, Callable[[WorklistItem], Any]]] = {
+    "payday": _by_payday,
+    "overdue": _by_overdue,
+    "name": _by_name,
+}
 
 
 def _cursor_of(place: _Place) -> str:
@@ -229,9 +326,9 @@ def _place_in(cursor: str) -> _Place | None:
     if not cursor:
         return None
     match cursor.split("."):
-        case ["p", day, after]:
+        case [("p" | "o" | "r") as part, day, after]:
             with suppress(ValueError):
-                return _Place("p", decode_cursor(after), datetime.date.fromisoformat(day))
+                return _Place(part, decode_cursor(after), datetime.date.fromisoformat(day))
         case [("n" | "s") as part, after]:
             with suppress(ValueError):
                 return _Place(part, decode_cursor(after))

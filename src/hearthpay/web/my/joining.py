@@ -1,15 +1,21 @@
-"""From an invitation's link to an account: a new one, or the one that the employee already has."""
+"""From an invitation's link to an account: a new one, or the one that the employee already has.
 
+Where mail is sent, a second link proves the address first. Where none is, the link alone makes an account, which shows
+no pay until the household has confirmed it.
+"""
+
+from dataclasses import replace
 from typing import Final
 
 from fastapi import APIRouter
 from starlette.responses import Response
 
 from hearthpay.access.refusal import Refusal
-from hearthpay.employees.invitations import OpenInvitation
 from hearthpay.employees.links import NO_ACCOUNT_UNDER_IT, account_address, can_have_account
+from hearthpay.employees.open_links import OpenInvitation
 from hearthpay.employees.own_account import (
     link_signed_in,
+    make_account_by_link,
     make_own_account,
     may_be_linked,
     read_account_offer,
@@ -31,6 +37,7 @@ _SENT: Final = mark("If we have that address, we'll email you a link. You can cl
 @page_of(router, "GET", "/portal/{token}/account", "anyone")
 async def offer(visitor: Visitor) -> Response:
     """Offer to create an account by email address, or to use the one that is signed in."""
+    visitor = _in_requested_language(visitor)
     return await _offer(
         visitor, await read_account_offer(visitor.people_context, _part(visitor, "token")), {}
     )
@@ -38,12 +45,24 @@ async def offer(visitor: Visitor) -> Response:
 
 @page_of(router, "POST", "/portal/{token}/account", "anyone")
 async def take_offer(visitor: Visitor) -> Response:
-    """Send the link that proves the address, or link the signed-in account."""
-    token = _part(visitor, "token")
+    """Send the link that proves the address, link the signed-in account, or without mail make the account."""
+    visitor, token = _in_requested_language(visitor), _part(visitor, "token")
     opened = await read_account_offer(visitor.people_context, token)
     if visitor.who is not None:
         employee_id = await link_signed_in(visitor.people_context, visitor.who, token, visitor.visit)
-        return go(f"/my/{employee_id}")
+        return go("/my" if not visitor.people_context.sends_mail else f"/my/{employee_id}")
+    if not visitor.people_context.sends_mail:
+        try:
+            made = await make_account_by_link(
+                visitor.people_context,
+                token,
+                visitor.form.get("email", ""),
+                _new_person(visitor),
+                visitor.visit,
+            )
+        except Refusal as error:
+            return await _offer(visitor, opened, problems_of(error))
+        return await let_in(visitor, go("/my"), made)
     try:
         await request_account(
             visitor.people_context,
@@ -72,12 +91,25 @@ async def take_making(visitor: Visitor) -> Response:
     """Create the account and sign in."""
     token, proof = _part(visitor, "token"), _part(visitor, "proof")
     opened, email = await read_address_proof(visitor.people_context, token, proof)
-    new = NewPerson(visitor.form.get("name", ""), visitor.form.get("password", ""), visitor.language)
     try:
-        form_values = await make_own_account(visitor.people_context, token, proof, new, visitor.visit)
+        form_values = await make_own_account(
+            visitor.people_context, token, proof, _new_person(visitor), visitor.visit
+        )
     except Refusal as error:
         return _making(visitor, opened, email, problems_of(error))
     return await let_in(visitor, go("/my"), form_values)
+
+
+def _new_person(visitor: Visitor) -> NewPerson:
+    return NewPerson(visitor.form.get("name", ""), visitor.form.get("password", ""), visitor.language)
+
+
+def _in_requested_language(visitor: Visitor) -> Visitor:
+    """Return the visitor, who reads the language of the link's pages before: that of `?language=`, if there is one."""
+    requested = visitor.request.query_params.get("language")
+    if visitor.who is not None or requested not in ("en", "es"):
+        return visitor
+    return replace(visitor, language=requested)
 
 
 def _part(visitor: Visitor, name: str) -> str:
@@ -91,9 +123,14 @@ async def _offer(visitor: Visitor, opened: OpenInvitation, problems: dict[str, s
         "household": opened.household,
         "first_name": opened.first_name,
         "may_ask": visitor.people_context.sends_mail and not opened.sandbox,
+        "makes_at_once": not visitor.people_context.sends_mail,
+        "way": f"{visitor.request.url.path}?language={visitor.language}",
         "no_account": None if can_have_account(opened.employee) else NO_ACCOUNT_UNDER_IT,
         "problems": problems,
-        "form_values": {"email": visitor.form.get("email", "")},
+        "form_values": {
+            "email": visitor.form.get("email", ""),
+            "name": visitor.form.get("name", ""),
+        },
         "on_record": None if on_record is None else masked(on_record),
         "may_use": who is not None and await may_be_linked(visitor.people_context, who, opened),
     }

@@ -12,7 +12,7 @@ from hearthpay.banking.account_changes import pending_change
 from hearthpay.documents.commands import IssuePaystub, IssueW2
 from hearthpay.documents.issuing import issue
 from hearthpay.documents.service import Prepared, prepare_own_paper
-from hearthpay.employees.links import employments_of
+from hearthpay.employees.links import awaits_any_household, employments_of
 from hearthpay.http.disconnects import until_disconnected
 from hearthpay.http.statuses import status_of
 from hearthpay.languages.catalogue import mark
@@ -32,10 +32,12 @@ _WHY: Final = mark("The household needs to add some information first. Ask them 
 @page_of(router, "GET", "/my", "signed_in")
 async def employments(visitor: Visitor) -> Response:
     """List the employee's current and former households; if there is only one, show its page."""
-    found = await employments_of(visitor.people_context.database, visitor.signed_in.person_id)
-    if len(found) == 1:
+    database, person_id = visitor.people_context.database, visitor.signed_in.person_id
+    found = await employments_of(database, person_id)
+    waits = await awaits_any_household(database, person_id)
+    if len(found) == 1 and not waits:
         return go(f"/my/{found[0].employee_id}")
-    return show(visitor, "my_households.html", {"employments": found})
+    return show(visitor, "my_households.html", {"employments": found, "waits": waits})
 
 
 @page_of(router, "GET", "/my/{employee_id}", "signed_in")
@@ -48,6 +50,8 @@ async def overview(visitor: Visitor) -> Response:
         facts = {
             "year": pay.year,
             "stubs": pay.stubs[:_SHOWN_FIRST],
+            "latest": next((each for each in pay.stubs if not each.undone), None),
+            "today": today_of(visitor),
             "change": await pending_change(session, employee_id),
             "request": await pending_request(session, employee_id),
         }

@@ -20,6 +20,7 @@ from hearthpay.employees.own_notices import NoticeRecipient
 from hearthpay.http.envelope import request_id_of
 from hearthpay.http.household_times import refuse_while_advancing
 from hearthpay.languages.catalogue import short_day_in
+from hearthpay.time_zones import set_shown_time_zone
 from hearthpay.web.framework import id_in_path, show
 from hearthpay.web.visitor import Visitor
 
@@ -76,6 +77,7 @@ async def record_of(visitor: Visitor) -> OwnRecord:
     employee_id = id_in_path(visitor, "employee_id")
     person_id = visitor.signed_in.person_id
     record = OwnRecord(visitor, await employment_of(visitor.people_context.database, person_id, employee_id))
+    set_shown_time_zone(record.employment.zone)
     if record.employment.sandbox:
         async with record.transaction() as session:
             set_household_time(await household_time_of(session, record.employment.employer_id))

@@ -137,7 +137,7 @@ async def change_password(visitor: Visitor) -> Response:
 async def set_up_second_factor(visitor: Visitor) -> Response:
     """Show the secret for the app."""
     enrollment = await credentials.set_up_second_factor(visitor.people_context, visitor.signed_in)
-    return show(visitor, "second_factor_setup.html", {"enrollment": enrollment}, extra="picture")
+    return show(visitor, "second_factor_setup.html", {"enrollment": enrollment})
 
 
 @page_of(router, "POST", "/settings/security/second-factor/confirm", "signed_in", fresh=True)
@@ -156,7 +156,7 @@ async def confirm_second_factor(visitor: Visitor) -> Response:
                 session, visitor.people_context.keys(), who.person_id, who.email
             )
         facts = {"enrollment": enrollment, "problems": problems}
-        return show(visitor, "second_factor_setup.html", facts, status=400, extra="picture")
+        return show(visitor, "second_factor_setup.html", facts, status=400)
     return show(visitor, "codes.html", {"codes": codes})
 
 

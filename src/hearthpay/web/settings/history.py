@@ -12,9 +12,11 @@ from hearthpay.access.permissions import READ_AUDIT
 from hearthpay.database import audit
 from hearthpay.database.audit import AuditEntry
 from hearthpay.database.sensitive_actions import is_delicate
+from hearthpay.employers.service import shared_time_zone
 from hearthpay.languages.catalogue import Say, mark
 from hearthpay.people import members
 from hearthpay.people.identity import masked
+from hearthpay.time_zones import set_shown_time_zone
 from hearthpay.web.framework import page_of, show
 from hearthpay.web.settings.audit_entries import ACTORS, SERVICE_CALLS, SETTINGS
 from hearthpay.web.visitor import Visitor
@@ -64,7 +66,10 @@ async def show_history(visitor: Visitor) -> Response:
             older_than=older_than,
             limit=SHOWN + 1,
         )
+        zone = await shared_time_zone(session)
         names = {each.person_id: each.name for each in await members.list_members(session, actor)}
+    if zone is not None:
+        set_shown_time_zone(zone)
     items = [_item(say, entry, names) for entry in entries[:SHOWN]]
     facts = {
         "items": items,

@@ -1,4 +1,5 @@
-// Asks the browser for a passkey, for the one form on the page that carries what it needs. Nothing else is scripted.
+// Asks the browser for a passkey, for the one form on the page that carries what it needs; and shares or copies a link.
+// Nothing else is scripted.
 "use strict";
 (() => {
   const form = document.querySelector("form[data-passkey]");
@@ -29,4 +30,24 @@
       trouble.hidden = false;
     }
   });
+})();
+
+(() => {
+  const link = document.querySelector("[data-share]");
+  if (!link) return;
+  const url = link.dataset.share;
+  const share = document.querySelector("[data-share-button]");
+  const copy = document.querySelector("[data-copy-button]");
+  const copied = document.querySelector("[data-copied]");
+  if (navigator.share) {
+    share.hidden = false;
+    share.addEventListener("click", () => navigator.share({ text: link.dataset.shareText, url }).catch(() => {}));
+  }
+  if (navigator.clipboard) {
+    copy.hidden = false;
+    copy.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(url);
+      copied.hidden = false;
+    });
+  }
 })();

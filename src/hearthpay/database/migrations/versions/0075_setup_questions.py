@@ -7,7 +7,7 @@ from typing import Final
 from alembic import op
 
 revision = "0075"
-down_revision = "0070"
+down_revision = "0073"
 branch_labels = None
 depends_on = None
 

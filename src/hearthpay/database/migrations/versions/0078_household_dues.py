@@ -14,7 +14,7 @@ from alembic import op
 from hearthpay.database.migrations.tenancy import ACTS_AS_OWNER, guard_of_household
 
 revision = "0078"
-down_revision = "0075"
+down_revision = "0076"
 branch_labels = None
 depends_on = None
 

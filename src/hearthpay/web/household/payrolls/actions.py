@@ -18,6 +18,7 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.banking.authorizations import authorization_text, authorize
 from hearthpay.employers.service import find_employer
 from hearthpay.languages.catalogue import mark
+from hearthpay.payroll.handing_over import mark_handed_over
 from hearthpay.payroll.issues.available_actions import WayToVoid, position_of, void_action
 from hearthpay.payroll.issues.wording import outcome_text
 from hearthpay.payroll.ledger.rows import RemedyAction
@@ -82,6 +83,18 @@ async def void(at: HouseholdContext) -> Response:
                 await void_payroll(session, at.actor, at.clock, found.id, reason)
             except Refusal as refusal:
                 raise changed_meanwhile(refusal) from refusal
+    return at.go(f"/payrolls/{found.id}")
+
+
+@household_page(router, "POST", "/payrolls/{payroll_id}/hand-over", permission=RUN_PAYROLL)
+async def hand_over(at: HouseholdContext) -> Response:
+    """Mark the checks or cash as handed over; sent again, it changes nothing."""
+    async with at.transaction() as session:
+        found, _ = await payroll_here(session, at)
+        try:
+            await mark_handed_over(session, at.actor, at.clock, found.id)
+        except Refusal as refusal:
+            raise changed_meanwhile(refusal) from refusal
     return at.go(f"/payrolls/{found.id}")
 
 

@@ -87,7 +87,7 @@ async def new(at: HouseholdContext) -> Response:
         last = (await session.execute(await _last_period(session, at))).one_or_none()
         policies = await read_policies(session, at.id, at.clock.today()) if last is None else ()
     dates = proposed_dates(
-        None if last is None else (last[0], last[1]), people, kind, at.clock.today(), at.clock.now()
+        None if last is None else (last[0], last[1]), people, kind, at.today, at.clock.now()
     )
     form_values = {
         "start": dates.start.isoformat(),

@@ -13,5 +13,5 @@ def method_names(say: Say) -> list[tuple[str, str]]:
 
 
 def status_names(say: Say, statuses: Sequence[str]) -> list[tuple[str, str]]:
-    """Return states of payrolls with their names."""
+    """Return states of payrolls with their names; `completed` has that of the day on which it is paid."""
     return [(each, say(status_word("payroll", each).word)) for each in statuses]

@@ -40,6 +40,7 @@ from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.money import keep_aside_of, pots_of, who_is_paid
 from hearthpay.web.household.payrolls.explanation import given_name, laws_of, line_reason
 from hearthpay.web.household.payrolls.payment_words import first_names
+from hearthpay.web.household.payrolls.payroll_states import ShownState, state_of_payment, state_of_stored
 from hearthpay.web.household.payrolls.progress import latest_debit, timeline_of
 from hearthpay.web.message_text import message_text
 
@@ -52,6 +53,7 @@ class ShownPaycheck:
 
     pay: PaycheckRow | EstimatedPaycheck
     payment: PaycheckPaymentStatus
+    state: ShownState
     outcome_text: str
     warnings: tuple[str, ...]
     resolvable: bool
@@ -80,6 +82,8 @@ async def payroll(at: HouseholdContext) -> Response:
     facts = money | {
         "payroll": found,
         "correctable": is_correctable(found, at.clock.today()),
+        "state": state_of_stored(at, found),
+        "totals": found.totals if found.expected is None else found.expected.totals,
         "paychecks": [_shown(at, found, payment_status, each) for each in paychecks_of(found)],
         "has_pay_stubs": bool(found.paychecks) and found.status in HAS_PAY_STUBS,
         "run_permission": RUN_PAYROLL,
@@ -87,7 +91,9 @@ async def payroll(at: HouseholdContext) -> Response:
         "issue": payment_status.issue,
         "issue_text": None if payment_status.issue is None else _words(at, payment_status.issue),
         "line_name": partial(line_name, language=at.visitor.language),
-        "steps": timeline_of(at.say, at.visitor.language, found, debit, by_bank=by_bank),
+        "steps": timeline_of(
+            at.say, at.visitor.language, found, debit, by_bank=by_bank, state=state_of_stored(at, found)
+        ),
     }
     return at.show("payroll.html", facts)
 
@@ -125,6 +131,7 @@ def _shown(
     return ShownPaycheck(
         pay,
         payment,
+        state_of_payment(at, payroll, payment.status, pay.payment_method),
         "" if payment.outcome is None else outcome_text(at.say, payment.outcome),
         tuple(message_text(at.say, at.visitor.language, warning) for warning in pay.warnings),
         resolvable=deposit is not None and bool(deposit.remedies),

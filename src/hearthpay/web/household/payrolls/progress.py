@@ -14,6 +14,7 @@ from hearthpay.database.typed_rows import fetch_optional, query
 from hearthpay.languages.catalogue import Say, mark, moment_in
 from hearthpay.payroll.issues.advice import is_known, reason_of
 from hearthpay.payroll.ledger.rows import StoredPayroll
+from hearthpay.web.household.payrolls.payroll_states import ShownState
 from hearthpay.web.presentation import day_text, money_text
 
 StepState = Literal["done", "now", "open"]
@@ -40,7 +41,8 @@ _LEFT: Final = mark("{amount} debit on {day}")
 _COLLECTED: Final = mark("The money was collected")
 _ARRIVES: Final = mark("Arrives {day}")
 _ARRIVED: Final = mark("All payments arrived")
-_PAID: Final = mark("Paid")
+_RECORDED: Final = mark("Recorded")
+_HANDED_OVER: Final = mark("Handed over")
 _BY_HAND: Final = mark("You pay by check or cash. We record it.")
 _IN_RETROSPECT: Final = mark("Past pay: no money moves.")
 _FAILED: Final = mark("Failed")
@@ -53,9 +55,18 @@ async def latest_debit(session: AsyncSession, payroll_id: UUID) -> LeavingMoney 
 
 
 def timeline_of(
-    say: Say, language: str, payroll: StoredPayroll, debit: LeavingMoney | None, *, by_bank: bool
+    say: Say,
+    language: str,
+    payroll: StoredPayroll,
+    debit: LeavingMoney | None,
+    *,
+    by_bank: bool,
+    state: ShownState,
 ) -> list[tuple[str, str, str, StepState]]:
-    """Return the steps: title, details, time, and whether it is done, current, or to come."""
+    """Return the steps: title, details, time, and whether it is done, current, or to come.
+
+    ``state`` is the payroll's as its page shows it.
+    """
     steps: list[tuple[str, str, str, StepState]] = []
     history = [each for each in payroll.history if each.status not in _PASSED_BY]
     for place, each in enumerate(history):
@@ -71,7 +82,20 @@ def timeline_of(
         steps += [(leaves, "", "", "open"), (arrives, "", "", "open")]
     elif payroll.status in ("pending_funding", "processing"):
         steps.append((arrives, "", "", "open"))
+    elif payroll.status == "completed" and not by_bank:
+        steps.append(_given(say, language, payroll, state))
     return steps
+
+
+def _given(
+    say: Say, language: str, payroll: StoredPayroll, state: ShownState
+) -> tuple[str, str, str, StepState]:
+    """Return the last step of a payroll by check or cash: it is to be handed over, was handed over, or is paid."""
+    if payroll.handed_over_at is not None:
+        return say(_HANDED_OVER), "", moment_in(language, payroll.handed_over_at), "done"
+    if state.to_hand_over:
+        return state.text, "", "", "open"
+    return state.text, "", day_text(language, "weekday", payroll.dates.pay_date), "done"
 
 
 def _cause(say: Say, reason: str) -> str:
@@ -95,7 +119,7 @@ def _step(
         case "completed" if by_bank:
             return say(_ARRIVED), ""
         case "completed":
-            return say(_PAID), say(_IN_RETROSPECT if payroll.kind == "catch_up" else _BY_HAND)
+            return say(_RECORDED), say(_IN_RETROSPECT if payroll.kind == "catch_up" else _BY_HAND)
         case "voided":
             return say(_VOIDED), ""
     return say(_FAILED), ""

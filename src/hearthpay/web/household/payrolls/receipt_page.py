@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,6 +13,7 @@ from hearthpay.access.permissions import OBTAIN_DOCUMENTS, READ_PAYROLLS, RUN_PA
 from hearthpay.payroll.corrections import is_correctable
 from hearthpay.payroll.ledger.costs import coming_payrolls
 from hearthpay.payroll.lifecycle import HAS_PAY_STUBS
+from hearthpay.payroll.next_payday import read_next_paydays
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.payrolls.check_words import check_words
 from hearthpay.web.household.payrolls.payment_words import (
@@ -21,6 +23,7 @@ from hearthpay.web.household.payrolls.payment_words import (
     receipt_heading,
 )
 from hearthpay.web.household.payrolls.payroll_page import money_facts, paychecks_of, payroll_here
+from hearthpay.web.household.payrolls.payroll_states import state_of_stored
 from hearthpay.web.household.payrolls.progress import latest_debit, timeline_of
 
 router: Final = APIRouter(include_in_schema=False)
@@ -51,7 +54,9 @@ async def receipt(at: HouseholdContext) -> Response:
         by_bank = debit is not None or found.dates.send_at is not None
         accounts = await bank_accounts(session, at.id, paychecks if by_bank else ())
         coming = await coming_payrolls(session, at.id, limit=_LOOKED_AT)
+        paydays = (await read_next_paydays(session, [at.id])).get(at.id, ())
     names = facts["first_names"]
+    state = state_of_stored(at, found)
     facts |= {
         "payroll": found,
         "paychecks": paychecks,
@@ -61,19 +66,31 @@ async def receipt(at: HouseholdContext) -> Response:
         "by_bank": by_bank,
         "checks": checks_of(paychecks) if found.kind != "catch_up" else (),
         "in_cash": [each for each in paychecks if each.payment_method == "cash" and found.kind != "catch_up"],
-        "steps": timeline_of(say, language, found, debit, by_bank=by_bank),
+        "state": state,
+        "steps": timeline_of(say, language, found, debit, by_bank=by_bank, state=state),
         "account": account_words(say, accounts.household),
         "deposits": [
             (names[employee_id], account_words(say, account))
             for employee_id, account in (accounts.employees or {}).items()
         ],
-        "next_payday": next((each for each in coming if each.pay_date > found.dates.pay_date), None),
+        "next_payday": _next_payday(
+            found.dates.pay_date,
+            [(each.pay_date, f"/payrolls/{each.payroll_id}") for each in coming]
+            + [(each.pay_date, "/autopilot" if each.autopilot else "/payrolls/new") for each in paydays],
+        ),
         "has_pay_stubs": bool(found.paychecks) and found.status in HAS_PAY_STUBS,
         "correctable": is_correctable(found, at.clock.today()),
         "run_permission": RUN_PAYROLL,
         "paper_permission": OBTAIN_DOCUMENTS,
     }
     return at.show("payroll_receipt.html", facts)
+
+
+def _next_payday(
+    after: datetime.date, paydays: list[tuple[datetime.date, str]]
+) -> tuple[datetime.date, str] | None:
+    """Return the first payday after a day, and the path of the page that it is run or seen on."""
+    return min((each for each in paydays if each[0] > after), default=None)
 
 
 def checks_of(paychecks: Paychecks) -> list[Check]:

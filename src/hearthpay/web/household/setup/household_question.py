@@ -42,6 +42,8 @@ async def make_household(visitor: Visitor) -> Response:
     values = _values(entries) | {"email": entries.text("email")}
     if values["email"] is None and is_first:
         values["email"] = visitor.signed_in.email
+    if not visitor.signed_in.sandbox:
+        missing(entries.problems, values, ("email",))
     new = entries.checked(NewEmployer, values)
     if new is None:
         return _of_new(visitor, entries.problems, visitor.form, is_first=is_first)

@@ -34,7 +34,7 @@ _A_PERIOD: Final = mark("{amount} each pay period")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class QuestionStep:
     """A question on the page; its state is `done`, `now` or `open`, and `path` is relative to the household's."""
 
     title: str
@@ -107,14 +107,14 @@ def _next_question(employee: Employee | None) -> int | None:
     return PAY if employee.incomplete else None
 
 
-def _steps(question: int | None, at: HouseholdContext, employee: Employee | None) -> list[Step]:
+def _steps(question: int | None, at: HouseholdContext, employee: Employee | None) -> list[QuestionStep]:
     """Return the questions in order: with the answer, or with what is asked."""
     answers = _answers(at, employee)
     steps = []
     for number, (title, asked) in QUESTIONS.items():
         state = "done" if question is None or number < question else "now" if number == question else "open"
         told = answers[number] if state == "done" else at.say(asked)
-        steps.append(Step(title, told, state, _path(number, employee) if state != "open" else None))
+        steps.append(QuestionStep(title, told, state, _path(number, employee) if state != "open" else None))
     return steps
 
 

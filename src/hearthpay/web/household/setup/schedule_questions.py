@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
@@ -127,17 +128,22 @@ async def _method(
         METHOD, back, problems, held if form_values is None else form_values, _FIRST_OPTIONS
     )
     today = at.clock.today()
-    certificate = jurisdiction_on(employee.work_state, today).certificate
     facts |= {
         "employee": employee,
         "flow": "broad",
         "paycheck": usual_paycheck(employee, today),
-        "frequencies": FREQUENCIES,
-        "certificate": None
-        if certificate is None or certificate.household == "prohibited"
-        else certificate.form,
+        "certificate": state_form(employee.work_state, today),
     }
     return at.show("setup/method.html", facts, status=400 if problems else 200)
+
+
+def state_form(state: str, on: datetime.date) -> str | None:
+    """Return the name of a state's own withholding certificate; None if it has none, or none for households."""
+    certificate = jurisdiction_on(state, on).certificate
+    if certificate is None or certificate.household == "prohibited":
+        return None
+    name = certificate.form.partition(",")[0]
+    return None if name.startswith(("federal", "none")) else name
 
 
 async def _employee(at: HouseholdContext) -> Employee:
