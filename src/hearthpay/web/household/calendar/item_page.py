@@ -10,6 +10,7 @@ from starlette.responses import Response
 from hearthpay.access.permissions import KEEP_CALENDAR, KEEP_TAX_LEDGER, READ_CALENDAR
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.duties.calendar import CalendarItem
+from hearthpay.duties.minutes import minutes_of
 from hearthpay.duties.open_items import is_overdue
 from hearthpay.duties.rules import duties_of
 from hearthpay.duties.service import mark_duty
@@ -25,6 +26,7 @@ from hearthpay.reports.commands import AskTaxLiability
 from hearthpay.reports.service import tax_liability_of_household
 from hearthpay.reports.tax_liability import LineLiability
 from hearthpay.web.framework import problems_of
+from hearthpay.web.household.calendar.item_words import late_text, moved_text, status_text
 from hearthpay.web.household.calendar.span import items_at
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.form_parsing import ROOT, Entries, problems_in
@@ -123,14 +125,21 @@ async def _page(at: HouseholdContext, problems: dict[str, str] | None = None) ->
     why = near = None
     if found.reason is not None:
         why, near = reason_text(found.reason, at.say, money_text)
+    today, row = at.clock.today(), _open_row(at, found)
+    overdue = is_overdue(found, today)
+    unpaid = row is not None and row.balance.status == "late" and found.marked_on is None
     facts = {
         "item": found,
+        "status": status_text(at.say, at.visitor.language, found, today, overdue=overdue),
+        "moved": moved_text(at.say, at.visitor.language, found, overdue=overdue),
+        "late": late_text(at.say, found, overdue=overdue, unpaid=unpaid),
+        "minutes": minutes_of(found.key, found.kind),
         "why": why,
         "near": near,
         "frequency_words": FREQUENCY_WORDS,
         "lines": lines,
-        "overdue": is_overdue(found, at.clock.today()),
-        "today": at.clock.today(),
+        "overdue": overdue,
+        "today": today,
         "problems": problems or {},
         "form_values": dict(at.form) if problems else {},
         "may_keep": at.may(KEEP_CALENDAR),
@@ -138,7 +147,7 @@ async def _page(at: HouseholdContext, problems: dict[str, str] | None = None) ->
         "is_filed": found.kind in FILED,
         "filings": [each for each in filings if each.reversed_at is None],
         "line_names": {line.code: line.name for line in lines},
-        "row": _open_row(at, found),
+        "row": row,
     }
     return at.show("calendar/item.html", facts, status=400 if problems else 200)
 

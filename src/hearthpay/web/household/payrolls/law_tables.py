@@ -33,7 +33,7 @@ _UP_TO: Final = mark("Up to, a year")
 _ABOVE: Final = mark("Above, a year")
 _WAGES_FROM: Final = mark("Wages from")
 _TAX: Final = mark("Tax")
-_AND_ABOVE: Final = mark("Plus, of the rest")
+_AND_ABOVE: Final = mark("Rate above")
 _Rows = tuple[tuple[Decimal, Decimal, Decimal], ...]
 """Rows of a table of brackets: wages from, the rate of what is above, and the tax up to there."""
 

@@ -41,8 +41,13 @@ def compare_years(language: str, year: int, costs: Sequence[MonthlyCost]) -> Yea
     days = [datetime.date(year, month, 1) for month in _MONTHS]
     amounts = [(by_month.get(day, 0), by_month.get(day.replace(year=year - 1), 0)) for day in days]
     names = [day_text(language, "short_month", day) for day in days]
+    # Every other month has its name below the chart: twelve don't fit a phone.
+    columns = [
+        Month(name if day.month % 2 else "", each)
+        for day, name, each in zip(days, names, amounts, strict=True)
+    ]
     return YearCosts(
-        bar_chart([Month(*each) for each in zip(names, amounts, strict=True)], side_by_side=True),
+        bar_chart(columns, side_by_side=True),
         tuple(zip(names, amounts, strict=True)),
         sum(this for this, _ in amounts),
         sum(before for _, before in amounts),
