@@ -64,7 +64,7 @@ def _fetch(kept: Path) -> None:
             unfinished.rename(kept)
 
 
-MOST_BYTES: Final = 40_000
+MOST_BYTES: Final = 40 * 1024
 MOST_REQUESTS: Final = 3
 """What a page may take on its first visit: itself and the files it names, as they are sent."""
 

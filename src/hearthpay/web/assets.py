@@ -13,6 +13,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from importlib.resources import files
 from typing import Final
@@ -29,6 +30,7 @@ _FOR_GOOD: Final = "public, max-age=31536000, immutable"
 _ASK_AGAIN: Final = "no-cache"
 _UNCHANGED: Final = 304
 _SVG: Final = "image/svg+xml"
+_CSS: Final = "text/css; charset=utf-8"
 _MANIFEST: Final = "app.webmanifest"
 
 
@@ -75,8 +77,15 @@ def _read(name: str, media_type: str, *, compressed: bool = True) -> Asset:
     return Asset(name, media_type, content, compressed=compressed)
 
 
+def _style() -> Asset:
+    """Return the style sheet without its comments and the space between its rules."""
+    text = _read("app.css", _CSS).content.decode()
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    return Asset("app.css", _CSS, re.sub(r"\s*([{};])\s*", r"\1", text).strip().encode())
+
+
 _FILES: Final = (
-    _read("app.css", "text/css; charset=utf-8"),
+    _style(),
     _read("passkeys.js", "text/javascript; charset=utf-8"),
     _read("keys.js", "text/javascript; charset=utf-8"),
     _read("icon.svg", _SVG),
