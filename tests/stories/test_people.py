@@ -111,7 +111,7 @@ async def test_a_fresh_machine_gets_its_first_owner_who_invites_a_viewer(
         ana = Reader(await hers.new_page(), reader.way)
         await ana.page.set_viewport_size({"width": reader.way.width, "height": 740})
         await ana.open(f"/join/{invitation}")
-        await ana.reads("You are invited to {organization}", organization="Rivera family")
+        await ana.reads("You are invited to {organization}", organization="Maria Rivera")
         await ana.fill("Your name", "Ana López")
         await ana.fill("Password", OTHER_PASSWORD)
         await ana.press("Make my account")
