@@ -83,7 +83,9 @@ async def test_a_link_works_once_for_what_it_was_made_and_in_time(
     await refused("not_found", sign_up.finish_sign_up(people_context, "x" * 43, NEW, "Diaz", VISIT))
     clock.advance(timedelta(hours=1))
     await refused("gone", credentials.reset_password(people_context, reset, OTHER_PASSWORD, VISIT))
-    await sign_up.finish_sign_up(people_context, fresh, NEW, "Diaz", VISIT)
+    await sign_up.finish_sign_up(people_context, fresh, NEW, "", VISIT)
+    organizations = owner_connection.execute("SELECT name FROM organizations ORDER BY id").fetchall()
+    assert organizations[-1] == ("Ana Diaz",), "without a name, the person's own"
 
 
 async def test_a_password_opens_and_a_wrong_one_is_told_like_no_account(

@@ -59,6 +59,29 @@ async def test_first_owner_joins_an_organization_created_after_the_link(
     assert names(owner_connection) == ["Lopez family"]
 
 
+async def test_an_account_without_a_name_gets_its_owners(
+    people_context: PeopleContext,
+    owner_database: Database,
+    owner_connection: psycopg.Connection,
+    clock: FixedClock,
+) -> None:
+    token = await link(owner_database, clock)
+    who = await welcome(people_context, token, " ")
+    assert [each.organization for each in who.memberships] == ["Maria Lopez"]
+    assert names(owner_connection) == ["Maria Lopez"]
+
+
+async def test_of_several_organizations_without_people_one_has_to_be_named(
+    people_context: PeopleContext, owner_database: Database, clock: FixedClock
+) -> None:
+    token = await link(owner_database, clock)
+    for name in ("Lopez family", "Perez family"):
+        await create(owner_database, clock, name)
+    with pytest.raises(Refusal) as refused:
+        await welcome(people_context, token, " ")
+    assert [each.field for each in refused.value.details] == ["organization"]  # type: ignore[union-attr]
+
+
 async def test_key_for_the_name_of_the_first_owner_creates_no_second_organization(
     people_context: PeopleContext,
     owner_database: Database,

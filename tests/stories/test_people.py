@@ -77,7 +77,7 @@ async def test_a_fresh_machine_gets_its_first_owner_who_invites_a_viewer(
     await reader.follow("I saved them")
     await reader.reads("Password and two-step verification")
     await reader.open("/")
-    await reader.reads("Your household")
+    await reader.reads("Who are you, and in which state?")
     await reader.open("/households")
     await reader.press("Sign out")
     await reader.reads("Sign in")
@@ -88,7 +88,7 @@ async def test_a_fresh_machine_gets_its_first_owner_who_invites_a_viewer(
     await reader.reads("Two-step verification")
     await reader.fill("Code", codes[0])
     await reader.press("Continue")
-    await reader.reads("Your household")
+    await reader.reads("Who are you, and in which state?")
     await reader.open("/households")
     await reader.follow("Members")
     await reader.reads("Members")
@@ -111,7 +111,7 @@ async def test_a_fresh_machine_gets_its_first_owner_who_invites_a_viewer(
         ana = Reader(await hers.new_page(), reader.way)
         await ana.page.set_viewport_size({"width": reader.way.width, "height": 740})
         await ana.open(f"/join/{invitation}")
-        await ana.reads("You are invited to {organization}", organization="Rivera family")
+        await ana.reads("You are invited to {organization}", organization="Maria Rivera")
         await ana.fill("Your name", "Ana López")
         await ana.fill("Password", OTHER_PASSWORD)
         await ana.press("Make my account")
@@ -177,7 +177,7 @@ async def test_a_passkey_is_made_and_opens_the_account(
         },
     )
     await reader.sign_in(MARIA, PASSWORD)
-    await reader.reads("Your household")
+    await reader.reads("Who are you, and in which state?")
     await reader.open("/settings/passkeys")
     await reader.reads("Passkeys")
     await reader.fill("What to call it", "My telephone")
@@ -192,7 +192,7 @@ async def test_a_passkey_is_made_and_opens_the_account(
         lambda request: sent.append(request.post_data or "") if request.is_navigation_request() else None,
     )
     await reader.press("Sign in with a passkey")
-    await reader.reads("Your household")
+    await reader.reads("Who are you, and in which state?")
     (answer,) = [parse_qs(each)["answer"][0] for each in sent if "answer=" in each]
 
     clock.advance(timedelta(hours=1))
@@ -217,7 +217,7 @@ async def test_a_key_is_made_used_and_revoked(
     reader: Reader, address: str, marias: SignedIn, clock: FixedClock
 ) -> None:
     await reader.sign_in(MARIA, PASSWORD)
-    await reader.reads("Your household")
+    await reader.reads("Who are you, and in which state?")
     await reader.open("/households")
     await reader.follow("API keys")
     await reader.reads("API keys")
@@ -263,6 +263,6 @@ async def test_a_lost_password_is_replaced_by_a_link(
     await reader.press("Save")
     await reader.reads("Secure my account")
     await reader.open("/home")
-    await reader.reads("Your household")
+    await reader.reads("Who are you, and in which state?")
     await reader.open(f"/reset/{token}")
     await reader.reads("This link no longer works")
