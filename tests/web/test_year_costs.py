@@ -36,7 +36,9 @@ async def test_two_years_are_a_chart_and_a_table(
     page = await viewer.look(at)
     assert page.status_code == 200, page.text
     tree = parsed(page)
-    (chart,) = (each for each in tree.iter(f"{_SVG}svg") if each.get("aria-labelledby") == "years-title years-desc")
+    (chart,) = (
+        each for each in tree.iter(f"{_SVG}svg") if each.get("aria-labelledby") == "years-title years-desc"
+    )
     drawn = [each.get("class") for each in chart.iter(f"{_SVG}rect")]
     assert drawn.count("y1") == drawn.count("y2") == drawn.count("hatch") == 1
     (table,) = (each for each in tree.iter("table") if "2025" in "".join(each.find("thead").itertext()))

@@ -38,11 +38,11 @@ CREATE OR REPLACE FUNCTION own_employees() RETURNS SETOF uuid
     $$;
 CREATE OR REPLACE FUNCTION own_employments()
     RETURNS TABLE (link_id uuid, employee_id uuid, organization_id uuid, employer_id uuid, sandbox boolean,
-                   household text, first_name text, last_name text, status text)
+                   household text, first_name text, last_name text, status text, state text, time_zone text)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
     AS $$
         SELECT l.id, l.employee_id, l.organization_id, l.employer_id, l.sandbox, h.first_name || ' ' || h.last_name,
-               e.first_name, e.last_name, e.status
+               e.first_name, e.last_name, e.status, h.state::text, h.time_zone
           FROM public.employee_links l
           JOIN public.employees e ON e.id = l.employee_id
           JOIN public.employers h ON h.id = l.employer_id
