@@ -72,10 +72,18 @@ class Housekeeper(Reader):
     async def reads(self, heading: str, **gaps: object) -> None:
         """Wait until the page with this heading is there, and count what there is to read on it."""
         await Reader.reads(self, heading, **gaps)
+        await self._count(heading)
+
+    async def looks_at(self, sentence: str, **gaps: object) -> None:
+        """The same for a page whose heading has amounts in it: by other words on it."""
+        await self.sees(sentence, **gaps)
+        await self._count(sentence)
+
+    async def _count(self, page: str) -> None:
         words = int(await self.page.evaluate(_WORDS_TO_READ))
         self.tally.screens += 1
         self.tally.words += words
-        self.tally.pages.append(f"{heading}: {words}")
+        self.tally.pages.append(f"{page}: {words}")
 
     async def sees(self, sentence: str, **gaps: object) -> None:
         """Wait until these words can be seen: a list to choose from may hold them, too."""

@@ -25,9 +25,11 @@ _BEHIND_MORE = (
 )
 _HAS_FOCUS = "e => e === document.activeElement"
 _SHOWS_FOCUS = (
-    "e => { const s = getComputedStyle(e);"
-    " return s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 2 }"
+    "e => [null, '::before'].some(part => { const s = getComputedStyle(e, part);"
+    " return s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 2 })"
 )
+"""A link that covers a whole row shows its focus around the row, which is drawn before it."""
+
 _WIDTH = "document.documentElement.scrollWidth"
 
 

@@ -46,7 +46,7 @@ async def test_by_keyboard_on_a_telephone_from_the_preview_to_the_void(at_home: 
     await expect(page.get_by_text("Step 2 of 2: Review")).to_be_visible()
     await _press_on(page, "^summary Held for taxes")
     await _press_on(page, "^summary Social Security")
-    await expect(page.locator("details[open] > .explain").get_by_text("The law:").first).to_be_visible()
+    await expect(page.locator("details[open] > .explain li").get_by_text("6.2%").first).to_be_visible()
     await _press_on(page, "^button Record payroll$")
     await expect(page.get_by_role("heading", name=re.compile("^Recorded"))).to_be_visible()
     await _press_on(page, "^a View payroll$")

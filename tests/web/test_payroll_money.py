@@ -105,7 +105,7 @@ async def test_money_leaves_only_once_all_is_confirmed_by_who_proved_herself(
         "I authorize this debit",
         "We debit account ending 6789.",
         "debit of your account",
-        "Mon, Nov\u00a023",
+        "Mon, Nov\N{NO-BREAK SPACE}23",
         "Send Rosa $",
         "Approve payroll",
     ):
@@ -140,8 +140,8 @@ async def test_one_that_waits_says_when_the_money_leaves_and_can_be_cancelled(
     assert "$0.00 in net pay" in home
     page = (await maria.look(payroll)).text
     for told in (
-        "Debit on Mon, Dec\u00a07",
-        "Arrives Fri, Dec\u00a011",
+        "Debit on Mon, Dec\N{NO-BREAK SPACE}7",
+        "Arrives Fri, Dec\N{NO-BREAK SPACE}11",
         "Cancel payroll",
     ):
         assert told in page, told
@@ -180,7 +180,7 @@ async def test_the_timeline_follows_the_money_and_a_deposit_that_is_stuck_has_wa
     at = f"/app/{world.household_id}/payrolls"
     draft = await _draft(maria, at, world.employee_id, method="direct_deposit", regular="40", pay_date="")
     payroll = await _run(maria, draft, **_BOTH)
-    assert re.search("\\$[\\d,.]+ debit on Mon, Nov\u00a023", (await maria.look(payroll)).text)
+    assert re.search("\\$[\\d,.]+ debit on Mon, Nov\N{NO-BREAK SPACE}23", (await maria.look(payroll)).text)
     await town.live_through("2026-11-20", "2026-11-25")
     assert "The money was collected" in (await maria.look(payroll)).text
     owner_connection.execute(
@@ -238,16 +238,16 @@ async def test_the_receipt_of_a_deposit_says_which_day_moves_which_money(
     assert row is not None
     net = f"${row[0] / 100:,.2f}"
     for told in (
-        f"Send Rosa {net} by direct deposit on Friday, Dec 11",
-        "Monday, Dec 7",
+        f"Send Rosa {net} by direct deposit on Fri, Dec\N{NO-BREAK SPACE}11",
+        "Mon, Dec\N{NO-BREAK SPACE}7",
         "account ending 6789",
     ):
         assert told in review, told
     for told in (
-        f"Approved. We send Rosa {net} on Friday, Dec 11.",
+        f"Approved. We send Rosa {net} on Fri, Dec\N{NO-BREAK SPACE}11.",
         "What happens on which day",
-        "Debit on Monday, Dec 7",
-        "Arrives Friday, Dec 11",
+        "Debit on Mon, Dec\N{NO-BREAK SPACE}7",
+        "Arrives Fri, Dec\N{NO-BREAK SPACE}11",
         "Rosa is paid to: account ending 6789",
         "You can cancel until",
         "Tax money stays in your account until you pay it.",

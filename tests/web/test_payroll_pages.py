@@ -89,7 +89,7 @@ async def test_from_the_form_to_the_stub_and_back(
     preview = await maria.look(draft)
     for told in (
         "Write Rosa a check for $",
-        "on Fri, Nov\u00a027",
+        "on Fri, Nov\N{NO-BREAK SPACE}27",
         "38 hours",
         "$1,083.00",
         "$1,000.50",
