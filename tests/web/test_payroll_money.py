@@ -238,16 +238,16 @@ async def test_the_receipt_of_a_deposit_says_which_day_moves_which_money(
     assert row is not None
     net = f"${row[0] / 100:,.2f}"
     for told in (
-        f"Send Rosa {net} by direct deposit on Friday, Dec 11",
-        "Monday, Dec 7",
+        f"Send Rosa {net} by direct deposit on Fri, Dec\u00a011",
+        "Mon, Dec\u00a07",
         "account ending 6789",
     ):
         assert told in review, told
     for told in (
-        f"Approved. We send Rosa {net} on Friday, Dec 11.",
+        f"Approved. We send Rosa {net} on Fri, Dec\u00a011.",
         "What happens on which day",
-        "Debit on Monday, Dec 7",
-        "Arrives Friday, Dec 11",
+        "Debit on Mon, Dec\u00a07",
+        "Arrives Fri, Dec\u00a011",
         "Rosa is paid to: account ending 6789",
         "You can cancel until",
         "Tax money stays in your account until you pay it.",
