@@ -33,7 +33,7 @@ async def test_an_empty_household_says_what_comes_first(
     assert (
         heading_of(page) == "4 things are overdue."
     )  # nobody was paid, but the state wants returns all the same
-    assert f"/app/{world.household_id}/setup" in page.text
+    assert f"/app/{world.household_id}/payrolls/new" in page.text
     assert "All clear" not in page.text
     assert "Ask Rosa Diaz for a Social Security number" in page.text
     assert "Add your EIN" not in page.text  # nobody was paid yet

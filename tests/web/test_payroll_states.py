@@ -52,6 +52,7 @@ async def test_a_check_that_is_dated_ahead_is_to_hand_over_until_its_day(
 ) -> None:
     payroll = await run(maria, world)
     waits = f"To hand over on Fri, Nov{NBSP}27"
+    assert "Mark as handed over" in (await maria.look(f"{payroll}/receipt")).text
     for page in (payroll, f"{payroll}/receipt", f"/app/{world.household_id}/payrolls"):
         shown = (await maria.look(page)).text
         assert waits in shown, page

@@ -16,7 +16,7 @@ _ONE: Final = mark("One thing to do.")
 _SEVERAL: Final = mark("{number} things to do.")
 _CLEAR_UNTIL: Final = mark("All clear until {day}")
 _CLEAR: Final = mark("All clear")
-_WELCOME: Final = mark("Welcome, {name}. Set up your first payroll.")
+_WELCOME: Final = mark("Welcome, {name}. Run your first payroll.")
 
 
 def headline(agenda: Agenda, say: Say, language: str, newcomer: str | None = None) -> str:
