@@ -60,6 +60,10 @@ EXCEPTIONS = {
         "payroll.set_asides.escrow",
         "employees",
     ): "a page of the service, where it is found by id; never a worker's",
+    (
+        "duties.dues_records",
+        "outdated_dues",
+    ): "the first notes in the order of their index, whose limit the plan doesn't know",
     ("payroll.years.impact", "payrolls"): "a command of the operator",
     (
         "payroll.years.rule_changes",

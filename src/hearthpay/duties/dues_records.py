@@ -39,8 +39,9 @@ _OUTDATED: Final = query(
 )
 _OF_EARLIER_DAYS: Final = query(
     _IdRow,
-    "SELECT employer_id FROM household_dues WHERE (computed_on IS NULL OR computed_on < :today) "
-    "AND (failed_on IS NULL OR failed_on < :today) ORDER BY computed_on NULLS FIRST, employer_id LIMIT :limit",
+    "(SELECT employer_id FROM household_dues WHERE computed_on IS NULL "
+    "AND (failed_on IS NULL OR failed_on < :today) LIMIT :limit) UNION ALL "
+    "(SELECT employer_id FROM household_dues WHERE computed_on < :today LIMIT :limit)",
 )
 _OF_OTHER_RULES: Final = query(
     _IdRow,

@@ -51,7 +51,8 @@ _DUE: Final = query(
     "SELECT h.first_name, h.last_name, d.overdue_count, d.week_count, d.payday_to_run "
     "FROM household_dues d JOIN {employers} h ON h.id = d.employer_id "
     "WHERE d.organization_id = :organization AND NOT d.sandbox AND d.computed_on = CAST(:today AS date) "
-    "AND d.rules = :rules AND NOT EXISTS (SELECT FROM outdated_dues o WHERE o.employer_id = d.employer_id) "
+    "AND d.rules = :rules "
+    "AND (SELECT true FROM outdated_dues o WHERE o.employer_id = d.employer_id LIMIT 1) IS NULL "
     "AND (d.overdue_count > 0 OR d.week_count > 0 OR d.payday_to_run <= CAST(:until AS date)) "
     "ORDER BY d.overdue_since NULLS LAST, d.payday_to_run NULLS LAST, h.last_name_key, h.first_name_key, h.id "
     "LIMIT :limit",

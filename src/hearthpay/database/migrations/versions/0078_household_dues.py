@@ -63,6 +63,7 @@ CREATE TABLE outdated_dues (
     id uuid NOT NULL,
     PRIMARY KEY (employer_id, id)
 );
+CREATE INDEX outdated_dues_organization_id_idx ON outdated_dues (organization_id, sandbox, employer_id);
 COMMENT ON TABLE outdated_dues IS 'A note of each change since household_dues was calculated; the worker removes it';
 """
 
