@@ -10,6 +10,7 @@ from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import READ_EMPLOYEES, allow
 from hearthpay.database.relations import HOUSEHOLD_WORDS
 from hearthpay.database.typed_rows import fetch_all, query
+from hearthpay.employers.service import resolve_employer
 
 MOST_FOUND: Final = 20
 """The most employees that one search returns."""
@@ -47,10 +48,11 @@ async def search_employees(
 ) -> list[FoundEmployee]:
     """Return the household's employees whose name has each of the words, or a longer one.
 
-    Raises what `allow` raises.
+    Raises what `allow` and `resolve_employer` raise.
     """
-    allow(actor, READ_EMPLOYEES, employer_id)
+    allow(actor, READ_EMPLOYEES)
+    employer = await resolve_employer(session, actor, employer_id)
     if not words:
         return []
-    asked = {"employer_id": employer_id, "words": list(words), "limit": MOST_FOUND}
+    asked = {"employer_id": employer.id, "words": list(words), "limit": MOST_FOUND}
     return await fetch_all(session, _BY_WORDS, asked)

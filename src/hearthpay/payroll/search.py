@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import READ_PAYROLLS, allow
 from hearthpay.database.typed_rows import fetch_all, query
+from hearthpay.employers.service import resolve_employer
 
 MOST_FOUND: Final = 10
 """The most payrolls that one search returns: the newest."""
@@ -54,14 +55,18 @@ _FOUND: Final = query(
 async def search_payrolls(
     session: AsyncSession, actor: Actor, employer_id: UUID, requested: PayrollSearch
 ) -> list[FoundPayroll]:
-    """Return the household's payrolls that the search finds, newest first. Raises what `allow` raises."""
-    allow(actor, READ_PAYROLLS, employer_id)
+    """Return the household's payrolls that the search finds, newest first.
+
+    Raises what `allow` and `resolve_employer` raise.
+    """
+    allow(actor, READ_PAYROLLS)
+    employer = await resolve_employer(session, actor, employer_id)
     if requested == PayrollSearch():
         return []
     first, last = requested.days or (None, None)
     least, most = requested.cents or (None, None)
     asked = {
-        "employer_id": employer_id,
+        "employer_id": employer.id,
         "first": first,
         "last": last,
         "least": least,
