@@ -67,7 +67,6 @@ NO_ROWS = {
     "payroll/answers.py": {"_as_expected"},
     "web/household/payrolls/preview_changes.py": {"exact"},
     "web/household/payrolls/wage_form.py": {"read"},
-    "web/settings/history.py": {"_shown"},
     "wire/fields.py": {"__get_pydantic_core_schema__", "__get_pydantic_json_schema__"},
     "wire/money.py": {"__get_pydantic_core_schema__"},
     "wire/paging.py": {"page_of"},

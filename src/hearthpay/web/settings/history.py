@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from fastapi import APIRouter
@@ -127,7 +127,7 @@ def _name_of(entry: AuditEntry, objects: Objects) -> str | None:
     return objects.households.get(entry.subject_id)
 
 
-def _change(say: Say, who: str, whose: str | None, name: str, before: Any, after: Any) -> SettingChange:
+def _change(say: Say, who: str, whose: str | None, name: str, before: object, after: object) -> SettingChange:
     setting = say(SETTINGS[name]) if name in SETTINGS else name.replace("_", " ")
     shown = {"before": _shown(say, name, before), "after": _shown(say, name, after)}
     sentence = _CHANGED_SETTING if whose is None else _CHANGED_OF
@@ -140,7 +140,7 @@ def _change(say: Say, who: str, whose: str | None, name: str, before: Any, after
     )
 
 
-def _shown(say: Say, name: str, value: Any) -> str:
+def _shown(say: Say, name: str, value: object) -> str:
     """Return a setting for display; long or structured values are only marked as changed."""
     if value is None or value == "" or value == []:
         return say(_NONE)
