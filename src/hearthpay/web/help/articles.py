@@ -17,7 +17,7 @@ from typing import Final, Literal
 
 from hearthpay.languages.glossary import Term, glossary
 
-Audience = Literal["families", "employees"]
+GuideAudience = Literal["families", "employees"]
 
 MOST_WORDS: Final = 5
 """The most words of a search."""
@@ -36,7 +36,7 @@ class Article:
     """One guide in one language; `body` is HTML of our own, without the title and the summary."""
 
     slug: str
-    audience: Audience
+    audience: GuideAudience
     language: str
     title: str
     summary: str
@@ -78,7 +78,7 @@ def articles() -> Mapping[str, Mapping[str, Article]]:
     }
 
 
-def _read(slug: str, audience: Audience, language: str) -> Article:
+def _read(slug: str, audience: GuideAudience, language: str) -> Article:
     html = _FOLDER.joinpath(language, f"{slug}.html").read_text(encoding="utf-8")
     found = _PAGE.fullmatch(html)
     assert found is not None, slug

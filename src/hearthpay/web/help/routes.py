@@ -12,6 +12,7 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.languages.catalogue import mark
 from hearthpay.web.framework import page_of, show
 from hearthpay.web.help.articles import (
+    Article,
     articles,
     articles_in,
     find_articles,
@@ -102,7 +103,7 @@ def search_text(visitor: Visitor) -> str:
     return " ".join(visitor.request.query_params.get("q", "")[:LONGEST_SEARCH].split())
 
 
-def _groups(language: str) -> list[tuple[str, list[Any]]]:
+def _groups(language: str) -> list[tuple[str, list[Article]]]:
     listed = articles_in(language)
     return [
         (title, [each for each in listed if each.audience == audience])

@@ -12,7 +12,7 @@ from babel import Locale
 
 from hearthpay.web.help.articles import fold_words
 
-Days = tuple[datetime.date, datetime.date]
+DayRange = tuple[datetime.date, datetime.date]
 
 _ISO: Final = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _SLASHED: Final = re.compile(r"(\d{1,2})/(\d{1,2})(?:/(\d{4}))?")
@@ -24,7 +24,7 @@ _SOON: Final = datetime.timedelta(days=92)
 """A day without a year is the last one, or the next one if it is at most this far away."""
 
 
-def days_in(text: str, today: datetime.date) -> Days | None:
+def days_in(text: str, today: datetime.date) -> DayRange | None:
     """Return the day, the month or the year that the text names; None if it names none.
 
     A text may be `2026-11-27`, `11/27`, `Nov 27, 2026`, `27 de noviembre`, `November` or `2026`.
@@ -51,7 +51,7 @@ def cents_in(text: str) -> tuple[int, int] | None:
     return cents, cents
 
 
-def _in_words(words: list[str], today: datetime.date) -> Days | None:
+def _in_words(words: list[str], today: datetime.date) -> DayRange | None:
     month = next((found for word in words if (found := _month(word))), None)
     rest = [word for word in words if not _month(word) and word not in ("de", "del", "of")]
     if month is None or not all(word.isdigit() for word in rest):
@@ -85,7 +85,7 @@ def _months() -> Mapping[str, int]:
     }
 
 
-def _near(month: int, day: int, today: datetime.date) -> Days | None:
+def _near(month: int, day: int, today: datetime.date) -> DayRange | None:
     """Return the day in the year that makes it the last one, or one that comes soon."""
     found = _one_day(today.year, month, day)
     if found is not None and found[0] - today > _SOON:
@@ -95,7 +95,7 @@ def _near(month: int, day: int, today: datetime.date) -> Days | None:
     return found
 
 
-def _one_day(year: int, month: int, day: int) -> Days | None:
+def _one_day(year: int, month: int, day: int) -> DayRange | None:
     try:
         found = datetime.date(year, month, day)
     except ValueError:

@@ -17,7 +17,7 @@ from hearthpay.web.help.articles import find_articles, find_terms
 from hearthpay.web.help.routes import search_text
 from hearthpay.web.household.context import ROOT, HouseholdContext, household_page
 from hearthpay.web.household.worklist import first_households
-from hearthpay.web.search.pages import HOUSEHOLD_PAGES, SETTINGS_PAGES, find_pages
+from hearthpay.web.search.pages import HOUSEHOLD_PAGES, SETTINGS_PAGES, AppPage, find_pages
 from hearthpay.web.search.reading import cents_in, days_in
 from hearthpay.web.visitor import Visitor
 
@@ -53,7 +53,7 @@ async def search_household(at: HouseholdContext) -> Response:
 async def search(visitor: Visitor) -> Response:
     """Show the search over households; with a single household, redirect to its own search."""
     text = search_text(visitor)
-    households: list[Any] = []
+    households: list[list_queries.ListedHousehold] = []
     if visitor.signed_in.here is not None:
         actor = visitor.actor()
         async with visitor.people_context.database.transaction(actor.tenant) as session:
@@ -70,7 +70,7 @@ async def search(visitor: Visitor) -> Response:
     return show(visitor, "search.html", {"households": households} | _everywhere(visitor, text, []))
 
 
-def _everywhere(visitor: Visitor, text: str, pages: list[Any]) -> dict[str, Any]:
+def _everywhere(visitor: Visitor, text: str, pages: list[AppPage]) -> dict[str, Any]:
     """Return what is found outside of households: pages of settings, guides and terms."""
     settings = find_pages(text, SETTINGS_PAGES) if visitor.signed_in.here is not None else []
     return {
