@@ -6,14 +6,15 @@ from fastapi import FastAPI
 
 from hearthpay.clock import FixedClock
 from hearthpay.people.sessions import SignedIn
-from tests.people.visitors import ring
 from tests.scale.blocks import Blocks, blocks_of, grown, within
 from tests.scale.crowd import add_copies
+from tests.web.conftest import made_once, ring
 from tests.web.pages_by_role import ROWS
 from tests.web.rows.world import World
 from tests.web.test_pages_by_role import _browser, app, people, people_context, things_of
+from tests.worlds.snapshots import snapshots
 
-__all__ = ["app", "people", "people_context", "ring"]
+__all__ = ["app", "made_once", "people", "people_context", "ring", "snapshots"]
 
 FEW, MANY = 20, 1_000
 SEARCH = "/app/{household_id}/search"

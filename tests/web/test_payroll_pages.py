@@ -105,7 +105,7 @@ async def test_from_the_form_to_the_stub_and_back(
     assert status == "completed"
     page = await maria.look(payroll)
     assert f"${Decimal(net) / 100:,.2f}" in page.text
-    assert "Paid" in page.text
+    assert "To hand over on Fri, Nov\N{NO-BREAK SPACE}27" in page.text
     assert "Continue" not in (await maria.look(at)).text
     why = await maria.look(f"{payroll}/lines/{world.employee_id}/US-SS-EE")
     assert "6.2%" in why.text

@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 import hearthpay
 from hearthpay.duties.calendar import CalendarItem
+from hearthpay.duties.open_items import is_open, is_overdue
 from hearthpay.duties.service import settled_calendar_of
 from hearthpay.employers.models import Employer
 from hearthpay.payroll.next_payroll import read_next_payrolls
@@ -24,7 +25,6 @@ SIX_DAYS: Final = datetime.timedelta(days=6)
 
 _AHEAD: Final = datetime.timedelta(days=92)
 _YEARS_BACK: Final = 1
-_TO_DO: Final = frozenset({"pay", "file", "file_and_pay"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +40,12 @@ class HouseholdDues:
     payday_to_run: datetime.date | None = None
 
 
-def is_open(item: CalendarItem) -> bool:
-    """Return whether the household still has to do what the item is about; an election is only offered."""
-    if item.done_on is not None or item.kind == "election":
-        return False
-    return item.amount is None or item.next_step in _TO_DO
-
-
 def dues_of(
     items: Iterable[CalendarItem], today: datetime.date, payday: datetime.date | None = None
 ) -> HouseholdDues:
     """Return the figures of the items of a settled calendar, as of `today`."""
-    still = [item for item in items if is_open(item)]
-    late = [item for item in still if item.due < today]
+    still = [item for item in items if item.kind != "election" and is_open(item, today)]
+    late = [item for item in still if is_overdue(item, today)]
     ahead = [item for item in still if item.due >= today]
     week = [item for item in ahead if item.due <= today + SIX_DAYS]
     return HouseholdDues(

@@ -66,9 +66,9 @@ _PAYDAYS: Final = query(
     "SELECT p.pay_date, c.line_set_id, c.line_amounts FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
     "WHERE c.employer_id = :employer AND c.tax_year BETWEEN :first AND :last), "
     "places AS MATERIALIZED ("
-    "SELECT s.id, l.code, l.number FROM line_sets s "
-    "CROSS JOIN LATERAL unnest(s.codes) WITH ORDINALITY AS l(code, number) "
-    "WHERE s.id IN (SELECT line_set_id FROM paid) AND l.code = ANY(:codes)) "
+    "SELECT s.id, l.code, l.number FROM (SELECT DISTINCT line_set_id FROM paid) u "
+    "JOIN line_sets s ON s.id = u.line_set_id "
+    "CROSS JOIN LATERAL unnest(s.codes) WITH ORDINALITY AS l(code, number) WHERE l.code = ANY(:codes)) "
     "SELECT s.code, c.pay_date, CAST(sum(c.line_amounts[s.number]) AS bigint) AS amount "
     "FROM paid c JOIN places s ON s.id = c.line_set_id "
     "GROUP BY 1, 2 HAVING sum(c.line_amounts[s.number]) <> 0 ORDER BY 2, 1",

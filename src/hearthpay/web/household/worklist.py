@@ -163,6 +163,8 @@ class _Reading:
     reads_payrolls: bool
     reads_dues: bool
     calculated: int = 0
+    listed: set[UUID] | None = None
+    """The households that were found by a day, of a list that is read from its beginning; else None."""
 
     async def search(self, words: Sequence[str], place: _Place | None) -> Worklist:
         """Sort and filter what the words match, which is bounded, and cut out the page."""
@@ -180,11 +182,14 @@ class _Reading:
         """Continue from the place, chunk by chunk, until the page is full, all was seen, or enough was looked at."""
         if place is None or place.part == "s":
             place = _Place(self._first_part(), _BEFORE_ALL)
+            self.listed = set()
         kept: list[WorklistItem] = []
         looked_at = 0
         while True:
             limit = self._limit(place)
             places, households = await self._chunk(place, limit)
+            if self.listed is not None and place.part != "n":
+                self.listed.update(households)
             items = {item.line.id: item for item in await self._items(households)}
             for each, household in zip(places, households, strict=True):
                 item = items.get(household)
@@ -272,9 +277,14 @@ class _Reading:
         return replace(item, kept=KeptDues(dues, fresh=True))
 
     def _belongs(self, item: WorklistItem, part: str) -> bool:
-        """Return whether the household is listed in this part: those without a day come last, by name."""
+        """Return whether the household is listed in this part: those without a day come last, by name.
+
+        What is kept may change between two statements, so a list that is read from its beginning goes by what it found.
+        """
         if part != "n" or self.requested.sort == "name":
             return True
+        if self.listed is not None:
+            return item.line.id not in self.listed
         if self.requested.sort == "overdue":
             return item.kept is None or not item.kept.dues.overdue_count
         to_run = None if item.kept is None else item.kept.dues.payday_to_run
