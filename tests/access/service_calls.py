@@ -980,6 +980,11 @@ async def _list_drafts(session: AsyncSession, actor: Actor, target: Target) -> o
     return await drafts.list_drafts(session, actor, target.employer_id)
 
 
+@_deed(drafts.list_drafts_between, PAYROLL_LOOKERS, "payroll", names_household=False)
+async def _list_drafts_between(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await drafts.list_drafts_between(session, actor, target.payroll_id, target.payroll_id, 1)
+
+
 @_deed(drafts.find_draft, PAYROLL_LOOKERS, "payroll", ends="not_found")
 async def _find_draft(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await drafts.find_draft(session, actor, target.payroll_id)

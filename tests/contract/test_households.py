@@ -41,12 +41,12 @@ async def test_listing_and_creating_households_is_for_professional(plan: str, ne
 async def test_a_household_is_created_listed_read_and_changed(account: Account) -> None:
     """The fields of an item; 201 adds `organization_id`; `GET /employers/{id}` and `PATCH`, with the address."""
     created = data(await account.live.post("/employers", MARIA | {"address": HOME}), 201)
-    assert created.keys() == ITEM | {"organization_id", "address", "phone"}
+    assert created.keys() == ITEM | {"organization_id", "address", "phone", "time_zone"}
     (listed,) = data(await account.live.get("/employers"))
     assert listed.keys() == ITEM
     path = f"/employers/{created['id']}"
     read = data(await account.live.get(path))
-    assert read.keys() == ITEM | {"address", "phone"}
+    assert read.keys() == ITEM | {"address", "phone", "time_zone"}
     assert read["address"] == HOME
     moved = data(await patch(account.live, path, {"address": HOME | {"zip": "94110-1234"}}))
     assert moved["address"]["zip"] == "94110-1234"

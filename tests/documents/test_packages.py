@@ -120,7 +120,9 @@ async def test_a_large_package_is_made_by_the_worker(
     assert mail["subject"] == "Your 2026 documents are ready"
     assert f"({PAPERS} in total)" in mail["text"]
     (address,) = re.findall(r"https?://\S+", mail["text"])
-    assert address.endswith(f"/app/{family.employer_id}/taxes/papers"), "a page that asks who reads it, no tax numbers"
+    assert address.endswith(f"/app/{family.employer_id}/taxes/papers"), (
+        "a page that asks who reads it, no tax numbers"
+    )
 
 
 async def every_paper(family: Family) -> list[dict[str, Any]]:

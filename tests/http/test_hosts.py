@@ -182,6 +182,7 @@ SHOWN_TO_WHO_ASKS: Final = {
     "web/forms.py": "compared with the form's origin",
     "web/visitor.py": "compared with the form's origin, and the site of passkeys",
     "web/household/calendar/feed_link.py": "the feed's address, shown once",
+    "todos/routes.py": "the page of each to-do",
 }
 """Who asks by which name he came: what comes of it goes back to him and no further."""
 

@@ -385,7 +385,7 @@ async def prepare_payroll(
     for pay in asked.employees:
         if pay.rounded:
             warnings_by_employee.setdefault(pay.employee_id, []).extend(map(_rounding_warning, pay.rounded))
-    for employee_id in _paid_before_the_end(order, day_there(employer.zone, now)) if preview else ():
+    for employee_id in _paid_before_the_end(order, day_there(employer.zone, now)):
         warnings_by_employee.setdefault(employee_id, []).append(
             message("period_not_ended", end=dates.period_end)
         )
