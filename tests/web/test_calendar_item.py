@@ -53,7 +53,7 @@ EN, ES = say_in("en"), say_in("es")
 @pytest.mark.parametrize(
     ("today", "done_on", "text"),
     [
-        (_DAY(2026, 10, 27), None, "Due Monday, Nov 2"),
+        (_DAY(2026, 10, 27), None, "Due Mon, Nov\u00a02"),
         (_DAY(2026, 11, 2), None, "Due today"),
         (_DAY(2026, 11, 3), None, "1 day late"),
         (_DAY(2026, 11, 22), None, "20 days late"),
@@ -75,19 +75,19 @@ def test_status_says_how_late_an_item_is(
         (
             _DAY(2026, 10, 31),
             _DAY(2026, 11, 2),
-            "The law's date is Saturday, Oct 31. That's a weekend, so you have until Monday, Nov 2.",
+            "The law's date is Sat, Oct\u00a031. That's a weekend, so you have until Mon, Nov\u00a02.",
             (
-                "La fecha de la ley es el sábado, 31 de octubre. Es fin de semana, "
-                "así que tiene hasta el lunes, 2 de noviembre."
+                "La fecha de la ley es el sábado, 31\u00a0de\u00a0octubre. Es fin de semana, "
+                "así que tiene hasta el lunes, 2\u00a0de\u00a0noviembre."
             ),
         ),
         (
             _DAY(2026, 11, 11),
             _DAY(2026, 11, 12),
-            "The law's date is Wednesday, Nov 11. That's a holiday, so you have until Thursday, Nov 12.",
+            "The law's date is Wed, Nov\u00a011. That's a holiday, so you have until Thu, Nov\u00a012.",
             (
-                "La fecha de la ley es el miércoles, 11 de noviembre. Es día feriado, "
-                "así que tiene hasta el jueves, 12 de noviembre."
+                "La fecha de la ley es el miércoles, 11\u00a0de\u00a0noviembre. Es día feriado, "
+                "así que tiene hasta el jueves, 12\u00a0de\u00a0noviembre."
             ),
         ),
     ],
@@ -103,9 +103,9 @@ def test_moved_date_says_why_it_moved(
 @pytest.mark.parametrize(
     ("unmoved", "text"),
     [
-        (_DAY(2026, 11, 2), "It was due Monday, Nov 2."),
-        (_DAY(2026, 10, 31), "It was due Monday, Nov 2. The law's date is Saturday, Oct 31, a weekend."),
-        (_DAY(2026, 10, 30), "It was due Monday, Nov 2. The law's date is Friday, Oct 30, a holiday."),
+        (_DAY(2026, 11, 2), "It was due Mon, Nov\u00a02."),
+        (_DAY(2026, 10, 31), "It was due Mon, Nov\u00a02. The law's date is Sat, Oct\u00a031, a weekend."),
+        (_DAY(2026, 10, 30), "It was due Mon, Nov\u00a02. The law's date is Fri, Oct\u00a030, a holiday."),
     ],
 )
 def test_overdue_item_says_when_it_was_due(unmoved: datetime.date, text: str) -> None:

@@ -20,12 +20,11 @@ from hearthpay.employers.commands import PostalAddress
 from hearthpay.mail.notices import NotificationSettings
 from hearthpay.people.sessions import SignedIn
 from hearthpay.security.key_ring import KeyRing
-from tests.people.visitors import ring
 from tests.web.people_browser import Browser
 from tests.web.rows.world import World
 from tests.web.test_pages_by_role import _browser, app, people, people_context
 
-__all__ = ["app", "people", "people_context", "ring"]
+__all__ = ["app", "people", "people_context"]
 
 ADDRESS = {"line1": "1 Oak St", "city": "Oakland", "state": "CA", "zip": "94601"}
 WEEKS = 27

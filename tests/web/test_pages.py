@@ -8,6 +8,7 @@ import html5lib
 import httpx
 import pytest
 
+from hearthpay.web.assets import address_of
 from tests.http.api import MARIA, Account, data
 from tests.web.test_portal import BANK, fill_in
 from tests.worlds.inviting import invite
@@ -108,14 +109,18 @@ async def test_no_page_runs_or_loads_anything_foreign(pages: dict[str, httpx.Res
             # A form goes to the address it came from, or asks for a new link.
             assert (entry.get("action") or "/new-link").endswith("/new-link"), name
             for attribute in ("src", "href", "action"):
-                assert (entry.get(attribute) or "/").startswith(("/", "?language=", "#")), name
+                if entry.tag == "link" and entry.get("rel") == "icon":
+                    assert (entry.get(attribute) or "/").startswith(("/", "data:image/svg+xml,")), name
+                else:
+                    assert (entry.get(attribute) or "/").startswith(("/", "?language=", "#")), name
         headers = page.headers
         assert headers["Content-Type"] == "text/html; charset=utf-8"
         assert headers["Cache-Control"] == "no-store"
         assert headers["Referrer-Policy"] == "no-referrer"
         assert headers["X-Frame-Options"] == "DENY"
         assert headers["Content-Security-Policy"] == (
-            "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+            "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
+            "manifest-src 'self'; img-src 'self' data:"
         ), name
 
 
@@ -172,7 +177,7 @@ async def test_the_pages_look_like_the_app(pages: dict[str, httpx.Response]) -> 
     for name, page in pages.items():
         tree = parsed(page)
         sheets = [each.get("href") for each in tree.iter("link") if each.get("rel") == "stylesheet"]
-        assert sheets == ["/assets/app.css"], name
+        assert sheets == [address_of("app.css")], name
         body = tree.find("body")
         assert body is not None
         assert body.get("class") == "shell flow", name
@@ -194,6 +199,6 @@ async def test_the_style_sheet_is_served(pages: dict[str, httpx.Response], clien
     response = await client.get(sheet.get("href") or "")
     assert response.status_code == 200
     assert response.headers["Content-Type"] == "text/css; charset=utf-8"
-    assert response.headers["Cache-Control"] == "public, max-age=3600"
+    assert response.headers["Cache-Control"] == "public, max-age=31536000, immutable"
     assert "url(" not in response.text
     assert "@import" not in response.text

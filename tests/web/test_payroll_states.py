@@ -53,10 +53,12 @@ async def test_a_check_that_is_dated_ahead_is_to_hand_over_until_its_day(
     payroll = await run(maria, world)
     waits = f"To hand over on Fri, Nov{NBSP}27"
     assert "Mark as handed over" in (await maria.look(f"{payroll}/receipt")).text
-    for page in (payroll, f"{payroll}/receipt", f"/app/{world.household_id}/payrolls"):
+    at = f"/app/{world.household_id}"
+    for page in (payroll, f"{payroll}/receipt", f"{at}/payrolls"):
         shown = (await maria.look(page)).text
         assert waits in shown, page
         assert PAID not in shown, page
+    assert f"· {waits}" in (await maria.look(f"{at}/search?q=rosa")).text
     clock.advance(datetime.timedelta(days=6, hours=15))  # the evening before in California
     assert clock.today() == date(2026, 11, 27)
     browser = await _browser(app, "owner", clock)
@@ -65,6 +67,7 @@ async def test_a_check_that_is_dated_ahead_is_to_hand_over_until_its_day(
     shown = (await browser.look(payroll)).text
     assert waits not in shown
     assert PAID in shown
+    assert "· Paid<" in (await browser.look(f"{at}/search?q=rosa")).text
     assert "Mark as handed over" not in shown
 
 

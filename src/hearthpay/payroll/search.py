@@ -39,11 +39,14 @@ class FoundPayroll(NamedTuple):
     period_end: datetime.date
     status: str
     net_pay: int
+    direct_deposit: bool
+    handed_over_at: datetime.datetime | None
 
 
 _FOUND: Final = query(
     FoundPayroll,
-    "SELECT p.id, p.pay_date, p.period_start, p.period_end, p.status, p.net_pay FROM payrolls p "
+    "SELECT p.id, p.pay_date, p.period_start, p.period_end, p.status, p.net_pay, p.direct_deposit, "
+    "p.handed_over_at FROM payrolls p "
     "WHERE p.employer_id = :employer_id AND (p.pay_date BETWEEN :first AND :last "
     "OR (p.period_start <= :last AND p.period_end >= :first) OR p.net_pay BETWEEN :least AND :most "
     "OR p.gross_pay BETWEEN :least AND :most OR p.total_cost BETWEEN :least AND :most "

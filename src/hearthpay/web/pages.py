@@ -15,7 +15,7 @@ from hearthpay.web.status_words import status_word
 # The middleware adds no-referrer and nosniff. No script runs, and forms can only be sent here.
 _HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; "
-    "frame-ancestors 'none'",
+    "frame-ancestors 'none'; manifest-src 'self'; img-src 'self' data:",
     "Cache-Control": "no-store",
     "X-Robots-Tag": "noindex",
 }

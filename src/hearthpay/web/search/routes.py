@@ -16,6 +16,7 @@ from hearthpay.web.framework import go, page_of, show
 from hearthpay.web.help.articles import find_articles, find_terms
 from hearthpay.web.help.routes import search_text
 from hearthpay.web.household.context import ROOT, HouseholdContext, household_page
+from hearthpay.web.household.payrolls.payroll_states import state_of_payroll
 from hearthpay.web.household.worklist import first_households
 from hearthpay.web.search.pages import HOUSEHOLD_PAGES, SETTINGS_PAGES, AppPage, find_pages
 from hearthpay.web.search.reading import cents_in, days_in
@@ -45,7 +46,7 @@ async def search_household(at: HouseholdContext) -> Response:
     pages = [
         each._replace(address=at.root + each.address) for each in find_pages(text, HOUSEHOLD_PAGES, at.may)
     ]
-    facts = {"employees": employees, "payrolls": payrolls}
+    facts = {"employees": employees, "payrolls": [(each, state_of_payroll(at, each)) for each in payrolls]}
     return at.show("search.html", facts | _everywhere(at.visitor, text, pages))
 
 

@@ -11,6 +11,7 @@ from hearthpay.payroll.issues.payment_status import PaymentStatus
 from hearthpay.payroll.ledger.rows import StoredPayroll
 from hearthpay.payroll.lifecycle import PayrollStatus
 from hearthpay.payroll.models import Payroll
+from hearthpay.payroll.search import FoundPayroll
 from hearthpay.web.household.context import HouseholdContext
 from hearthpay.web.presentation import day_text
 from hearthpay.web.status_words import Tone, status_word
@@ -25,8 +26,8 @@ class ShownState:
     to_hand_over: bool = False
 
 
-def state_of_payroll(at: HouseholdContext, payroll: Payroll) -> ShownState:
-    """Return the state of a payroll of a list."""
+def state_of_payroll(at: HouseholdContext, payroll: Payroll | FoundPayroll) -> ShownState:
+    """Return the state of a payroll of a list or of a search."""
     return _of(
         at,
         payroll.status,
