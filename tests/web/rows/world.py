@@ -36,7 +36,7 @@ class World:
     async def make(
         cls, people_context: PeopleContext, connection: psycopg.Connection, owner: SignedIn, **household: str
     ) -> World:
-        terms = terms_of("professional", {"employees_per_household": None})
+        terms = terms_of("professional", {"employees_per_household": None, "households": None})
         actor = replace(owner.actor("r"), terms=terms)
         new = {"first_name": "Maria", "last_name": "Lopez", "state": "CA", "email": "maria@example.com"}
         async with people_context.database.transaction(actor.tenant) as session:
