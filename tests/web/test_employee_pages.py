@@ -241,9 +241,11 @@ async def test_an_invitation_is_sent_shown_once_and_withdrawn(
     assert found is not None, page.text
     assert found[1] not in (await browser.look(here)).text
     assert (await browser.client.get(f"/portal/{found[1]}")).status_code == 200
-    assert "Waiting for Rosa Diaz" in (await browser.look(f"/app/{world.household_id}")).text
+    waits = "Wait for Rosa Diaz&#39;s Social Security number"
+    assert waits in (await browser.look(f"/app/{world.household_id}")).text
     assert (await send(browser, f"{here}/tax_info/withdraw")).status_code == 303
     assert (await browser.client.get(f"/portal/{found[1]}")).status_code != 200
+    assert waits not in (await browser.look(f"/app/{world.household_id}")).text
     assert "Withdrawn" in (await browser.look(here)).text
     actions = world.connection.execute(
         "SELECT action, actor_kind FROM audit_log WHERE action LIKE 'invitation.%' ORDER BY at, id"

@@ -136,8 +136,8 @@ async def test_one_that_waits_says_when_the_money_leaves_and_can_be_cancelled(
     )
     payroll = await _run(maria, draft, **_BOTH)
     home = (await maria.look(f"/app/{world.household_id}")).text
-    assert "debit on Dec 7" in home
-    assert "$0.00 in net pay" in home
+    assert "Next payday, Fri, Dec\N{NO-BREAK SPACE}4" in home, "the next period is paid before it"
+    assert "Cost of the last six months" not in home
     page = (await maria.look(payroll)).text
     for told in (
         "Debit on Mon, Dec\N{NO-BREAK SPACE}7",
@@ -153,7 +153,7 @@ async def test_one_that_waits_says_when_the_money_leaves_and_can_be_cancelled(
 
 
 @pytest.mark.usefixtures("paid_by_bank")
-async def test_a_debit_counts_in_the_month_in_which_it_leaves(
+async def test_home_says_when_the_debit_is_and_counts_the_cost_in_the_month_of_the_payday(
     maria: Browser, world: World, owner_connection: psycopg.Connection
 ) -> None:
     home = f"/app/{world.household_id}"
@@ -170,7 +170,8 @@ async def test_a_debit_counts_in_the_month_in_which_it_leaves(
     assert row is not None
     page = (await maria.look(home)).text
     assert "debit on Nov 24" in page
-    assert f"${row[0] / 100:,.2f} in net pay" in page
+    assert f'<p class="figure">${row[0] / 100:,.2f}</p>' in page
+    assert "Cost of the last six months" not in page
 
 
 @pytest.mark.usefixtures("paid_by_bank")

@@ -20,6 +20,7 @@ from hearthpay.employers.service import find_employer
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.handing_over import mark_handed_over
 from hearthpay.payroll.issues.available_actions import WayToVoid, position_of, void_action
+from hearthpay.payroll.issues.payment_status import read_payment_status
 from hearthpay.payroll.issues.wording import outcome_text
 from hearthpay.payroll.ledger.rows import RemedyAction
 from hearthpay.payroll.payday.remedies import apply_remedy
@@ -77,7 +78,7 @@ async def void(at: HouseholdContext) -> Response:
     if problems:
         return await _void_page(at, problems, 400)
     async with at.transaction() as session:
-        found, _ = await payroll_here(session, at)
+        found = await payroll_here(session, at)
         if found.status != "voided":
             try:
                 await void_payroll(session, at.actor, at.clock, found.id, reason)
@@ -90,7 +91,7 @@ async def void(at: HouseholdContext) -> Response:
 async def hand_over(at: HouseholdContext) -> Response:
     """Mark the checks or cash as handed over; sent again, it changes nothing."""
     async with at.transaction() as session:
-        found, _ = await payroll_here(session, at)
+        found = await payroll_here(session, at)
         try:
             await mark_handed_over(session, at.actor, at.clock, found.id)
         except Refusal as refusal:
@@ -118,7 +119,7 @@ async def resolve_deposit(at: HouseholdContext) -> Response:
             return await _deposit_page(at, {"until": _CHOOSE_DAY}, 400)
     try:
         async with at.transaction() as session:
-            found, _ = await payroll_here(session, at)
+            found = await payroll_here(session, at)
             await apply_remedy(
                 session, at.actor, at.clock, found.id, _employee(at), cast(RemedyAction, requested), until
             )
@@ -141,7 +142,7 @@ async def authorize_debit(at: HouseholdContext) -> Response:
     if at.form.get("agree") != "on":
         return await _authorize_page(at, {"agree": _TICK}, 400)
     async with at.transaction() as session:
-        found, _ = await payroll_here(session, at)
+        found = await payroll_here(session, at)
         if "authorize_debit" in found.available_actions.actions:
             employer = await find_employer(session, at.actor, at.id)
             await authorize(session, at.actor, employer, at.clock.now())
@@ -169,7 +170,7 @@ async def _void_page(
     at: HouseholdContext, problems: Mapping[str, str] | None = None, status: int = 200
 ) -> Response:
     async with at.transaction() as session:
-        found, _ = await payroll_here(session, at)
+        found = await payroll_here(session, at)
         position = await position_of(session, found.id, at.clock.now())
         way = await void_action(session, found.id, found.status, position)
     facts = {
@@ -187,7 +188,8 @@ async def _deposit_page(
 ) -> Response:
     employee_id = _employee(at)
     async with at.transaction() as session:
-        found, standing = await payroll_here(session, at)
+        found = await payroll_here(session, at)
+        standing = await read_payment_status(session, found.id, at.clock.now())
     pay = next((each for each in found.paychecks if each.employee_id == employee_id), None)
     if pay is None:
         raise Refusal("not_found", "Page not found. Check the address.")
@@ -209,7 +211,7 @@ async def _authorize_page(
     at: HouseholdContext, problems: Mapping[str, str] | None = None, status: int = 200
 ) -> Response:
     async with at.transaction() as session:
-        found, _ = await payroll_here(session, at)
+        found = await payroll_here(session, at)
     facts = {
         "payroll": found,
         "needed": "authorize_debit" in found.available_actions.actions,

@@ -38,7 +38,7 @@ async def correct(at: HouseholdContext) -> Response:
     if problems:
         return await _page(at, problems)
     async with at.transaction() as session:
-        found, _ = await payroll_here(session, at)
+        found = await payroll_here(session, at)
 
     async def book(session: AsyncSession) -> str:
         draft = await correct_payroll(session, at.actor, at.clock, found.id, UUID(at.form[FORM_ID]), reason)
@@ -54,7 +54,7 @@ async def correct(at: HouseholdContext) -> Response:
 
 async def _page(at: HouseholdContext, problems: Mapping[str, str] | None = None) -> Response:
     async with at.transaction() as session:
-        found, _ = await payroll_here(session, at)
+        found = await payroll_here(session, at)
         names = await first_names(session, paychecks_of(found))
     facts = {
         "payroll": found,

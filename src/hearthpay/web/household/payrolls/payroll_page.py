@@ -60,22 +60,21 @@ class ShownPaycheck:
     """Whether its deposit cannot leave, and something can be done about that."""
 
 
-async def payroll_here(
-    session: AsyncSession, at: HouseholdContext
-) -> tuple[StoredPayroll, PayrollPaymentStatus]:
-    """Return the payroll named in the path, and its state. Raises `not_found` for another household's."""
+async def payroll_here(session: AsyncSession, at: HouseholdContext) -> StoredPayroll:
+    """Return the payroll named in the path. Raises `not_found` for another household's."""
     payroll_id = id_in_path(at.visitor, "payroll_id")
     payroll = await get_payroll(session, at.actor, at.clock, payroll_id)
     if payroll.employer_id != at.id:
         raise Refusal("not_found", "Payroll not found.")
-    return payroll, await read_payment_status(session, payroll_id, at.clock.now())
+    return payroll
 
 
 @household_page(router, "GET", "/payrolls/{payroll_id}", permission=READ_PAYROLLS)
 async def payroll(at: HouseholdContext) -> Response:
     """Show the payroll: its timeline, its paychecks, and the available actions."""
     async with at.transaction() as session:
-        found, payment_status = await payroll_here(session, at)
+        found = await payroll_here(session, at)
+        payment_status = await read_payment_status(session, found.id, at.clock.now())
         debit = await latest_debit(session, found.id)
         money = await money_facts(session, at, found)
     by_bank = debit is not None or found.dates.send_at is not None
@@ -153,7 +152,7 @@ async def line(at: HouseholdContext) -> Response:
     """Explain a line of a paycheck: what it is, how it was calculated, and the law behind it."""
     employee_id, code = id_in_path(at.visitor, "employee_id"), at.visitor.request.path_params["code"]
     async with at.transaction() as session:
-        found, _ = await payroll_here(session, at)
+        found = await payroll_here(session, at)
         employee = await session.get(Employee, employee_id)
         pay = next((each for each in paychecks_of(found) if each.employee_id == employee_id), None)
         shown = None if pay is None else next((each for each in pay.lines if each.code == code), None)

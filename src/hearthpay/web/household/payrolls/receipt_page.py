@@ -45,7 +45,7 @@ async def receipt(at: HouseholdContext) -> Response:
     """Show what is to be done now; of a payroll that was voided or failed, its own page."""
     say, language = at.say, at.visitor.language
     async with at.transaction() as session:
-        found, _ = await payroll_here(session, at)
+        found = await payroll_here(session, at)
         if found.status in ("voided", "failed"):
             return at.go(f"/payrolls/{found.id}")
         facts = await money_facts(session, at, found)
