@@ -23,7 +23,6 @@ from hearthpay.duties.dues import compute_dues, rules_fingerprint
 from hearthpay.duties.dues_records import renew_dues
 from hearthpay.duties.service import choose_filing, mark_duty, note_closing
 from hearthpay.employers.models import Employer
-from hearthpay.payroll.next_payroll import next_period
 from tests.duties.test_service import items, pay
 from tests.filing.test_service import Q3, filing, payment
 from tests.http.api import MARIA, Account, account, app, client, counts, data, household, new_account, new_key
@@ -363,23 +362,6 @@ async def test_a_change_during_the_calculation_leaves_its_note(
     assert owner_connection.execute("SELECT count(*) FROM outdated_dues").fetchall() == [(1,)]
 
 
-@pytest.mark.parametrize(
-    ("last_end", "frequency", "expected"),
-    [
-        ("2026-11-29", "weekly", ("2026-11-30", "2026-12-06")),
-        ("2026-11-29", "biweekly", ("2026-11-30", "2026-12-13")),
-        ("2026-11-15", "semimonthly", ("2026-11-16", "2026-11-30")),
-        ("2026-11-30", "semimonthly", ("2026-12-01", "2026-12-15")),
-        ("2027-01-31", "monthly", ("2027-02-01", "2027-02-28")),
-    ],
-)
-def test_the_next_period_follows_the_last_one(
-    last_end: str, frequency: str, expected: tuple[str, str]
-) -> None:
-    start, end = next_period(DAY.fromisoformat(last_end), frequency)
-    assert (start.isoformat(), end.isoformat()) == expected
-
-
 async def test_the_next_payday_follows_the_last_payroll_and_goes_when_it_is_voided(
     account: Account,
     household: dict[str, Any],
@@ -389,6 +371,7 @@ async def test_the_next_payday_follows_the_last_payroll_and_goes_when_it_is_void
 ) -> None:
     books = Books(account, household, worker_database, clock)
     await books.hire(1)
+    data(await account.live.patch(f"/employees/{books.employees[0]}", {"pay_frequency": "weekly"}))
     for week, expected in ((22, DAY(2026, 11, 18)), (23, DAY(2026, 11, 25))):
         await books.run(week)
         await renew_dues(worker_database, clock)

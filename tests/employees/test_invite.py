@@ -65,7 +65,7 @@ async def test_the_link_is_sent_to_the_employee(
         text = text_of(mail, kind)
         assert invited["portal_url"] in text
         assert "Hello Rosa," in text
-        assert "Friday, November 27, at 10:00 AM Eastern time" in text
+        assert "Friday, November 27, at 7:00 AM Pacific time" in text
     assert postbox.envelopes[0].rcpt_tos == [ROSAS_EMAIL]
 
 

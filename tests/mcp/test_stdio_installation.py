@@ -34,7 +34,7 @@ async def test_an_agent_on_the_desk_runs_a_payroll(
         cutting_after(address) as cut,
         desk_agent(HEARTHPAY_API_KEY=account.live.key, HEARTHPAY_API_URL=cut.address) as agent,
     ):
-        assert len((await agent.list_tools()).tools) == 11
+        assert len((await agent.list_tools()).tools) == 12
         (household,) = (await ask(agent, "list_households_and_employees"))["data"]
         assert household["employer_id"] == employer_id
         token = (await ask(agent, "preview_payroll", **asked))["data"]["preview_token"]

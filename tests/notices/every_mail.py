@@ -13,6 +13,7 @@ from hearthpay.alerts.wording import alert_mail
 from hearthpay.autopilot.mails import AUTOPILOT_KINDS
 from hearthpay.autopilot.mails import mail_of as autopilot_mail
 from hearthpay.banking.account_notices import account_changed_mail
+from hearthpay.clock import BUSINESS_TIME
 from hearthpay.database.sensitive_actions import DELICATE_ACTS
 from hearthpay.documents.notices import document_ready_mail
 from hearthpay.documents.package_notices import package_ready_mail
@@ -89,7 +90,7 @@ def _person(kind: PersonMailKind) -> Write:
 
 def _portal(kind: InvitationType) -> Write:
     def write(language: str, name: str) -> Mail:
-        household = SimpleNamespace(first_name=name, last_name=name)
+        household = SimpleNamespace(first_name=name, last_name=name, zone=BUSINESS_TIME)
         employee = SimpleNamespace(first_name=name, language=language)
         return invitation_mail(TO, cast(Any, household), cast(Any, employee), kind, LINK, SENT)
 

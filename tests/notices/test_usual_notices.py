@@ -68,7 +68,7 @@ async def test_a_debit_is_told_of_a_day_before(
     await post.round()
     (mail,) = post.mails("debit_ahead")
     assert mail.to == "Home@example.com"
-    assert "Friday, December 4, at 3:00 PM Eastern time" in mail.text
+    assert "Friday, December 4, at 12:00 PM Pacific time" in mail.text
 
 
 async def test_another_account_of_the_household_is_told(

@@ -46,7 +46,7 @@ async def test_an_agent_is_let_in_works_and_is_sent_away(
     assert "Helper &lt;b&gt;9&lt;/b&gt;" in listed.text
     (grant_id,) = owner_connection.execute("SELECT id FROM agent_grants").fetchone() or ()
     shown = await dance.browser.look(f"/settings/agents/{grant_id}")
-    assert "check_threshold" in shown.text
+    assert "View payrolls, pay stubs, state accounts and the calendar; calculate and preview" in shown.text
     gone = await dance.browser.send(
         f"/settings/agents/{grant_id}/disconnect", page="/settings/agents/" + str(grant_id)
     )

@@ -18,20 +18,22 @@ import pytest
 import hearthpay
 from hearthpay.taxes import COMPILED
 from tests.http.api import Account
+from tests.web.conftest import made_once, ring
 from tests.web.people_browser import OWN, Browser
 from tests.web.rows.payrolls import draft_of
 from tests.web.rows.world import World
 from tests.web.test_payroll_pages import SEEN, app, maria, people, people_context, world
 from tests.worlds.households import payroll_of
-from tests.worlds.keys import ring
+from tests.worlds.snapshots import snapshots
 
-__all__ = ["app", "maria", "people", "people_context", "ring", "world"]
+__all__ = ["app", "made_once", "maria", "people", "people_context", "ring", "snapshots", "world"]
 
-MOST = {"api": (12, 4), "page": (17, 6), "pages": (32, 12)}
-"""Rooms and climbs: of a preview or a run by API; of the POST that runs a draft; of review, run and payroll page."""
+MOST = {"api": (12, 4), "page": (17, 6), "pages": (47, 18)}
+"""Rooms and climbs: of a preview or a run by API; of the POST that runs a draft; of review, run and receipt, which also
+say by when the taxes are due, and so go through the calendar."""
 
 _HOUSE = Path(hearthpay.__file__).parent
-_GROUND = {"access", "clock", "database", "security", "wire"}
+_GROUND = {"access", "clock", "database", "legal_holidays", "security", "time_zones", "wire"}
 #: Above and below the floors of payroll's contract, as imports point.
 _ABOVE = (
     ("web.household.payrolls",),
@@ -39,9 +41,30 @@ _ABOVE = (
     ("web.settings",),
     ("web",),
     ("documents",),
-    ("payroll.drafts", "payroll.approval", "payroll.issues"),
+    ("filing",),
+    ("duties",),
+    ("registrations",),
+    ("insurance",),
+    ("autopilot",),
+    (
+        "payroll.drafts",
+        "payroll.approval",
+        "payroll.corrections",
+        "payroll.display_status",
+        "payroll.issues",
+        "payroll.next_payday",
+        "payroll.pay_periods",
+        "payroll.pots",
+    ),
 )
-_BELOW = (("banking",), ("employees", "employers"), ("people",), ("http",), ("languages",), ("taxes",))
+_BELOW = (
+    ("banking",),
+    ("employees", "employers"),
+    ("people",),
+    ("http",),
+    ("languages",),
+    ("taxes",),
+)
 
 
 class Visitor:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hearthpay.banking.calendar import is_banking_day
 from hearthpay.employees.commands import PayFrequency
 from hearthpay.payroll.next_payday import PaidPeriod, next_payday
-from hearthpay.payroll.pay_periods import PayPeriod, following_period, latest_ended_period, unpaid_periods
+from hearthpay.payroll.pay_periods import PeriodOfPay, following_period, latest_ended_period, unpaid_periods
 
 DAY = datetime.timedelta(days=1)
 
@@ -47,7 +47,7 @@ def paid(*periods: tuple[date, date, date]) -> list[PaidPeriod]:
 def test_the_next_period_follows_the_last(
     frequency: PayFrequency, last: tuple[date, date], following: tuple[date, date]
 ) -> None:
-    assert following_period(PayPeriod(*last), frequency) == PayPeriod(*following)
+    assert following_period(PeriodOfPay(*last), frequency) == PeriodOfPay(*following)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_proposed_periods_follow_without_gap_or_overlap_whatever_was_recorded(
     paid_so_far = list(recorded)
     for frequency in frequencies:
         due = next_payday(paid_so_far[::-1], frequency, by_deposit=by_deposit)
-        proposed = PayPeriod(due.start, due.end)
+        proposed = PeriodOfPay(due.start, due.end)
         assert due.start == paid_so_far[-1].end + DAY
         assert due.start <= due.end
         assert not any(proposed.overlaps(each.period) for each in paid_so_far)
@@ -194,10 +194,10 @@ def test_a_payday_that_is_kept_stays_where_it_is(
 def test_periods_without_a_payroll_fill_all_days_that_are_over(
     spells: list[tuple[date, int]], frequency: PayFrequency, since: date, days: int
 ) -> None:
-    recorded: list[PayPeriod] = []
+    recorded: list[PeriodOfPay] = []
     for start, length in spells:
         near = since + (start - date(2023, 12, 1)).days % 420 * DAY
-        period = PayPeriod(near, near + length * DAY)
+        period = PeriodOfPay(near, near + length * DAY)
         if not any(period.overlaps(each) for each in recorded):
             recorded.append(period)
     until = since + days * DAY
@@ -218,7 +218,7 @@ def test_periods_without_a_payroll_fill_all_days_that_are_over(
 
 
 def test_a_voided_period_in_the_middle_is_found_first() -> None:
-    weeks = [PayPeriod(date(2026, 10, 5) + 7 * n * DAY, date(2026, 10, 11) + 7 * n * DAY) for n in range(6)]
+    weeks = [PeriodOfPay(date(2026, 10, 5) + 7 * n * DAY, date(2026, 10, 11) + 7 * n * DAY) for n in range(6)]
     recorded = [*weeks[:2], *weeks[3:5]]
     assert unpaid_periods(recorded, "weekly", date(2026, 10, 5), date(2026, 11, 15)) == [
         weeks[2],
@@ -227,8 +227,8 @@ def test_a_voided_period_in_the_middle_is_found_first() -> None:
 
 
 def test_days_before_the_first_payroll_are_divided_backward_from_it() -> None:
-    recorded = [PayPeriod(date(2026, 11, 4), date(2026, 11, 10))]
+    recorded = [PeriodOfPay(date(2026, 11, 4), date(2026, 11, 10))]
     assert unpaid_periods(recorded, "weekly", date(2026, 10, 24), date(2026, 11, 15)) == [
-        PayPeriod(date(2026, 10, 24), date(2026, 10, 27)),
-        PayPeriod(date(2026, 10, 28), date(2026, 11, 3)),
+        PeriodOfPay(date(2026, 10, 24), date(2026, 10, 27)),
+        PeriodOfPay(date(2026, 10, 28), date(2026, 11, 3)),
     ]

@@ -70,8 +70,7 @@ async def test_three_pages_and_one_field(
     await expect(reader.page.locator(".errors")).to_be_focused()
     assert (
         await reader.page.title()
-        == reader.words("Error: {title}", title=reader.words("What is your Social Security number or ITIN?"))
-        + " · Hearthpay"
+        == f"{reader.words('Error:')} {reader.words('What is your Social Security number or ITIN?')} · Hearthpay"
     )
     await _looked_at(reader, "number_wrong")
     await reader.fill("Social Security number or ITIN", SSN)

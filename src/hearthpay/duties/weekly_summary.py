@@ -22,7 +22,7 @@ from hearthpay.languages.catalogue import day_in, mark, say_in
 from hearthpay.mail.letter import letter
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.notices import Notice
-from hearthpay.mail.places import Place
+from hearthpay.mail.places import MailPlace
 from hearthpay.mail.wording import name_in_mail
 from hearthpay.payroll.payday.notices import MUTED_BY
 from hearthpay.people.recipients import WeeklyReader, weekly_readers
@@ -125,7 +125,7 @@ def weekly_summary_mail(
         subject,
         to.name,
         tuple(lines),
-        place=Place("/households?sort=overdue", mark("Open your households")),
+        place=MailPlace("/households?sort=overdue", mark("Open your households")),
         closing=tuple(closing),
     )
 

@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from hearthpay.languages.catalogue import mark, say_in
 from hearthpay.mail.mailer import Mail
-from hearthpay.mail.places import OURS, Place
+from hearthpay.mail.places import OURS, MailPlace
 from hearthpay.mail.wording import name_in_mail
 
 _HELLO: Final = mark("Hello,")
@@ -43,7 +43,7 @@ def letter(
     paragraphs: tuple[str, ...],
     *,
     link: Link | None = None,
-    place: Place | None = None,
+    place: MailPlace | None = None,
     closing: tuple[str, ...] = (),
 ) -> Mail:
     """Return the mail to someone with this `name` (as typed; empty for none), all of it already in `language`.

@@ -29,7 +29,7 @@ _AUTOPILOT: Final = ("/autopilot", mark("Open Autopilot"))
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MailPlace:
     """A page of ours, the words of the button that leads there, and the household that the letter is about, if any."""
 
     path: str
@@ -37,19 +37,21 @@ class Place:
     household: tuple[str, ...] = ()
 
 
-def place_of_household(kind: str, household: UUID, payroll: UUID | None, name: tuple[str, ...] = ()) -> Place:
+def place_of_household(
+    kind: str, household: UUID, payroll: UUID | None, name: tuple[str, ...] = ()
+) -> MailPlace:
     """Return where a household's notice of this kind leads; `name` is the household's."""
     root = f"/app/{household}"
     if payroll is not None:
-        return Place(f"{root}/payrolls/{payroll}", _PAYROLL, name)
+        return MailPlace(f"{root}/payrolls/{payroll}", _PAYROLL, name)
     otherwise = _AUTOPILOT if kind.startswith("autopilot_") else _HOUSEHOLD
     path, label = _OF_HOUSEHOLD.get(kind, otherwise)
-    return Place(root + path, label, name)
+    return MailPlace(root + path, label, name)
 
 
-def place_of_employee(kind: str) -> Place | None:
+def place_of_employee(kind: str) -> MailPlace | None:
     """Return where an employee's notice of this kind leads; None where they can do nothing on a page."""
-    return Place(*_OF_EMPLOYEE[kind]) if kind in _OF_EMPLOYEE else None
+    return MailPlace(*_OF_EMPLOYEE[kind]) if kind in _OF_EMPLOYEE else None
 
 
 def reached_at(mail: Mail, begin: str) -> Mail:

@@ -17,7 +17,7 @@ from hearthpay.banking.calendar import banking_day_on_or_before, is_banking_day
 from hearthpay.database.relations import AUTOPILOT_PAYDAYS, EMPLOYEES
 from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.employees.commands import PayFrequency
-from hearthpay.payroll.pay_periods import PayPeriod, following_period, unpaid_periods
+from hearthpay.payroll.pay_periods import PeriodOfPay, following_period, unpaid_periods
 
 LOOKED_AT: Final = 4
 """How many of the latest payrolls tell how long after its period somebody is usually paid."""
@@ -37,9 +37,9 @@ class PaidPeriod(NamedTuple):
     pay_date: datetime.date
 
     @property
-    def period(self) -> PayPeriod:
+    def period(self) -> PeriodOfPay:
         """Its first and last day."""
-        return PayPeriod(self.start, self.end)
+        return PeriodOfPay(self.start, self.end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def _offset(paid: PaidPeriod, day: datetime.date) -> _Offset:
     return _Offset(True, days if days <= LONGEST_DELAY else days % _A_WEEK)
 
 
-def _day_of(offset: _Offset, period: PayPeriod) -> datetime.date:
+def _day_of(offset: _Offset, period: PeriodOfPay) -> datetime.date:
     if offset.from_end:
         return period.end + offset.days * _DAY
     return min(period.start + offset.days * _DAY, period.end)
@@ -229,7 +229,7 @@ _RECORDED: Final = query(
 
 async def read_unpaid_periods(
     session: AsyncSession, employer_id: UUID, today: datetime.date
-) -> Mapping[UUID, Sequence[PayPeriod]]:
+) -> Mapping[UUID, Sequence[PeriodOfPay]]:
     """Return the periods of this year that have ended and have no payroll, oldest first, by active employee.
 
     They begin with the first day of work, or after the day up to which prior wages were entered. Employees without
@@ -241,7 +241,7 @@ async def read_unpaid_periods(
         rows.setdefault(row.employee_id, []).append(row)
     found = {
         employee_id: unpaid_periods(
-            [PayPeriod(row.start, row.end) for row in own if row.start is not None and row.end is not None],
+            [PeriodOfPay(row.start, row.end) for row in own if row.start is not None and row.end is not None],
             cast(PayFrequency, own[0].frequency),
             own[0].since,
             today - _DAY,

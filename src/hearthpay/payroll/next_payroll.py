@@ -1,15 +1,13 @@
-"""The next payroll that a household runs by hand: the period after the last one, on the usual day.
+"""The next payroll that a household runs by hand: its next payday, with what each was paid last.
 
 It is for active employees whom Autopilot doesn't pay. Nothing is proposed before there was a first payroll, nor long
 after the last one: then the household has stopped paying.
 """
 
-import calendar
 import datetime
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import groupby
 from typing import Final, NamedTuple, cast
 from uuid import UUID
 
@@ -19,14 +17,11 @@ from hearthpay.database.relations import AUTOPILOT_ENROLLMENTS, EMPLOYEES
 from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.employees.commands import PayFrequency, PaymentMethod
 from hearthpay.payroll.commands import EmployeePay, Order
+from hearthpay.payroll.next_payday import NextPayday, read_next_paydays
 
 LATE_FOR: Final = datetime.timedelta(days=45)
 """How long after a payday its payroll is still expected."""
 
-_DAY: Final = datetime.timedelta(days=1)
-_WEEKS: Final = {"weekly": 7, "biweekly": 14}
-_MID_MONTH: Final = 15
-_LONGEST_ARREARS: Final = datetime.timedelta(days=14)
 _NOTHING: Final = Decimal(0)
 
 
@@ -97,28 +92,15 @@ class NextPayroll:
         )
 
 
-def next_period(last_end: datetime.date, frequency: str) -> tuple[datetime.date, datetime.date]:
-    """Return the first and the last day of the period after one that ended on `last_end`."""
-    start = last_end + _DAY
-    if frequency in _WEEKS:
-        return start, start + (_WEEKS[frequency] - 1) * _DAY
-    if frequency == "semimonthly" and start.day <= _MID_MONTH:
-        return start, start.replace(day=_MID_MONTH)
-    return start, start.replace(day=calendar.monthrange(start.year, start.month)[1])
-
-
-def next_payroll(pays: Sequence[LastPay], today: datetime.date) -> NextPayroll | None:
-    """Return the payroll of the earliest payday, for those of one household who are paid then for the same period."""
-    found: dict[tuple[datetime.date, datetime.date, datetime.date, str], list[LastPay]] = {}
-    for each in pays:
-        start, end = next_period(each.period_end, each.pay_frequency)
-        arrears = min(max(each.pay_date - each.period_end, datetime.timedelta()), _LONGEST_ARREARS)
-        if end + arrears >= today - LATE_FOR:
-            found.setdefault((end + arrears, start, end, each.pay_frequency), []).append(each)
-    if not found:
-        return None
-    (pay_date, start, end, frequency), own = min(found.items(), key=lambda each: each[0])
-    return NextPayroll(own[0].employer_id, start, end, pay_date, frequency, tuple(own))
+def next_payroll(
+    paydays: Sequence[NextPayday], pays: Mapping[UUID, LastPay], today: datetime.date
+) -> NextPayroll | None:
+    """Return the payroll of a household's first payday by hand, for those who are paid then for the same period."""
+    for due in paydays:
+        own = tuple(pays[each] for each in due.employees if each in pays)
+        if own and not due.autopilot and due.pay_date >= today - LATE_FOR:
+            return NextPayroll(own[0].employer_id, due.start, due.end, due.pay_date, due.frequency, own)
+    return None
 
 
 async def read_next_payrolls(
@@ -127,9 +109,7 @@ async def read_next_payrolls(
     """Return the next payroll of each of these households that has one; the caller has checked that it may be read."""
     if not households:
         return {}
-    rows = await fetch_all(session, _LAST, {"households": list(households)})
-    nexts = {
-        household: next_payroll(list(pays), today)
-        for household, pays in groupby(rows, key=lambda row: row.employer_id)
-    }
+    last = {row.employee_id: row for row in await fetch_all(session, _LAST, {"households": list(households)})}
+    paydays = await read_next_paydays(session, households) if last else {}
+    nexts = {household: next_payroll(due, last, today) for household, due in paydays.items()}
     return {household: each for household, each in nexts.items() if each is not None}

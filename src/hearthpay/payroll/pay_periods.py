@@ -20,53 +20,53 @@ _HALF_A_MONTH: Final = range(13, 18)
 """How many days a whole semimonthly period has."""
 
 
-class PayPeriod(NamedTuple):
+class PeriodOfPay(NamedTuple):
     """The first and the last day of a pay period."""
 
     start: datetime.date
     end: datetime.date
 
-    def overlaps(self, other: "PayPeriod") -> bool:
+    def overlaps(self, other: "PeriodOfPay") -> bool:
         """Return whether the two share a day."""
         return self.start <= other.end and other.start <= self.end
 
 
-def period_from(start: datetime.date, frequency: PayFrequency) -> PayPeriod:
+def period_from(start: datetime.date, frequency: PayFrequency) -> PeriodOfPay:
     """Return the period that begins on the day; a semimonthly or monthly one ends as the calendar has it."""
     if frequency in _WEEKS:
-        return PayPeriod(start, start + (_WEEKS[frequency] - 1) * _DAY)
+        return PeriodOfPay(start, start + (_WEEKS[frequency] - 1) * _DAY)
     if frequency == "semimonthly" and start.day <= _MID_MONTH:
-        return PayPeriod(start, start.replace(day=_MID_MONTH))
-    return PayPeriod(start, _month_end(start))
+        return PeriodOfPay(start, start.replace(day=_MID_MONTH))
+    return PeriodOfPay(start, _month_end(start))
 
 
-def following_period(last: PayPeriod, frequency: PayFrequency) -> PayPeriod:
+def following_period(last: PeriodOfPay, frequency: PayFrequency) -> PeriodOfPay:
     """Return the period of the frequency that begins on the day after the last one ends."""
     start = last.end + _DAY
     if frequency in _WEEKS or last.end in (last.end.replace(day=_MID_MONTH), _month_end(last.end)):
         return period_from(start, frequency)
     days = (last.end - last.start).days + 1
     if frequency == "monthly" and last.start == _months_after(start, -1):
-        return PayPeriod(start, _months_after(start, 1) - _DAY)
+        return PeriodOfPay(start, _months_after(start, 1) - _DAY)
     if frequency == "semimonthly" and days in _HALF_A_MONTH:
-        return PayPeriod(start, _months_after(last.start, 1) - _DAY)
+        return PeriodOfPay(start, _months_after(last.start, 1) - _DAY)
     return period_from(start, frequency)
 
 
-def latest_ended_period(frequency: PayFrequency, today: datetime.date) -> PayPeriod:
+def latest_ended_period(frequency: PayFrequency, today: datetime.date) -> PeriodOfPay:
     """Return the latest period that has ended by today; weeks end on Sundays."""
     if frequency in _WEEKS:
         end = today - ((today.weekday() - _SUNDAY) % 7) * _DAY
-        return PayPeriod(end - (_WEEKS[frequency] - 1) * _DAY, end)
+        return PeriodOfPay(end - (_WEEKS[frequency] - 1) * _DAY, end)
     if frequency == "semimonthly" and today.day > _MID_MONTH:
-        return PayPeriod(today.replace(day=1), today.replace(day=_MID_MONTH))
+        return PeriodOfPay(today.replace(day=1), today.replace(day=_MID_MONTH))
     end = today.replace(day=1) - _DAY
-    return PayPeriod(end.replace(day=_MID_MONTH + 1 if frequency == "semimonthly" else 1), end)
+    return PeriodOfPay(end.replace(day=_MID_MONTH + 1 if frequency == "semimonthly" else 1), end)
 
 
 def unpaid_periods(
-    recorded: Sequence[PayPeriod], frequency: PayFrequency, since: datetime.date, until: datetime.date
-) -> list[PayPeriod]:
+    recorded: Sequence[PeriodOfPay], frequency: PayFrequency, since: datetime.date, until: datetime.date
+) -> list[PeriodOfPay]:
     """Return the periods within these days that no recorded one overlaps, oldest first, without gaps between them.
 
     A period between two recorded ones ends where the next begins. Days before the first recorded one are divided
@@ -74,7 +74,7 @@ def unpaid_periods(
     ``until`` is left out.
     """
     standing = sorted(period for period in recorded if period.end >= since)
-    found: list[PayPeriod] = []
+    found: list[PeriodOfPay] = []
     reached = None
     for period in standing:
         before = period.start - _DAY
@@ -92,34 +92,34 @@ def unpaid_periods(
 
 
 def _forward(
-    last: PayPeriod, frequency: PayFrequency, until: datetime.date, longest: datetime.date
-) -> list[PayPeriod]:
+    last: PeriodOfPay, frequency: PayFrequency, until: datetime.date, longest: datetime.date
+) -> list[PeriodOfPay]:
     """Return the periods after the last one that begin by ``until``; none ends after ``longest``."""
     found = []
     period = following_period(last, frequency)
     while period.start <= until:
-        found.append(PayPeriod(period.start, min(period.end, longest)))
+        found.append(PeriodOfPay(period.start, min(period.end, longest)))
         period = following_period(period, frequency)
     return found
 
 
-def _backward(last: PayPeriod, frequency: PayFrequency, since: datetime.date) -> list[PayPeriod]:
+def _backward(last: PeriodOfPay, frequency: PayFrequency, since: datetime.date) -> list[PeriodOfPay]:
     """Return the periods up to the last one, oldest first; the oldest begins no earlier than ``since``."""
     found = []
     while last.end >= since:
-        found.append(PayPeriod(max(last.start, since), last.end))
+        found.append(PeriodOfPay(max(last.start, since), last.end))
         last = _preceding(last, frequency)
     return found[::-1]
 
 
-def _preceding(period: PayPeriod, frequency: PayFrequency) -> PayPeriod:
+def _preceding(period: PeriodOfPay, frequency: PayFrequency) -> PeriodOfPay:
     """Return the period of the frequency that ends on the day before this one begins."""
     end = period.start - _DAY
     if frequency in _WEEKS:
-        return PayPeriod(end - (_WEEKS[frequency] - 1) * _DAY, end)
+        return PeriodOfPay(end - (_WEEKS[frequency] - 1) * _DAY, end)
     if frequency == "semimonthly" and end.day > _MID_MONTH:
-        return PayPeriod(end.replace(day=_MID_MONTH + 1), end)
-    return PayPeriod(end.replace(day=1), end)
+        return PeriodOfPay(end.replace(day=_MID_MONTH + 1), end)
+    return PeriodOfPay(end.replace(day=1), end)
 
 
 def _month_end(day: datetime.date) -> datetime.date:

@@ -23,7 +23,7 @@ from hearthpay.languages.catalogue import Say, say_in
 from hearthpay.mail.bounces import hash_of_address
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.notices import Notice
-from hearthpay.mail.places import Place, place_of_employee, place_of_household
+from hearthpay.mail.places import MailPlace, place_of_employee, place_of_household
 from hearthpay.time_zones import shown_in, time_zone_of
 
 Topic = Literal["payday", "duties", "documents"]
@@ -122,7 +122,7 @@ class NoticeReader:
     household: tuple[str, ...] = ()
     """The name of the household whose notices they read."""
 
-    place: Place | None = None
+    place: MailPlace | None = None
     """Where the notice that is being written leads."""
 
     @property
@@ -240,7 +240,7 @@ def _own_key(key: str, reader: NoticeReader) -> str:
     return key if reader.person_id is None else f"{key}:{reader.person_id}"
 
 
-def _place_of(notice: Notice, reader: NoticeReader) -> Place | None:
+def _place_of(notice: Notice, reader: NoticeReader) -> MailPlace | None:
     if notice.recipient == "household" and notice.employer_id is not None:
         return place_of_household(notice.kind, notice.employer_id, notice.payroll_id, reader.household)
     return place_of_employee(notice.kind) if notice.recipient == "employee" else None

@@ -47,7 +47,7 @@ _STATES: Final = sorted(STATES.items(), key=lambda each: each[1])
 
 
 @dataclass(frozen=True, slots=True)
-class Pots:
+class EstimatedPots:
     """A cost in its three parts, in dollars."""
 
     to_employee: Decimal
@@ -59,10 +59,10 @@ class Pots:
         """The cost."""
         return self.to_employee + self.held + self.own
 
-    def by_month(self) -> Pots:
+    def by_month(self) -> EstimatedPots:
         """Return the cost of an average month; each part is rounded to the cent."""
         parts = (self.to_employee, self.held, self.own)
-        return Pots(*((each / _MONTHS).quantize(_CENT, ROUND_HALF_UP) for each in parts))
+        return EstimatedPots(*((each / _MONTHS).quantize(_CENT, ROUND_HALF_UP) for each in parts))
 
 
 def cost_facts(
@@ -138,7 +138,7 @@ def _answered(
         )
         return {}
     wages, held = estimate["annual_wages"], estimate["employee_taxes_estimate"]["total"]
-    pots = Pots(wages - held, held, estimate["employer_taxes"]["total"])
+    pots = EstimatedPots(wages - held, held, estimate["employer_taxes"]["total"])
     return {
         "estimate": estimate,
         "limitations": [message_text(say, language, each) for each in estimated.messages],

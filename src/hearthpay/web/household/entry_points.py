@@ -27,9 +27,9 @@ from hearthpay.web.household.worklist import (
     SHOWN,
     SORTS,
     Show,
-    Sort,
     Worklist,
     WorklistQuery,
+    WorklistSort,
     first_households,
     read_worklist,
 )
@@ -74,7 +74,7 @@ _FILTERS: Final[Mapping[Show, str]] = {
     "to_do": mark("To do"),
     "week": mark("Payday in 7 days"),
 }
-_SORTS: Final[Mapping[Sort, str]] = {
+_SORTS: Final[Mapping[WorklistSort, str]] = {
     "payday": mark("Next payday"),
     "overdue": mark("Overdue longest"),
     "name": mark("Last name"),

@@ -18,7 +18,7 @@ class KeptAside:
 
 
 @dataclass(frozen=True, slots=True)
-class KeepAside:
+class TaxesToKeepAside:
     """All of it, the earliest date first."""
 
     rows: tuple[KeptAside, ...]
@@ -29,7 +29,7 @@ class KeepAside:
         return sum(each.cents for each in self.rows)
 
 
-def keep_aside_of(balances: Iterable[AgencyBalance]) -> KeepAside:
+def keep_aside_of(balances: Iterable[AgencyBalance]) -> TaxesToKeepAside:
     """Return what is kept aside for these agencies."""
     found: dict[tuple[str, datetime.date | None, bool], int] = {}
     for agency in balances:
@@ -39,6 +39,6 @@ def keep_aside_of(balances: Iterable[AgencyBalance]) -> KeepAside:
                 key = (agency.agency.name, None if late else period.due, late)
                 found[key] = found.get(key, 0) + period.keep_aside
     rows = [KeptAside(*key, cents) for key, cents in found.items()]
-    return KeepAside(
+    return TaxesToKeepAside(
         tuple(sorted(rows, key=lambda each: (not each.is_late, each.due or datetime.date.max, each.agency)))
     )

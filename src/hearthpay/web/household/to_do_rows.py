@@ -12,7 +12,7 @@ from hearthpay.todos.wording import action_text, days_late_text
 from hearthpay.web.household.taxes.ledger_words import period_of, period_text
 from hearthpay.web.presentation import day_text
 
-Symbol = Literal["late", "pay", "people", "paper", "flag", "bank", "day"]
+RowSymbol = Literal["late", "pay", "people", "paper", "flag", "bank", "day"]
 
 GROUP_WORDS: Final[Mapping[ToDoGroup, str]] = {
     "overdue": mark("Overdue"),
@@ -24,7 +24,7 @@ GROUP_WORDS: Final[Mapping[ToDoGroup, str]] = {
 COMING_UP: Final = mark("Coming up")
 """The heading of what is due later, where nothing is to be done now."""
 
-_SYMBOLS: Final[Mapping[ToDoKind, Symbol]] = {
+_SYMBOLS: Final[Mapping[ToDoKind, RowSymbol]] = {
     "money_stuck": "bank",
     "payroll_failed": "pay",
     "payroll_held": "pay",
@@ -67,7 +67,7 @@ class ToDoRow:
     action: str
     late: str
     details: str
-    symbol: Symbol
+    symbol: RowSymbol
 
     @property
     def tone(self) -> str:

@@ -46,7 +46,7 @@ _ORDER: Final = tuple(SENTENCES)
 
 
 @dataclass(frozen=True, slots=True)
-class ToDo:
+class ListedToDo:
     """One to-do; `name` and `day` are set if its kind has them."""
 
     employer_id: UUID
@@ -62,10 +62,10 @@ class ToDo:
 
 async def find_to_dos(
     session: AsyncSession, households: Sequence[UUID], now: datetime.datetime, today: datetime.date
-) -> list[ToDo]:
+) -> list[ListedToDo]:
     """Return the to-dos of these households, most urgent first."""
     found = [
-        ToDo(each.employer_id, kind, each.name, each.day)
+        ListedToDo(each.employer_id, kind, each.name, each.day)
         for each in await find_recorded_to_dos(session, households, now, today)
         for kind in _ORDER
         if kind == each.kind

@@ -21,14 +21,14 @@ from hearthpay.duties.dues import SIX_DAYS, HouseholdDues, compute_dues
 from hearthpay.duties.dues_lists import DuesCounts, KeptDues, count_dues, oldest_payday, read_dues
 from hearthpay.employers import list_queries as rows
 from hearthpay.employers.models import Employer
-from hearthpay.web.household.to_dos import ToDo, WaitingKind, find_to_dos
+from hearthpay.web.household.to_dos import ListedToDo, WaitingKind, find_to_dos
 from hearthpay.wire.paging import decode_cursor, encode_cursor
 
 Show = Literal["all", "run", "overdue", "missing", "to_do", "week"]
 SHOWN: Final[tuple[Show, ...]] = get_args(Show)
 
-Sort = Literal["payday", "overdue", "name"]
-SORTS: Final[tuple[Sort, ...]] = get_args(Sort)
+WorklistSort = Literal["payday", "overdue", "name"]
+SORTS: Final[tuple[WorklistSort, ...]] = get_args(WorklistSort)
 
 PAGE: Final = 50
 """Households on one page."""
@@ -53,7 +53,7 @@ class WorklistQuery:
     """Which households, in which order, and where the page begins; `cursor` is the `next_cursor` of the page before."""
 
     text: str = ""
-    sort: Sort = "payday"
+    sort: WorklistSort = "payday"
     show: Show = "all"
     cursor: str = ""
 
@@ -63,7 +63,7 @@ class WorklistItem:
     """A household with its to-dos, most urgent first; none where the actor may not read payrolls."""
 
     line: rows.ListedHousehold
-    waits: tuple[ToDo, ...] = ()
+    waits: tuple[ListedToDo, ...] = ()
     kept: KeptDues | None = None
     """What it has to do; None where the actor may not read that."""
 
@@ -88,12 +88,12 @@ class WorklistItem:
         return min((day for day in (self.line.next_payday, self.payday_to_run) if day), default=None)
 
     @property
-    def missing(self) -> tuple[ToDo, ...]:
+    def missing(self) -> tuple[ListedToDo, ...]:
         """The to-dos about missing data."""
         return tuple(each for each in self.waits if each.kind in MISSING)
 
     @property
-    def others(self) -> tuple[ToDo, ...]:
+    def others(self) -> tuple[ListedToDo, ...]:
         """The other to-dos."""
         return tuple(each for each in self.waits if each.kind not in MISSING)
 
@@ -167,7 +167,7 @@ class _Reading:
     """The households that were found by a day, of a list that is read from its beginning; else None."""
 
     async def search(self, words: Sequence[str], place: _Place | None) -> Worklist:
-        """Sort and filter what the words match, which is bounded, and cut out the page."""
+        """WorklistSort and filter what the words match, which is bounded, and cut out the page."""
         found, crowded = await rows.found_by_words(self.session, self.scope, words)
         seen = [await self._calculate(item) for item in await self._items(sorted(found))]
         items = sorted(filter(self._shows, seen), key=_SORT_KEYS[self.requested.sort])
@@ -255,7 +255,7 @@ class _Reading:
                 WorklistItem(line._replace(next_payday=None, payrolls_in_seven_days=0, net_in_seven_days=0))
                 for line in lines.values()
             ]
-        waits: dict[UUID, list[ToDo]] = {household: [] for household in lines}
+        waits: dict[UUID, list[ListedToDo]] = {household: [] for household in lines}
         for each in await find_to_dos(self.session, list(lines), self.now, self.today):
             waits[each.employer_id].append(each)
         kept = await read_dues(self.session, list(lines), self.today) if self.reads_dues else {}
@@ -320,7 +320,7 @@ def _by_overdue(item: WorklistItem) -> tuple[datetime.date, tuple[str, str, UUID
     return since or datetime.date.max, _by_name(item)
 
 
-_SORT_KEYS: Final[Mapping[Sort, Callable[[WorklistItem], Any]]] = {
+_SORT_KEYS: Final[Mapping[WorklistSort, Callable[[WorklistItem], Any]]] = {
     "payday": _by_payday,
     "overdue": _by_overdue,
     "name": _by_name,

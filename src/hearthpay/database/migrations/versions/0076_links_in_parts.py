@@ -32,7 +32,8 @@ COMMENT ON COLUMN employee_links.awaits_household IS
     'Made by the link alone, without a proven address: shows no record until the household has confirmed it';
 GRANT UPDATE (awaits_household) ON employee_links TO hearthpay_service;
 CREATE POLICY confirmed_by_household ON employee_links AS RESTRICTIVE FOR UPDATE TO hearthpay_service
-    USING (true OR {ACTS_AS_OWNER}) WITH CHECK ((SELECT current_person()) IS NULL OR awaits_household OR {ACTS_AS_OWNER});
+    USING (true OR {ACTS_AS_OWNER})
+    WITH CHECK ((SELECT current_person()) IS NULL OR awaits_household OR {ACTS_AS_OWNER});
 CREATE OR REPLACE FUNCTION own_employees() RETURNS SETOF uuid
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
     AS $$

@@ -35,7 +35,7 @@ from hearthpay.payroll.drafts import (
 )
 from hearthpay.payroll.ledger.preview_tokens import FIELD
 from hearthpay.payroll.next_payday import NextPayday, read_next_paydays, read_unpaid_periods
-from hearthpay.payroll.pay_periods import PayPeriod
+from hearthpay.payroll.pay_periods import PeriodOfPay
 from hearthpay.payroll.service import preview_payroll, query_payrolls
 from hearthpay.taxes import TaxInputError
 from hearthpay.web.framework import go, id_in_path, problems_of
@@ -240,8 +240,8 @@ def _is_proposed(
     kind: RunKind,
     frequency: PayFrequency,
     due: NextPayday | None,
-    unpaid: Mapping[UUID, Sequence[PayPeriod]],
-    oldest: PayPeriod | None,
+    unpaid: Mapping[UUID, Sequence[PeriodOfPay]],
+    oldest: PeriodOfPay | None,
 ) -> bool:
     """Return whether an employee is ticked: for hours, those whose payday it is, or who were never paid; for past
     pay, those who have no payroll of the oldest period.

@@ -79,7 +79,7 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class PayrollLine:
+class PayrollRow:
     """A payroll as the list shows it: its days and its state in words, who is paid, and its money in three pots."""
 
     payroll_id: UUID
@@ -153,10 +153,10 @@ def _first_names(found: PayrollsPage) -> list[str]:
     return list(dict.fromkeys(name for paid in found.paid.values() for name in paid.first_names))
 
 
-def _line(at: HouseholdContext, payroll: Payroll, paid: PaidIn) -> PayrollLine:
+def _line(at: HouseholdContext, payroll: Payroll, paid: PaidIn) -> PayrollRow:
     language = at.visitor.language
     day = day_text(language, "weekday", payroll.pay_date)
-    return PayrollLine(
+    return PayrollRow(
         payroll.id,
         day if payroll.pay_date.year == at.today.year else f"{day}, {payroll.pay_date.year}",
         period_text(language, payroll.period_start, payroll.period_end),

@@ -23,10 +23,10 @@ from hearthpay.web.presentation import day_text, money_text
 from hearthpay.web.status_words import status_word
 
 Paychecks = Sequence[PaycheckRow | EstimatedPaycheck]
-PaidBy = Literal["check", "cash", "direct_deposit", "mixed"]
+MethodWords = Literal["check", "cash", "direct_deposit", "mixed"]
 DayState = Literal["now", "open"]
 
-_TO_DO: Final[Mapping[PaidBy, str]] = {
+_TO_DO: Final[Mapping[MethodWords, str]] = {
     "check": mark("Write {name} a check for {amount} on {day}"),
     "cash": mark("Pay {name} {amount} in cash on {day}"),
     "direct_deposit": mark("Send {name} {amount} by direct deposit on {day}"),
@@ -34,7 +34,7 @@ _TO_DO: Final[Mapping[PaidBy, str]] = {
 }
 _PAST: Final = mark("Record {amount} paid to {name} on {day}")
 _REFUND: Final = mark("Refund {name} {amount} on {day}")
-_RECORDED: Final[Mapping[PaidBy, str]] = {
+_RECORDED: Final[Mapping[MethodWords, str]] = {
     "check": mark("Recorded. Write {name} a check for {amount}."),
     "cash": mark("Recorded. Pay {name} {amount} in cash."),
     "direct_deposit": mark("Approved. We send {name} {amount} on {day}."),
@@ -88,7 +88,7 @@ async def bank_accounts(session: AsyncSession, employer_id: UUID, paychecks: Pay
     )
 
 
-def paid_by(paychecks: Paychecks) -> PaidBy:
+def paid_by(paychecks: Paychecks) -> MethodWords:
     """Return how a payroll is paid; ``mixed`` where people are paid in different ways."""
     methods = {each.payment_method for each in paychecks}
     for method in ("check", "cash", "direct_deposit"):

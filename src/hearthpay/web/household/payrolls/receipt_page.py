@@ -32,7 +32,7 @@ _LOOKED_AT: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class CheckToWrite:
     """A check to write: to whom, the amount in cents and in English words."""
 
     pay_to: str
@@ -93,10 +93,10 @@ def _next_payday(
     return min((each for each in paydays if each[0] > after), default=None)
 
 
-def checks_of(paychecks: Paychecks) -> list[Check]:
+def checks_of(paychecks: Paychecks) -> list[CheckToWrite]:
     """Return the checks that the household writes."""
     return [
-        Check(each.employee_name, each.net_pay, check_words(each.net_pay))
+        CheckToWrite(each.employee_name, each.net_pay, check_words(each.net_pay))
         for each in paychecks
         if each.payment_method == "check" and each.net_pay > 0
     ]

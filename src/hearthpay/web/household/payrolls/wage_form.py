@@ -18,7 +18,7 @@ from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.commands import EmployeePay, Order, SetAsideChoice
 from hearthpay.payroll.kinds import kind_from_notes
 from hearthpay.payroll.next_payday import NextPayday
-from hearthpay.payroll.pay_periods import PayPeriod, latest_ended_period, period_from
+from hearthpay.payroll.pay_periods import PeriodOfPay, latest_ended_period, period_from
 from hearthpay.web.household.form_parsing import typed_day
 
 RunKind = Literal["hours", "bonus", "catch-up", "fica-refund"]
@@ -93,7 +93,7 @@ def proposed_dates(
     now: datetime.datetime,
     *,
     due: NextPayday | None = None,
-    unpaid: PayPeriod | None = None,
+    unpaid: PeriodOfPay | None = None,
 ) -> Dates:
     """Return the next period and its payday; for past pay the oldest period without a payroll, ``unpaid``.
 
@@ -106,11 +106,11 @@ def proposed_dates(
     frequency = cast(PayFrequency, first if last is None else last[1])
     payday = None
     if kind == "fica-refund":
-        period = PayPeriod(today.replace(month=1, day=1), today)
+        period = PeriodOfPay(today.replace(month=1, day=1), today)
     elif kind == "catch-up" and unpaid is not None:
         period = unpaid
     elif kind == "hours" and due is not None:
-        period, frequency, payday = PayPeriod(due.start, due.end), due.frequency, due.pay_date
+        period, frequency, payday = PeriodOfPay(due.start, due.end), due.frequency, due.pay_date
     elif last is not None and kind != "bonus":
         period = period_from(last[0] + _DAY, frequency)
     else:
@@ -122,7 +122,7 @@ def proposed_dates(
 
 
 def _payday(
-    period: PayPeriod,
+    period: PeriodOfPay,
     payday: datetime.date | None,
     people: Sequence[Employee],
     kind: RunKind,
