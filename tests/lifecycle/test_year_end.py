@@ -310,8 +310,16 @@ _DAYS: Final = {
 
 @pytest.fixture
 def beginning(town: Town, account: Account, snapshots: Snapshots) -> Snapshot:
-    """What there is before an example; with the bank files of the one before, its cut-offs would be over."""
+    """The rows before an example; with the bank files of the one before, its cut-offs would be over."""
     return snapshots.take()
+
+
+def _begin_again(beginning: Snapshot, town: Town) -> None:
+    """Leave nothing of the example before: no rows, and no file of the same name at the bank."""
+    beginning.restore()
+    for file in town.outbox.rglob("*"):
+        if file.is_file():
+            file.unlink()
 
 
 @settings(max_examples=5, **_SETTINGS)
@@ -326,7 +334,7 @@ async def test_wages_are_booked_in_the_year_in_which_they_arrive_whatever_happen
     owner_connection: psycopg.Connection,
     owner_database: Database,
 ):
-    beginning.restore()
+    _begin_again(beginning, town)
     await _over_new_year(pay_day, working, usable, town, account, owner_connection, owner_database)
 
 
@@ -344,7 +352,7 @@ async def test_wages_are_booked_in_the_year_in_which_they_arrive_for_long(
     owner_connection: psycopg.Connection,
     owner_database: Database,
 ):
-    beginning.restore()
+    _begin_again(beginning, town)
     await _over_new_year(pay_day, working, usable, town, account, owner_connection, owner_database)
 
 
