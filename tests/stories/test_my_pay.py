@@ -94,7 +94,11 @@ async def test_from_a_link_to_her_pay_and_what_she_changes(
         await page.get_by_label("Checking").check()
         await page.get_by_role("button", name="Ask for the change").click()
         if number[0] == "0":
-            await page.get_by_text("The account numbers don't match").wait_for()
+            await (
+                page.locator("#account_number_again-problem")
+                .get_by_text("The account numbers don't match")
+                .wait_for()
+            )
             await pictured(page, "my_bank_problem")
             for label in ("Routing number", "Account number", "Confirm account number"):
                 await page.get_by_label(label, exact=True).fill("121000358" if label[0] == "R" else number)

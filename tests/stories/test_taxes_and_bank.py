@@ -89,7 +89,7 @@ async def _ein(page: Page) -> None:
     await page.get_by_label("EIN", exact=True).fill(EIN)
     await page.get_by_label("Confirm EIN").fill(EIN[:-1] + "0")
     await page.get_by_role("button", name="Keep the number").click()
-    assert await page.get_by_text("The numbers don't match.").is_visible()
+    assert await page.locator("#ein_again-problem").get_by_text("The numbers don't match.").is_visible()
     await pictured(page, "state_accounts_ein")
     await page.get_by_label("EIN", exact=True).fill(EIN)
     await page.get_by_label("Confirm EIN").fill(EIN)
