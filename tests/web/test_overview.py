@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import psycopg
@@ -87,3 +88,15 @@ async def test_several_households_stand_side_by_side(
     assert f"/app/{second.household_id}" in found.text
     assert f"/app/{world.household_id}" not in found.text
     assert "No households match" in (await browser.look("/households?q=zz")).text
+
+
+async def test_a_payroll_that_is_late_stands_where_the_next_payday_would(
+    app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection, clock: FixedClock
+) -> None:
+    world = await _world(app, owner_connection, people)
+    await world.pay(weeks_ago=1)
+    clock.advance(timedelta(days=3))
+    browser = await _browser(app, "owner", clock)
+    page = await browser.look(f"/app/{world.household_id}")
+    assert "Payroll to run: payday was Fri, Nov\N{NO-BREAK SPACE}20" in page.text
+    assert "Nothing scheduled" not in page.text

@@ -27,7 +27,7 @@ from hearthpay.employers.service import find_employer
 from hearthpay.filing.balances import agency_balances
 from hearthpay.payroll.ledger.costs import MonthlyCost, coming_payrolls, costs_by_month, latest_paychecks
 from hearthpay.todos.service import agenda_of_household
-from hearthpay.todos.to_do import Agenda
+from hearthpay.todos.to_do import MONTH, Agenda
 from hearthpay.web.household.charts import BarChart, Month, bar_chart
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.home_words import headline
@@ -122,12 +122,12 @@ async def overview(at: HouseholdContext) -> Response:
 async def _next_payday(
     at: HouseholdContext, session: AsyncSession, agenda: Agenda | None
 ) -> UpcomingPay | None:
-    """Return the payroll in progress that is paid next, or what is planned or to be run sooner."""
+    """Return the payroll in progress that is paid next, or what is planned or to be run sooner, if need be late."""
     paydays = () if agenda is None else agenda.paydays
     found: list[UpcomingPay | None] = [
         UpcomingPay(each.pay_date, None, each.names, 0)
         for each in paydays
-        if not each.autopilot and each.pay_date >= at.clock.today()
+        if not each.autopilot and each.pay_date >= at.clock.today() - MONTH
     ]
     if at.may(READ_AUTOPILOT) and (not paydays or any(each.autopilot for each in paydays)):
         found.append(await _planned(at, session))
