@@ -20,6 +20,7 @@ from tests.web.test_payroll_pages import (
     _FORM,
     _draft,
     _preview_digest,
+    _typed,
     maria,
     payroll_of_receipt,
     world,
@@ -201,3 +202,18 @@ async def test_an_old_payroll_is_voided_but_not_corrected_in_one_act(
     assert "Correct this payroll" not in page
     assert "Void payroll" in page
     assert (await later.send(f"{payroll}/correct", page=_FORM, form_id=str(uuid4()))).status_code == 400
+
+
+async def test_two_employees_get_two_checks(maria: Browser, world: World) -> None:
+    second = await world.employ("Ana", "Vega")
+    at = f"/app/{world.household_id}/payrolls"
+    both = {**_typed(world.employee_id, regular="40"), **_typed(second, regular="20")}
+    form = await maria.look(f"{at}/new")
+    found = re.search(rf'action="({at}/drafts/[0-9a-f-]{{36}})"', form.text)
+    assert found is not None
+    await maria.send(found[1], page=_FORM, **both)
+    review = (await maria.look(found[1])).text
+    assert "Write 2 checks on Fri, Nov\N{NO-BREAK SPACE}27: $" in review
+    assert "a check for" not in review
+    ran = await maria.send(f"{found[1]}/run", page=_FORM, **await _preview_digest(maria, found[1]))
+    assert "Recorded. Write 2 checks: $" in (await maria.look(ran.headers["location"])).text

@@ -33,7 +33,9 @@ _TO_DO: Final[Mapping[MethodWords, str]] = {
     "mixed": mark("Pay {name} {amount} on {day}"),
 }
 _PAST: Final = mark("Record {amount} paid to {name} on {day}")
+_CHECKS: Final = mark("Write {count} checks on {day}: {amount} in all, to {name}")
 _REFUND: Final = mark("Refund {name} {amount} on {day}")
+_RECORDED_CHECKS: Final = mark("Recorded. Write {count} checks: {amount} in all, to {name}.")
 _RECORDED: Final[Mapping[MethodWords, str]] = {
     "check": mark("Recorded. Write {name} a check for {amount}."),
     "cash": mark("Recorded. Pay {name} {amount} in cash."),
@@ -106,7 +108,9 @@ def review_heading(
     pay_date: datetime.date,
 ) -> str:
     """Return what the household is about to do: "Write Ana a check for $969.44 on Friday, Dec 4"."""
-    sentence = {"catch-up": _PAST, "fica-refund": _REFUND}.get(kind) or _TO_DO[paid_by(paychecks)]
+    sentence = {"catch-up": _PAST, "fica-refund": _REFUND}.get(kind)
+    if sentence is None:
+        sentence = _CHECKS if _needs_checks(paychecks) else _TO_DO[paid_by(paychecks)]
     return _filled(say, language, sentence, paychecks, names, pay_date)
 
 
@@ -119,10 +123,15 @@ def receipt_heading(
     pay_date: datetime.date,
 ) -> str:
     """Return what was recorded and is to be done: "Recorded. Write Ana a check for $969.44." """
-    sentence = {"catch_up": _RECORDED_PAST, "fica_refund": _RECORDED_REFUND}.get(kind) or _RECORDED[
-        paid_by(paychecks)
-    ]
+    sentence = {"catch_up": _RECORDED_PAST, "fica_refund": _RECORDED_REFUND}.get(kind)
+    if sentence is None:
+        sentence = _RECORDED_CHECKS if _needs_checks(paychecks) else _RECORDED[paid_by(paychecks)]
     return _filled(say, language, sentence, paychecks, names, pay_date)
+
+
+def _needs_checks(paychecks: Paychecks) -> bool:
+    """Return whether several checks are to be written."""
+    return paid_by(paychecks) == "check" and len(paychecks) > 1
 
 
 def _filled(
@@ -136,6 +145,7 @@ def _filled(
     return say(
         sentence,
         name=who_is_paid(say, language, names),
+        count=len(paychecks),
         amount=money_text(sum(each.net_pay for each in paychecks)),
         day=day_text(language, "weekday", pay_date),
     )
