@@ -171,3 +171,17 @@ async def test_a_form_without_a_selection_drafts_nothing(
     answer = await (await _browser(app, "owner", clock)).send("/households/payrolls", **form)
     assert answer.status_code == 400
     assert words in answer.text
+
+
+async def test_hours_of_a_period_of_another_length_are_not_paid_again(
+    app: FastAPI, worlds: dict[str, World], clock: FixedClock, owner_connection: psycopg.Connection
+) -> None:
+    owner_connection.execute(
+        "UPDATE employees SET pay_frequency = 'biweekly' WHERE id = %s", (worlds["Ng"].employee_id,)
+    )
+    browser = await _browser(app, "owner", clock)
+    sent = await browser.send("/households/payrolls", **selected(worlds, "Ng"))
+    page = await browser.look(sent.headers["location"])
+    assert "32 hours" not in page.text
+    assert not [name for name in fields(page) if name.startswith("pay_")]
+    assert payrolls(owner_connection) == []

@@ -72,7 +72,10 @@ class NextPayroll:
     pays: tuple[LastPay, ...]
 
     def order(self, today: datetime.date) -> Order:
-        """Return the order for the same hours as last time; a payday that has passed becomes today."""
+        """Return the order for the same hours as last time; a payday that has passed becomes today.
+
+        Hours of a period of another length are left out, so that such a payroll can't be run before they are entered.
+        """
         return Order(
             employer_id=self.employer_id,
             pay_period_start=self.start,
@@ -83,13 +86,16 @@ class NextPayroll:
             employees=tuple(
                 EmployeePay(
                     employee_id=each.employee_id,
-                    regular_hours=each.regular_hours if each.pay_type == "hourly" else _NOTHING,
-                    overtime_hours=each.overtime_hours if each.pay_type == "hourly" else _NOTHING,
+                    regular_hours=each.regular_hours if self._takes_hours(each) else _NOTHING,
+                    overtime_hours=each.overtime_hours if self._takes_hours(each) else _NOTHING,
                     payment_method=cast("PaymentMethod", each.payment_method),
                 )
                 for each in self.pays
             ),
         )
+
+    def _takes_hours(self, last: LastPay) -> bool:
+        return last.pay_type == "hourly" and last.pay_frequency == self.frequency
 
 
 def next_payroll(
