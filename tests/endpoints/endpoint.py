@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import IntEnum
+from functools import cache
 from typing import Any, Final, Literal
 from uuid import UUID
 
@@ -179,6 +180,7 @@ class Endpoint:
         return Request(self.method, path, frozenset(about), body, query or None)
 
 
+@cache
 def _marked() -> World:
     """A world of which every id is `NOBODY`, to see which requests name one."""
     ids = dict.fromkeys(

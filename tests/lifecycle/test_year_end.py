@@ -322,7 +322,7 @@ def _begin_again(beginning: Snapshot, town: Town) -> None:
             file.unlink()
 
 
-@settings(max_examples=5, **_SETTINGS)
+@settings(max_examples=3, **_SETTINGS)
 @given(**_DAYS)
 async def test_wages_are_booked_in_the_year_in_which_they_arrive_whatever_happens(
     pay_day: int,

@@ -1,9 +1,9 @@
 """A process that has imported the whole product once and runs each command in a fork of itself.
 
 `python -m tests.worlds.fork_server SOCKET` answers each connection with a process of its own that is `hearthpay`, or
-another module, from its first line on: its own number, streams, environment and end. Only the imports, a second or two
-of computing in each process, are there already. Standard input is the lifeline: when whoever started this ends, so does
-this.
+another module, from its first line on: its own number, streams, environment and end. Only the imports and what a
+service loads before its first request, some seconds of computing in each process, are there already. Standard input is
+the lifeline: when whoever started this ends, so does this.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ import select
 import socket
 import sys
 import threading
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NoReturn
 
 import hearthpay
+from hearthpay.warming import load_for_first_requests
 
 _MEASURED = "HEARTHPAY_TEST_BRANCHES"
 """Set where the branches are measured that the tests go through; `tests.branches` is not imported otherwise."""
@@ -51,6 +53,7 @@ def _import_everything() -> None:
     for module in pkgutil.walk_packages(hearthpay.__path__, "hearthpay."):
         if "__main__" not in module.name and ".migrations." not in module.name:
             importlib.import_module(module.name)
+    load_for_first_requests(datetime.now(UTC).date())
     assert threading.active_count() == 1, "a process of several threads cannot be forked"
     gc.collect()
     gc.freeze()
