@@ -1,9 +1,9 @@
 """A process that has imported the whole product once and runs each command in a fork of itself.
 
 `python -m tests.worlds.fork_server SOCKET` answers each connection with a process of its own that is `hearthpay`, or
-another module, from its first line on: its own number, streams, environment and end. Only the imports and what a
-service loads before its first request, some seconds of computing in each process, are there already. Standard input is
-the lifeline: when whoever started this ends, so does this.
+another module, from its first line on: its own number, streams, environment and end. Only the imports and the rules,
+words and templates that any of them may load, some seconds of computing in each process, are there already. Standard
+input is the lifeline: when whoever started this ends, so does this.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import hearthpay
+from hearthpay.taxes.rulebook import rulebook_of, supported_years
 from hearthpay.warming import load_for_first_requests
 
 _MEASURED = "HEARTHPAY_TEST_BRANCHES"
@@ -54,6 +55,9 @@ def _import_everything() -> None:
         if "__main__" not in module.name and ".migrations." not in module.name:
             importlib.import_module(module.name)
     load_for_first_requests(datetime.now(UTC).date())
+    for rulebook in map(rulebook_of, supported_years()):
+        for state in rulebook.supported_states:
+            rulebook.state(state)
     assert threading.active_count() == 1, "a process of several threads cannot be forked"
     gc.collect()
     gc.freeze()
