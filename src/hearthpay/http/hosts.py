@@ -54,7 +54,8 @@ class HostName(NamedTuple):
     @property
     def is_loopback(self) -> bool:
         """Whether it is this machine."""
-        return self.name == "localhost" if self.address is None else self.address.is_loopback
+        address = self.address
+        return self.name == "localhost" if address is None else address.is_loopback
 
     @property
     def is_private(self) -> bool:
