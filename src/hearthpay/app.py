@@ -16,6 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from hearthpay.access.database_attempts import DatabaseAttempts
+from hearthpay.access.deferred_audit import DeferredAudit
 from hearthpay.access.throttle import AttemptStore
 from hearthpay.autopilot.routes import router as autopilot
 from hearthpay.banking.routes import router as banking
@@ -215,6 +216,7 @@ def create_app(database: Database, clock: Clock, settings: AppSettings = DEFAULT
         rate_limits=counting,
         attempts=FailedAttempts(clock, stores),
         fair_share=FairShare(settings.requests_at_once),
+        deferred_audit=DeferredAudit(database),
         public_url=settings.public_url,
         ring=settings.ring,
         mailer=settings.mailer,

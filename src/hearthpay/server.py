@@ -140,8 +140,10 @@ async def serving(
     finally:
         server.should_exit = True
         await asyncio.gather(task, return_exceptions=True)
-        if runtime is not None and runtime.replica is not None:
-            await runtime.replica.dispose()
+        if runtime is not None:
+            await runtime.deferred_audit.settle()
+            if runtime.replica is not None:
+                await runtime.replica.dispose()
 
 
 def freeze_start_objects() -> None:

@@ -17,6 +17,7 @@ async def app(bare_app: FastAPI) -> AsyncIterator[FastAPI]:
     """What a short test leaves to be written is written before the tables are emptied, which waits for it."""
     yield bare_app
     await bare_app.state.runtime.keys.settle()
+    await bare_app.state.runtime.deferred_audit.settle()
 
 
 @pytest.fixture

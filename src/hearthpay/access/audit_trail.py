@@ -34,3 +34,18 @@ async def record_audit(
         request_id=actor.request_id,
         details=dict(details or {}),
     )
+
+
+def audit_row(actor: Actor, action: str, *, details: Mapping[str, object]) -> audit.AuditRow:
+    """Return the row of an action that concerns nothing stored, for `database.audit.record_all`."""
+    return audit.new_row(
+        actor_kind=actor.kind,
+        actor_id=actor.id,
+        organization_id=actor.organization_id,
+        employer_id=actor.tenant.employer_id,
+        sandbox=actor.sandbox,
+        action=action,
+        subject_id=None,
+        request_id=actor.request_id,
+        details=details,
+    )

@@ -12,12 +12,22 @@ __all__ = ["app", "main"]
 
 
 def main() -> None:
-    """Run the command line; an agent's `hearthpay mcp` is started without reading what the other commands need."""
+    """Run the command line."""
+    run_arguments()
+
+
+def run_arguments() -> None:
+    """Run what `sys.argv` names; `hearthpay mcp` and a plain `hearthpay calculate` start without Typer."""
     if sys.argv[1:] == ["mcp"]:
         from hearthpay.mcp.stdio import main as serve_agents
 
         serve_agents()
         return
+    if sys.argv[1:2] == ["calculate"]:
+        from hearthpay.cli.estimate import calculate_plainly
+
+        if calculate_plainly(sys.argv[2:]):
+            return
     from hearthpay.cli.main import main as run
 
     run()

@@ -1,5 +1,5 @@
 """`python -m hearthpay.cli`."""
 
-from hearthpay.cli.main import main
+from hearthpay.cli import run_arguments
 
-main()
+run_arguments()

@@ -10,7 +10,8 @@ from uuid import UUID
 
 import typer
 
-from hearthpay.cli.operator import DataDir, decimal_of, refuse, run_with_keys
+from hearthpay.cli.amounts import decimal_of
+from hearthpay.cli.operator import DataDir, refuse, run_with_keys
 from hearthpay.taxes import TaxInputError
 
 if TYPE_CHECKING:

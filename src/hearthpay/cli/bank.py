@@ -130,7 +130,7 @@ def settle(
     import datetime
     from decimal import Decimal
 
-    from hearthpay.cli.operator import decimal_of
+    from hearthpay.cli.amounts import decimal_of
 
     payroll_id = _id(payroll, "a payroll")
     try:
@@ -228,7 +228,7 @@ def reverse(
     The paycheck is undone once the money is back, and what was collected for it goes to the household.
     """
     from hearthpay.banking.reversals import REASONS
-    from hearthpay.cli.operator import decimal_of
+    from hearthpay.cli.amounts import decimal_of
 
     payroll_id, employee_id = _id(payroll, "a payroll"), _id(employee, "an employee")
     if reason not in REASONS:

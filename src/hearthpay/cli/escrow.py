@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hearthpay.cli.amounts import decimal_of
 from hearthpay.cli.household_clock import clock_for_changing
-from hearthpay.cli.operator import DataDir, as_operator, decimal_of, refuse
+from hearthpay.cli.operator import DataDir, as_operator, refuse
 from hearthpay.taxes import TaxInputError
 
 if TYPE_CHECKING:

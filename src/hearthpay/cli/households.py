@@ -6,8 +6,9 @@ from uuid import UUID
 
 import typer
 
+from hearthpay.cli.amounts import decimal_of
 from hearthpay.cli.household_clock import clock_for_changing
-from hearthpay.cli.operator import DataDir, as_operator, decimal_of, refuse, run_with_keys
+from hearthpay.cli.operator import DataDir, as_operator, refuse, run_with_keys
 from hearthpay.clock import SystemClock
 from hearthpay.taxes import TaxInputError
 from hearthpay.taxes.messages import texts

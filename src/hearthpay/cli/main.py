@@ -9,7 +9,7 @@ import os
 import sys
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -22,11 +22,19 @@ from hearthpay.cli.calendar import calendar, calendar_link, close_account, filin
 from hearthpay.cli.doctor import doctor
 from hearthpay.cli.documents import documents
 from hearthpay.cli.escrow import escrow
+from hearthpay.cli.estimate import (
+    DEFAULT_FREQUENCY,
+    DEFAULT_STATUS,
+    as_json_text,
+    error_data,
+    print_estimate,
+    print_line,
+)
 from hearthpay.cli.households import households
 from hearthpay.cli.keys import keys
 from hearthpay.cli.mcp import mcp
 from hearthpay.cli.migrate import migrate
-from hearthpay.cli.operator import EXIT_BAD_INPUT, DataDir, Migrates, decimal_of, refuse
+from hearthpay.cli.operator import EXIT_BAD_INPUT, DataDir, Migrates, refuse
 from hearthpay.cli.organizations import organizations
 from hearthpay.cli.people import people
 from hearthpay.cli.plans import plans
@@ -46,11 +54,11 @@ from hearthpay.cli.to_dos import to_dos
 from hearthpay.cli.vault import vault
 from hearthpay.cli.worker import worker
 from hearthpay.clock import SystemClock
-from hearthpay.taxes import TaxInputError, calculate_paycheck, estimate_year
+from hearthpay.taxes import TaxInputError, calculate_paycheck
 from hearthpay.taxes.interchange import assumed, read_paycheck_input, write_paycheck
 
 if TYPE_CHECKING:
-    from hearthpay.taxes import AnnualEstimate, Rulebook
+    from hearthpay.taxes import Rulebook
 
 _RUN, _PAY, _LOOK_UP, _OPERATE = "Run a service", "Pay people", "Look things up", "Operate"
 """The groups of `hearthpay --help`."""
@@ -129,38 +137,16 @@ def _global(version: Annotated[bool, typer.Option("--version", help="Print the v
         raise typer.Exit
 
 
-def _json(value: object, *, pretty: bool) -> bytes:
-    """Return JSON; a Decimal of at most fifteen digits, as all of ours are, keeps its value as a JSON number."""
-    separators = None if pretty else (",", ":")
-    return json.dumps(
-        value, default=_encode, ensure_ascii=False, indent=2 if pretty else None, separators=separators
-    ).encode()
-
-
-def _encode(value: object) -> float | str:
-    if isinstance(value, Decimal):
-        return float(value)
-    if isinstance(value, datetime.date):
-        return value.isoformat()
-    raise TypeError(f"{type(value).__name__} has no JSON form")
-
-
-def _print(line: bytes) -> None:
-    sys.stdout.buffer.write(line + b"\n")
-
-
-def _error(error: TaxInputError) -> dict[str, object]:
-    return {"error": {"code": error.code, "field": error.field, "message": error.message}}
-
-
 @app.command(rich_help_panel=_LOOK_UP)
 def calculate(
     state: Annotated[str, typer.Option(help="The state of work, by its two letters.")],
     annual_wages: Annotated[str, typer.Option(help="Gross cash wages of a year, such as 35000.")],
     pay_frequency: Annotated[
         str, typer.Option(help="weekly, biweekly, semimonthly or monthly.")
-    ] = "biweekly",
-    filing_status: Annotated[str, typer.Option(help="single, married or head_of_household.")] = "single",
+    ] = DEFAULT_FREQUENCY,
+    filing_status: Annotated[
+        str, typer.Option(help="single, married or head_of_household.")
+    ] = DEFAULT_STATUS,
     residence_state: Annotated[str | None, typer.Option(help="The state the employee lives in.")] = None,
     reciprocity_certificate_on_file: Annotated[
         bool,
@@ -171,74 +157,21 @@ def calculate(
     as_json: Annotated[bool, typer.Option("--json", help="Print the data of POST /calculate.")] = False,
 ) -> None:
     """Estimate a year's taxes of household and employee. Needs no server and no database."""
-    from hearthpay.calculator.answers import estimate_data
-
     try:
-        estimate = estimate_year(
-            state,
-            decimal_of(annual_wages, "annual_wages"),
-            on=SystemClock().today(),
+        print_estimate(
+            state=state,
+            annual_wages=annual_wages,
             pay_frequency=pay_frequency,
             filing_status=filing_status,
             residence_state=residence_state,
             reciprocity_certificate_on_file=reciprocity_certificate_on_file,
+            as_json=as_json,
         )
     except TaxInputError as error:
         if as_json:
-            _print(_json(_error(error), pretty=True))
+            print_line(as_json_text(error_data(error), pretty=True))
             raise typer.Exit(EXIT_BAD_INPUT) from None
         refuse(str(error))
-    data = estimate_data(estimate)
-    if as_json:
-        _print(_json(data, pretty=True))
-    else:
-        _show_estimate(estimate, data)
-
-
-def _show_estimate(estimate: "AnnualEstimate", data: dict[str, Any]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console()
-    table = Table(
-        title=f"{estimate.state_name} {estimate.tax_year}: {estimate.annual_wages:,} a year",
-        title_justify="left",
-    )
-    for column in ("Tax", "Paid by", "Rate", "A year", f"Each of {estimate.periods} paychecks"):
-        table.add_column(column, justify="left" if column in ("Tax", "Paid by") else "right")
-    for line in data["lines"]:
-        rate = f"{(line['rate'] * 100).normalize():f} %" if line["rate"] is not None else "by table"
-        table.add_row(
-            line["name"],
-            line["payer"],
-            rate,
-            f"{line['annual_amount']:,}",
-            f"{line['per_paycheck_amount']:,}",
-        )
-    table.add_section()
-    paycheck = data["per_paycheck"]
-    table.add_row(
-        "Household taxes",
-        "employer",
-        "",
-        f"{data['employer_taxes']['total']:,}",
-        f"{paycheck['employer_taxes']:,}",
-    )
-    table.add_row(
-        "Withheld",
-        "employee",
-        "",
-        f"{data['employee_taxes_estimate']['total']:,}",
-        f"{paycheck['employee_taxes']:,}",
-    )
-    console.print(table)
-    console.print(
-        f"Each paycheck: gross {paycheck['gross_pay']:,}, net {paycheck['net_pay']:,}, "
-        f"cost to the household {paycheck['total_cost']:,}."
-    )
-    for limitation in data["limitations"]:
-        console.print(f"· {limitation}", style="dim")
-    console.print(f"Rulebook {data['rulebook']['version']}", style="dim")
 
 
 @app.command(rich_help_panel=_LOOK_UP)
@@ -262,9 +195,9 @@ def paycheck(
             request = read_paycheck_input(_parse(document))
             result = write_paycheck(calculate_paycheck(request, explain=explain), assumed(request))
         except TaxInputError as error:
-            result = _error(error)
+            result = error_data(error)
             failed = True
-        _print(_json(result, pretty=not jsonl))
+        print_line(as_json_text(result, pretty=not jsonl))
     sys.stdout.buffer.flush()
     if failed and not jsonl:
         raise typer.Exit(EXIT_BAD_INPUT)
@@ -378,7 +311,6 @@ def localities(state: Annotated[str, typer.Option(help="The state, by its two le
 
 
 def _rulebook(year: int | None) -> "Rulebook":
-    import datetime
 
     from hearthpay.taxes.rulebook import rulebook_for
 

@@ -1,13 +1,10 @@
 """What every operator command shares: the database's address, refusals, the owner's connection."""
 
 import os
-from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
-
-from hearthpay.taxes import TaxInputError
 
 DataDir = Annotated[
     Path | None,
@@ -31,14 +28,6 @@ def refuse(message: str) -> NoReturn:
     """Say why on standard error and leave with the status of bad input."""
     typer.echo(f"hearthpay: {message}", err=True)
     raise typer.Exit(EXIT_BAD_INPUT)
-
-
-def decimal_of(text: str, field: str) -> Decimal:
-    """Return the number that was typed; raises `TaxInputError` naming the field."""
-    try:
-        return Decimal(text.replace(",", ""))
-    except ArithmeticError:
-        raise TaxInputError(field, f"{text!r} is not an amount of money") from None
 
 
 def as_operator(data_dir: Path | None, work: Any) -> Any:

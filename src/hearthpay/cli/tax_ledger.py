@@ -7,9 +7,10 @@ from uuid import UUID
 
 import typer
 
+from hearthpay.cli.amounts import decimal_of
 from hearthpay.cli.calendar import for_household
 from hearthpay.cli.household_clock import clock_for_changing, clock_for_reading
-from hearthpay.cli.operator import DataDir, decimal_of, refuse
+from hearthpay.cli.operator import DataDir, refuse
 from hearthpay.taxes import TaxInputError
 from hearthpay.taxes.money import from_cents, to_cents
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypedDict
 from uuid import UUID
 
-from sqlalchemy import Boolean, Column, DateTime, Table, Text, Uuid, column, select, table, text
+from sqlalchemy import Boolean, Column, DateTime, Table, Text, Uuid, bindparam, column, select, table, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
@@ -26,6 +26,22 @@ if TYPE_CHECKING:
 
 ActorKind = Literal["user", "key", "mcp", "employee", "system", "operator"]
 """Who acts: a person, an API key, an agent over MCP, an employee in the portal, the clock, or the operator."""
+
+
+class AuditRow(TypedDict):
+    """The columns of a row that is to be written."""
+
+    id: UUID
+    organization_id: UUID
+    employer_id: UUID | None
+    sandbox: bool | None
+    actor_kind: ActorKind
+    actor_id: UUID | None
+    action: str
+    subject_id: UUID | None
+    request_id: str | None
+    details: dict[str, Any]
+
 
 # `at` is set by the database: evidence has the server's real time, even when a sandbox's clock is moved.
 audit_log = Table(
@@ -47,6 +63,14 @@ audit_log = Table(
 
 _INSERT: Final = audit_log.insert()
 """Made once: with its values in it, the statement would be made and compared for each row."""
+
+_INSERT_ALL: Final = text(
+    "INSERT INTO audit_log (id, organization_id, employer_id, sandbox, actor_kind, actor_id, action, subject_id, "
+    "request_id, details) "
+    "SELECT id, organization_id, employer_id, sandbox, actor_kind, actor_id, action, subject_id, request_id, details "
+    "FROM jsonb_to_recordset(:rows) AS r(id uuid, organization_id uuid, employer_id uuid, sandbox boolean, "
+    "actor_kind text, actor_id uuid, action text, subject_id uuid, request_id text, details jsonb)"
+).bindparams(bindparam("rows", type_=JSONB))
 
 _ALERT: Final = text("SELECT leave_security_alert(:id)")
 COUNTED_UP_TO: Final = 10_000
@@ -116,24 +140,57 @@ async def record(
     never a secret. `sandbox` is None if the action concerns the whole organization. The worker reports a sensitive
     action to those who could object, except in the sandbox.
     """
-    row_id = uuid7()
-    await session.execute(
-        _INSERT,
-        {
-            "id": row_id,
-            "organization_id": organization_id,
-            "employer_id": employer_id,
-            "sandbox": sandbox,
-            "actor_kind": actor_kind,
-            "actor_id": actor_id,
-            "action": action,
-            "subject_id": subject_id,
-            "request_id": request_id,
-            "details": dict(details),
-        },
+    row = new_row(
+        actor_kind=actor_kind,
+        actor_id=actor_id,
+        organization_id=organization_id,
+        employer_id=employer_id,
+        sandbox=sandbox,
+        action=action,
+        subject_id=subject_id,
+        request_id=request_id,
+        details=details,
     )
+    await session.execute(_INSERT, row)
     if sandbox is not True and is_delicate(action, details):
-        await session.execute(_ALERT, {"id": row_id})
+        await session.execute(_ALERT, {"id": row["id"]})
+
+
+def new_row(
+    *,
+    actor_kind: ActorKind,
+    actor_id: UUID | None,
+    organization_id: UUID,
+    employer_id: UUID | None,
+    sandbox: bool | None,
+    action: str,
+    subject_id: UUID | None,
+    request_id: str | None,
+    details: Mapping[str, Any],
+) -> AuditRow:
+    """Return a row with a new id; the arguments are those of `record`."""
+    return {
+        "id": uuid7(),
+        "organization_id": organization_id,
+        "employer_id": employer_id,
+        "sandbox": sandbox,
+        "actor_kind": actor_kind,
+        "actor_id": actor_id,
+        "action": action,
+        "subject_id": subject_id,
+        "request_id": request_id,
+        "details": dict(details),
+    }
+
+
+async def record_all(session: AsyncSession, rows: Sequence[AuditRow]) -> None:
+    """Write rows of one tenant by one statement, so that they get one seal; none of them may be a sensitive action.
+
+    Raises ValueError for a sensitive action.
+    """
+    if any(is_delicate(row["action"], row["details"]) for row in rows):
+        raise ValueError("a sensitive action is recorded in its own transaction, with its alert")
+    await session.execute(_INSERT_ALL, {"rows": list(rows)})
 
 
 async def seal_pending(database: Database) -> int:

@@ -25,6 +25,10 @@ _STANDARD: Final = "ua-1"
 _COVERAGE: Final = _TEMPLATES / "fonts" / "coverage.toml"
 _BOX: Final = "□"
 _SPACES: Final = re.compile(r"\s+")
+_WIDEST: Final = 0.9
+_WIDEST_USUAL: Final = 0.7
+"""In ems: the widest letter in ASCII of the two fonts, and the widest other than `@%MWmw`."""
+_WITHOUT_WIDE: Final = str.maketrans("", "", "@%MWmw")
 _LEFT_OUT: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Mn", "Me"})
 """Unicode categories that are never drawn, such as marks that change the direction of the following text, and marks
 on letters that have no precomposed Unicode letter."""
@@ -97,6 +101,14 @@ def legible(text: str) -> str:
         for letter in one_line
         if unicodedata.category(letter) not in _LEFT_OUT
     )
+
+
+def most_width(text: str) -> float | None:
+    """Return the most that a text of plain letters can need on one line in our fonts, in ems; None for any other."""
+    if not (text.isascii() and text.isprintable()):
+        return None
+    wide = len(text) - len(text.translate(_WITHOUT_WIDE))
+    return round(_WIDEST_USUAL * len(text) + (_WIDEST - _WIDEST_USUAL) * wide, 1)
 
 
 def all_legible(data: object) -> object:

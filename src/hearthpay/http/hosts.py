@@ -5,6 +5,7 @@ response can be made for a stranger's name. Without it the service can't know it
 (`oauth` metadata) is then made only for this machine and private names.
 """
 
+import functools
 import ipaddress
 import re
 from typing import Final, NamedTuple
@@ -26,6 +27,7 @@ _PROBES: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 
 _USUAL_PORTS: Final = (None, 80, 443)
 _HOST: Final = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?", re.ASCII)
+_LONGEST_ADDRESS: Final = 45  # an IPv6 address whose end is written as IPv4
 _PRIVATE_ENDS: Final = (".localhost", ".local", ".internal", ".lan", ".home.arpa")
 """RFC 6761, RFC 6762, RFC 8375, ICANN's resolution 2024.07.29.06; home routers use `.lan`."""
 
@@ -45,11 +47,7 @@ class HostName(NamedTuple):
     @property
     def address(self) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         """The name as an IP address; an IPv4 address written as IPv6 counts as IPv4."""
-        try:
-            found = ipaddress.ip_address(self.name)
-        except ValueError:
-            return None
-        return getattr(found, "ipv4_mapped", None) or found
+        return _address_of(self.name) if len(self.name) <= _LONGEST_ADDRESS else None
 
     @property
     def is_loopback(self) -> bool:
@@ -66,6 +64,15 @@ class HostName(NamedTuple):
     def is_of(self, own: "HostName") -> bool:
         """Return whether it is the same host as our own, by its port or one that a proxy takes for the default."""
         return self.name == own.name and self.port in (own.port, *_USUAL_PORTS)
+
+
+@functools.lru_cache(maxsize=1_024)
+def _address_of(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        found = ipaddress.ip_address(name)
+    except ValueError:
+        return None
+    return getattr(found, "ipv4_mapped", None) or found
 
 
 def place_of_host(header: str) -> HostName | None:

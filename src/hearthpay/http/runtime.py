@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import Request
 
+from hearthpay.access.deferred_audit import DeferredAudit
 from hearthpay.clock import Clock
 from hearthpay.database.replica import ReadReplica
 from hearthpay.database.session import Database, Tenant
@@ -43,6 +44,7 @@ class Runtime:
     rate_limits: RateLimits
     attempts: FailedAttempts
     fair_share: FairShare
+    deferred_audit: DeferredAudit
     public_url: str | None = None
     ring: KeyRing | None = None
     mailer: Mailer | None = None

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.deferred_audit import DeferredAudit
 from hearthpay.database.session import Database
 from hearthpay.mcp.resource_results import Reading
 from hearthpay.mcp.tool_results import ToolAnswer
@@ -30,9 +31,17 @@ _LONGEST_NAME: Final = 100
 
 
 async def record_tool_call(
-    database: Database, actor: Actor, client: str | None, tool: str, answer: ToolAnswer | None
+    database: Database,
+    deferred: DeferredAudit,
+    actor: Actor,
+    client: str | None,
+    tool: str,
+    answer: ToolAnswer | None,
 ) -> None:
-    """Write the row of a call; `answer` is None if it was cut off, and may have been carried out."""
+    """Write the row of a call; `answer` is None if it was cut off, and may have been carried out.
+
+    The row of a successful call of a tool that uses no account is `deferred`.
+    """
     if answer is not None and answer.code == _TOO_MANY:
         return
     details: dict[str, object] = {
@@ -40,6 +49,9 @@ async def record_tool_call(
         "client": plain_name(client),
         "outcome": _BROKEN_OFF if answer is None else answer.code,
     }
+    plain = answer is not None and not answer.refused and not BY_NAME[tool].uses_account
+    if plain and deferred.add(actor, CALLED, details):
+        return
     household = _household_of(actor, answer)
     payroll = None if answer is None else _id_in(answer.structured, "payroll_id")
     async with database.transaction(actor.tenant) as session:

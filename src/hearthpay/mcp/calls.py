@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol
 
+import orjson
+
 API: Final = "/api/v1"
 UNANSWERED: Final = 0
 """The status of a call that got no response from the API."""
@@ -34,7 +36,7 @@ class ApiAnswer:
     def envelope(self) -> dict[str, Any]:
         """Return the JSON of the response; for any other content, a refusal that says so."""
         try:
-            parsed = json.loads(self.content)
+            parsed = orjson.loads(self.content)
         except ValueError:
             parsed = None
         return parsed if isinstance(parsed, dict) else refused("not_an_envelope", "The answer was not JSON.")

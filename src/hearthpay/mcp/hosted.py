@@ -23,7 +23,7 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.http.daily_limit import refuse_over_daily_limit
 from hearthpay.http.hosts import misdirected, place_of_address, place_of_host
 from hearthpay.http.inner_call import call_inside
-from hearthpay.http.json_body import LARGEST_BODY, read_json
+from hearthpay.http.json_body import read_json
 from hearthpay.http.request_log import describe_failure
 from hearthpay.http.runtime import runtime_of
 from hearthpay.http.statuses import FORBIDDEN, HttpRefusal
@@ -32,11 +32,10 @@ from hearthpay.mcp.authentication import Admitted, authenticate_mcp
 from hearthpay.mcp.calls import API, ApiAnswer, ApiCall, CallTerms
 
 if TYPE_CHECKING:
-    from mcp.server.lowlevel.server import Server
-
     from hearthpay.mcp.resource_results import Reading
     from hearthpay.mcp.server import Context
     from hearthpay.mcp.tool_results import ToolAnswer
+    from hearthpay.mcp.transport import Transport
 
 PATH: Final = "/mcp"
 
@@ -55,7 +54,7 @@ class HostedTools:
     """The endpoint's name in the request log and the metrics."""
 
     def __init__(self) -> None:
-        self._server: Server[Any] | None = None
+        self._transport: Transport | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request. Raises Refusal for a request that isn't authenticated."""
@@ -64,25 +63,17 @@ class HostedTools:
         refuse_rebound(request)
         scope[_ADMITTED_KEY] = await authenticate_mcp(request)
         message = await read_json(request)
-        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+        await self._sdk().handle(scope, _once(orjson.dumps(message), receive), _introduced(message, send))
 
-        # One manager per request: it runs in a task group, and so ends with the request that it serves.
-        manager = StreamableHTTPSessionManager(
-            self._tools(), json_response=True, stateless=True, max_request_body_size=LARGEST_BODY
-        )
-        async with manager.run():
-            await manager.handle_request(
-                scope, _once(orjson.dumps(message), receive), _introduced(message, send)
-            )
-
-    def _tools(self) -> Server[Any]:
-        if self._server is None:
+    def _sdk(self) -> Transport:
+        if self._transport is None:
             from hearthpay.mcp.server import agents_server
+            from hearthpay.mcp.transport import Transport
 
             # The SDK logs the beginning and end of each request; our own log has its line for that.
             logging.getLogger("mcp").setLevel(logging.ERROR)
-            self._server = agents_server(_caller_of, _noted, _read)
-        return self._server
+            self._transport = Transport(agents_server(_caller_of, _noted, _read))
+        return self._transport
 
 
 def refuse_rebound(request: Request) -> None:
@@ -118,8 +109,9 @@ def _request_of(context: Context) -> Request:
 
 async def _noted(context: Context, tool: str, answer: ToolAnswer | None) -> None:
     request, client = _request_of(context), _client_of(context)
-    database, actor = runtime_of(request).database, request.scope[_ADMITTED_KEY].actor
-    await _left(record_tool_call(database, actor, client, tool, answer), tool)
+    runtime, actor = runtime_of(request), request.scope[_ADMITTED_KEY].actor
+    row = record_tool_call(runtime.database, runtime.deferred_audit, actor, client, tool, answer)
+    await _left(row, tool)
 
 
 async def _read(context: Context, reading: Reading | None) -> None:

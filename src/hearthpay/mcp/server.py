@@ -44,7 +44,6 @@ INSTRUCTIONS: Final = (
     "tax and bank account numbers are never entered here: people enter them in the app."
 )
 _PUBLIC_HOUR: Final = CacheHint(ttl_ms=3_600_000, scope="public")
-_SCHEMAS: Final = {tool.name: tool.input_schema(CallTerms()) for tool in TOOLBOX}
 _NOTHING_THERE: Final = -32002
 _CLIENTS_NAME: Final = 100
 
@@ -123,7 +122,7 @@ def agents_server(
             ],
         )
 
-    return Server(
+    server: Server[Any] = Server(
         NAME,
         version=__version__,
         title="Hearthpay",
@@ -134,8 +133,7 @@ def agents_server(
             "resources/list": _PUBLIC_HOUR,
             "resources/templates/list": _PUBLIC_HOUR,
         },
-        # Otherwise the SDK lists and serializes all tools for each call of one.
-        get_tool_input_schema=_SCHEMAS.get,
+        get_tool_input_schema=_no_header_arguments,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_resources=list_resources,
@@ -144,6 +142,16 @@ def agents_server(
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
     )
+    # The SDK's own is its tracing, which nothing of ours collects.
+    server.middleware.clear()
+    return server
+
+
+def _no_header_arguments(_tool: str) -> None:
+    """Return no schema to check `Mcp-Param-` headers against: no argument of our tools may be repeated in one.
+
+    With a schema the SDK searches all of it for such arguments, for each call; without this, it lists all tools.
+    """
 
 
 def client_of(context: Context) -> str | None:

@@ -2,8 +2,9 @@
 
 import datetime
 import functools
+import itertools
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, cast
 
@@ -11,13 +12,17 @@ from hearthpay.documents.figures.stub import PayStub, SickLeave, StubLine
 from hearthpay.documents.identity import EmployeeIdentity, HouseholdIdentity, PaperMarks, address_lines
 from hearthpay.documents.papers.marks import edges
 from hearthpay.documents.papers.writing import money, number, percent
-from hearthpay.documents.rendering import render_pdf
+from hearthpay.documents.rendering import most_width, render_pdf
 from hearthpay.taxes.jurisdictions import STATES
 
 StubLanguage = Literal["en", "es"]
 
 _WORDS: Final = Path(__file__).parent / "stub_words.toml"
 _NO_MARKS: Final = PaperMarks()
+_WORDS_IN_TABLES: Final = (
+    "kind", "hours", "rate", "current", "year", "line", "wages", "step", "gross_pay", "withheld_total",
+    "less_withheld", "set_aside", "net_pay", "household_total", "total_cost",
+)  # fmt: skip
 MOST_LETTERHEAD: Final = 60
 MOST_NOTE: Final = 300
 
@@ -70,7 +75,7 @@ def stub_paper(
     words = _words(language)
     title = words["refund_title" if stub.is_refund else "title"]
     day = _Days(words)
-    return {
+    paper = {
         **edges(f"{title}, {employee.name}, {day(stub.pay_date)}", marks, words["foot"], language),
         **_foot(marks, words, day),
         "words": {key: value for key, value in words.items() if isinstance(value, str)},
@@ -98,6 +103,32 @@ def stub_paper(
         "voided": stub.voided,
         "cost": _cost(stub, employee.name, words) if file_copy else None,
     }
+    return {**paper, "widths": _most_widths(paper)}
+
+
+def _most_widths(paper: Mapping[str, Any]) -> dict[str, float]:
+    """Return the most that texts in tables and addresses can need on one line, in ems.
+
+    A text with other letters than ASCII is left out: the template measures it.
+    """
+    return {text: most for text in set(_short_texts(paper)) if (most := most_width(text)) is not None}
+
+
+def _short_texts(paper: Mapping[str, Any]) -> Iterator[str]:
+    words, cost = paper["words"], paper["cost"]
+    yield ""
+    yield from (words[name] for name in _WORDS_IN_TABLES)
+    tables = [paper["earnings"], paper["lines"]]
+    rows = [
+        paper["employer"], paper["employee"], paper["gross"], paper["withheld"], [paper["less_withheld"]],
+        paper["set_aside"] or (), paper["net"],
+    ]  # fmt: skip
+    if cost is not None:
+        tables += [cost["lines"], cost["pots"]]
+        rows += [cost["total"], [cost["total_cost"]]]
+    for table in tables:
+        rows += table
+    yield from itertools.chain.from_iterable(rows)
 
 
 class _Days:

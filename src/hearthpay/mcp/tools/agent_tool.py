@@ -53,7 +53,8 @@ class AgentTool:
     """One tool.
 
     `required_hosted` are additional required arguments if it is hosted, `required_previewed` if each run must match a
-    preview. `changes` says that it may change something permanently. `in_arguments` writes an example of the API's as
+    preview. `changes` says that it may change something permanently, `uses_account` that it may read or change
+    something of a household. `in_arguments` writes an example of the API's as
     arguments of the tool, `shaped` the body of a success as the tool answers it. `next_call` finds the next call
     after a refusal by the API, if the advice for its code isn't enough.
     """
@@ -69,6 +70,7 @@ class AgentTool:
     required_hosted: tuple[str, ...] = ()
     required_previewed: tuple[str, ...] = ()
     changes: bool = False
+    uses_account: bool = True
     in_arguments: Callable[[Arguments], Arguments] = dict
     shaped: Callable[[dict[str, Any]], dict[str, Any]] = dict
     next_call: NextCallOf = _no_next_call

@@ -44,6 +44,7 @@ CALCULATE: Final = AgentTool(
     required=("state", "annual_wages"),
     example={"state": "CA", "annual_wages": 35000, "pay_frequency": "biweekly"},
     call=_calculate,
+    uses_account=False,
     output=data_of(
         {
             "tax_year": {"type": "integer"},
@@ -89,6 +90,7 @@ CHECK_THRESHOLD: Final = AgentTool(
     required=("state", "annual_wages"),
     example={"state": "NY", "annual_wages": 2800},
     call=_threshold,
+    uses_account=False,
     output=data_of(
         {"tax_year": {"type": "integer"}, "federal": OBJECT, "state_threshold": OBJECT, "futa": OBJECT},
         "tax_year",
