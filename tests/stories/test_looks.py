@@ -291,7 +291,7 @@ async def test_the_first_link(
     ):
         await reader.fill(label, text)
     await page.get_by_label("Email address").evaluate("e => { e.type = 'text' }")
-    await reader.press("Make my account")
+    await reader.press("Create account")
     await page.locator(".problem").first.wait_for()
     await pictured(page, "welcome_problem", axe)
 

@@ -60,7 +60,7 @@ async def test_from_a_link_to_her_pay_and_what_she_changes(
     await page.goto(f"{link}/account/{proof[1]}")
     await pictured(page, "my_account")
     await page.get_by_label("Password").fill(PASSWORD)
-    await page.get_by_role("button", name="Make my account").click()
+    await page.get_by_role("button", name="Create account").click()
 
     await page.get_by_role("heading", name=re.compile("Your (last|next) payday")).wait_for()
     await expect(page.get_by_text("$1,140.00").first).to_be_visible()
