@@ -129,7 +129,7 @@ async def test_from_a_link_to_her_pay_and_what_she_changes(
         ("", re.compile("Su (último|próximo) día de pago")),
         ("/details", "Dirección e idioma"),
         ("/bank", "Cuenta bancaria"),
-        ("/certificates/sign/CA", "CA: DE 4"),
+        ("/certificates/sign/CA", "California: DE 4"),
         ("/set-aside", "Apartar dinero"),
     ):
         await page.goto(f"{here}{path}")
