@@ -51,6 +51,7 @@ def test_moments_and_their_days_are_shown_where_the_household_is() -> None:
         assert moment_in("en", NOON) == "Nov 24, 2026, 9:05 AM PT"
         assert hour_in("en", NOON) == "Tuesday, November 24, at 9:05 AM Pacific time"
         assert hour_in("es", NOON).endswith("hora del Pacífico")
+        assert moment_in("es", NOON) == "24 nov 2026, 9:05 a.m. PT"
         early = datetime.datetime(2026, 11, 25, 6, tzinfo=UTC)
         assert day_text("en", "date", early) == "Nov 24, 2026"
         with shown_in(ZoneInfo("Pacific/Honolulu")):

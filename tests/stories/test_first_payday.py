@@ -113,7 +113,7 @@ async def _make_an_account(maria: Housekeeper) -> None:
     await maria.reads("Welcome to Hearthpay")
     for label, text in (("Email address", MARIA), ("Your name", "Maria Rivera"), ("Password", PASSWORD)):
         await maria.fill(label, text)
-    await maria.press("Make my account")
+    await maria.press("Create account")
 
 
 async def _make_the_link(maria: Housekeeper) -> str:

@@ -60,7 +60,7 @@ async def test_from_a_link_to_her_pay_and_what_she_changes(
     await page.goto(f"{link}/account/{proof[1]}")
     await pictured(page, "my_account")
     await page.get_by_label("Password").fill(PASSWORD)
-    await page.get_by_role("button", name="Make my account").click()
+    await page.get_by_role("button", name="Create account").click()
 
     await page.get_by_role("heading", name=re.compile("Your (last|next) payday")).wait_for()
     await expect(page.get_by_text("$1,140.00").first).to_be_visible()
@@ -72,7 +72,7 @@ async def test_from_a_link_to_her_pay_and_what_she_changes(
     paper = await context.request.get(f"{address}{stub}")
     assert (await paper.body()).startswith(b"%PDF-")
 
-    await page.get_by_role("link", name="Tax forms (W-4)").click()
+    await page.get_by_role("link", name="Tax forms").click()
     await pictured(page, "my_certificates")
     await page.get_by_role("link", name="Fill in and sign").first.click()
     await page.get_by_role("heading", name="Federal Form W-4").wait_for()
@@ -92,7 +92,8 @@ async def test_from_a_link_to_her_pay_and_what_she_changes(
         await page.get_by_label("Account number", exact=True).fill(number)
         await page.get_by_label("Confirm account number").fill("1" if number[0] == "0" else number)
         await page.get_by_label("Checking").check()
-        await page.get_by_role("button", name="Ask for the change").click()
+        button = "Add account" if number[0] == "0" else "Ask for the change"
+        await page.get_by_role("button", name=button).click()
         if number[0] == "0":
             await (
                 page.locator("#account_number_again-problem")
@@ -102,7 +103,7 @@ async def test_from_a_link_to_her_pay_and_what_she_changes(
             await pictured(page, "my_bank_problem")
             for label in ("Routing number", "Account number", "Confirm account number"):
                 await page.get_by_label(label, exact=True).fill("121000358" if label[0] == "R" else number)
-            await page.get_by_role("button", name="Ask for the change").click()
+            await page.get_by_role("button", name="Add account").click()
             await page.get_by_text("•••• 4321").wait_for()
             owner_connection.execute("UPDATE bank_accounts SET status = 'active'")
     await page.get_by_text(
@@ -128,7 +129,7 @@ async def test_from_a_link_to_her_pay_and_what_she_changes(
         ("", re.compile("Su (último|próximo) día de pago")),
         ("/details", "Dirección e idioma"),
         ("/bank", "Cuenta bancaria"),
-        ("/certificates/sign/CA", "CA: DE 4"),
+        ("/certificates/sign/CA", "California: DE 4"),
         ("/set-aside", "Apartar dinero"),
     ):
         await page.goto(f"{here}{path}")

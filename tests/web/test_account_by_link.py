@@ -76,7 +76,7 @@ async def test_it_shows_no_pay_until_the_household_has_confirmed_it(
     url = await link(account, rosa)
     made = await make(browser, url)
     assert (made.status_code, made.headers.get("location")) == (303, "/my")
-    assert "The household confirms first" in (await browser.look("/my")).text
+    assert "The household must confirm" in (await browser.look("/my")).text
     assert (await browser.look("/home")).headers["location"] == "/my"
     for part in ("", "/pay/2026", "/details", "/certificates", "/bank"):
         assert (await browser.look(f"/my/{rosa['id']}{part}")).status_code in (303, 404)

@@ -53,9 +53,9 @@ async def test_the_bare_address_leads_people_home_and_programs_to_the_documentat
 @pytest.mark.parametrize(
     ("method", "path", "status", "words"),
     [
-        ("GET", "/nothing", 404, "Page not found. Check the address."),
-        ("GET", "/settings/nothing/here", 404, "Page not found. Check the address."),
-        ("POST", "/nothing", 404, "Page not found. Check the address."),
+        ("GET", "/nothing", 404, "Page not found"),
+        ("GET", "/settings/nothing/here", 404, "Page not found"),
+        ("POST", "/nothing", 404, "Page not found"),
         ("GET", "/sign-out", 405, "This address only takes forms"),
         ("GET", "/failing", 500, "Nothing was saved."),
         ("GET", "/late", 503, "nothing was saved"),

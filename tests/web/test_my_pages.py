@@ -250,6 +250,9 @@ async def test_an_account_waits_a_day_before_it_is_connected(
     owner_connection: psycopg.Connection,
 ) -> None:
     browser, here = rosas.browser, rosas.here
+    none = (await browser.look(f"{here}/bank")).text
+    assert "Add an account" in none
+    assert "a new account starts after" not in none, "nothing waits where there is no account yet"
     first = await browser.send(f"{here}/bank", page=f"{here}/bank", **BANK)
     assert first.status_code == 303
     assert "4321" in (await browser.look(f"{here}/bank")).text  # nothing can be diverted from no account
@@ -644,8 +647,8 @@ async def test_an_account_that_is_changed_by_a_link_waits_and_is_told(
     assert owner_connection.execute(accounts).fetchall() == [("4321", "active")]
     told = _headline(owner_connection, ring, "bank account for your pay")
     assert [each["to"] for each in told] == ["rosa@example.com", "rosa.diaz@example.com"] * 2
-    assert "Until now: none. New: account ending in 4321" in told[0]["text"]
-    assert "Until now: account ending in 4321. New: account ending in 2222" in told[-1]["text"]
+    assert "Old: none. New: account ending in 4321" in told[0]["text"]
+    assert "Old: account ending in 4321. New: account ending in 2222" in told[-1]["text"]
     assert "11112222" not in str(told)
     assert "ending in 2222 waits" in (await rosas.browser.look(f"{rosas.here}/bank")).text
     await rosas.browser.send(f"{rosas.here}/bank/withdraw", page=f"{rosas.here}/bank")

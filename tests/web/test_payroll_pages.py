@@ -426,3 +426,15 @@ async def test_a_salary_is_paid_without_hours_and_prorated_on_the_pages(maria: B
     sent = await maria.send(f"{draft}/run", page=_FORM, **(await _preview_digest(maria, draft)))
     assert sent.status_code == 303, sent.text
     assert "4 of 5 working days" in (await maria.look(payroll_of_receipt(sent.headers["location"]))).text
+
+
+async def test_pay_below_the_minimum_wage_is_told_before_the_folds(
+    maria: Browser, world: World, owner_connection: psycopg.Connection
+) -> None:
+    owner_connection.execute("UPDATE employees SET pay_rate_cents = 200")
+    draft = await _draft(maria, f"/app/{world.household_id}/payrolls", world.employee_id)
+    page = (await maria.look(draft)).text
+    told = re.search(r'<p class="notice wrong">\$2\.00 an hour is below the minimum wage', page)
+    assert told is not None
+    assert told.start() < page.index('<div class="folds">')
+    assert page.count("below the minimum wage") == 1, "it is not repeated among the notes"

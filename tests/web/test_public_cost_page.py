@@ -12,13 +12,17 @@ from fastapi import FastAPI
 from hearthpay.app import AppSettings, create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
+from hearthpay.mail.mailer import Mailer
+from hearthpay.people.sessions import SignedIn
 from hearthpay.people.throttle import ESTIMATES_OF_ADDRESS
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.server import cost_page_open_of
 from tests.web.people_browser import HOME, Browser
 from tests.web.test_pages import parsed
-from tests.web.test_pages_by_role import _check
+from tests.web.test_pages_by_role import _browser, _check, people, people_context
 from tests.worlds.tables import EMPTIED
+
+__all__ = ["people", "people_context"]
 
 ASKED = "/cost?hourly_rate=30&weekly_hours=20&state=CA"
 
@@ -29,7 +33,8 @@ def _app(database: Database, clock: FixedClock, ring: KeyRing, **settings: Any) 
 
 @pytest.fixture
 def app(database: Database, clock: FixedClock, ring: KeyRing) -> FastAPI:
-    return _app(database, clock, ring, cost_page_open=True)
+    mailer = Mailer("smtp://127.0.0.1:9", "payroll@example.com")
+    return _app(database, clock, ring, cost_page_open=True, mailer=mailer)
 
 
 @pytest.fixture
@@ -120,3 +125,12 @@ def test_setting_opens_the_page(word: str, is_open: bool) -> None:
 def test_setting_refuses_other_words() -> None:
     with pytest.raises(ValueError, match="HEARTHPAY_COST_PAGE must be open or closed"):
         cost_page_open_of({"HEARTHPAY_COST_PAGE": "maybe"})
+
+
+async def test_who_is_signed_in_is_led_home(
+    app: FastAPI, people: dict[str, SignedIn], clock: FixedClock
+) -> None:
+    page = await (await _browser(app, "owner", clock)).look(ASKED)
+    assert page.status_code == 200
+    assert 'href="/home"' in page.text
+    assert 'href="/sign-in"' not in page.text

@@ -106,6 +106,9 @@ async def test_each_selected_payroll_runs_once_with_the_hours_of_the_last_one(
     result = await browser.look(first.headers["location"])
     assert parsed(result).findtext(".//h1") == "2 payrolls were run"
     assert len(re.findall(r"/app/[0-9a-f-]+/payrolls/[0-9a-f-]{36}\"", result.text)) == 2
+    assert result.text.count('/receipt"') == 2
+    assert "Save and leave" in page.text
+    assert "Save and leave" not in result.text, "nothing is left to save"
 
 
 async def test_one_whose_amounts_changed_is_not_run_and_stops_no_other(

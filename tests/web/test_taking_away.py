@@ -48,6 +48,8 @@ async def test_all_that_acts_in_ones_name_stands_on_one_page_and_ends_by_one_pre
     assert kinds == ["agent", "key", "key", "session", "session"]
     young = sorted("New" in ways[each] for each in ways if each.startswith("key"))
     assert young == [False, True]
+    for kind, button in (("agent", "Disconnect"), ("key", "Revoke"), ("session", "End session")):
+        assert all(f">{button}<" in ways[each] for each in ways if each.startswith(kind)), kind
     [agent] = [each for each in ways if each.startswith("agent")]
     stranger = Browser.of(app)
     assert (

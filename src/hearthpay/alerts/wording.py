@@ -56,7 +56,7 @@ SENTENCES: Final = {
     "member.join": mark("{member} joined as {role}."),
     "member.change_role": mark("{member} became {role}."),
     "member.ask_to_leave": mark(
-        "it was asked that {member}, an owner, leaves or becomes less. A day must pass until then."
+        "somebody asked to remove or demote {member}, an owner. That takes effect after a day at the earliest."
     ),
     "member.remove": mark("{member} was removed."),
     "member.leave": mark("{member} left."),

@@ -23,12 +23,18 @@ _ASKED: Final[dict[InvitationType, str]] = {
     ),
     "tax_info": mark(
         "A household that calls itself “{household}” needs your Social Security number or ITIN to report your wages. "
-        "Enter it on this page:"
+        "Enter it, your address and your tax forms on three short pages:"
     ),
 }
-_ONCE: Final = mark(
-    "The link is for you alone and works once, until {expires}. Never send these numbers by email or text message."
-)
+_UNTIL: Final[dict[InvitationType, str]] = {
+    "bank_account": mark(
+        "The link is for you alone and works once, until {expires}. Never send these numbers by email or text message."
+    ),
+    "tax_info": mark(
+        "The link is for you alone and works until {expires}, or until everything is in. Never send these numbers by "
+        "email or text message."
+    ),
+}
 _NOT_YOU: Final = mark("If you do not work for “{household}”, please ignore this message.")
 _SOMEBODY: Final = mark("Your employer")
 
@@ -58,7 +64,7 @@ def invitation_mail(
         (say(_ASKED[invitation_type], household=household),),
         link=Link(portal_url, say(mark("Open the page"))),
         closing=(
-            say(_ONCE, expires=expires),
+            say(_UNTIL[invitation_type], expires=expires),
             say(_NOT_YOU, household=household),
         ),
     )

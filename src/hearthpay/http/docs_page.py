@@ -24,6 +24,8 @@ body { background: light-dark(#fff, #14171a); color: light-dark(#1d2327, #eceff1
 body { font: 100%/1.5 system-ui, sans-serif; max-width: 60rem; margin: 0 auto; padding: 1rem 1rem 4rem; }
 h2 { margin-top: 3rem; border-bottom: 1px solid #8888; }
 h3 code { font-size: 1rem; }
+:is(h3, p, li, td, th) { overflow-wrap: anywhere; } td:not(:last-child) { min-width: 4rem; }
+@media (max-width: 40rem) { table { font-size: .8125rem; } }
 .method { font-weight: 700; color: light-dark(#17624f, #6fcfb0); }
 table { border-collapse: collapse; width: 100%; margin: .5rem 0 1rem; }
 th, td { text-align: left; vertical-align: top; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid #8884; }

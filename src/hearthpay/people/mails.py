@@ -51,8 +51,8 @@ _ALARM: Final = mark(
     "sessions and undo what can be undone. For a day, no new way to sign in can be added."
 )
 _NOT_ME: Final = mark(
-    "If this was not you, open the link above and tell the household. You need not sign in: it ends all sessions, and "
-    "lets no new way into your account for a day."
+    "If this was not you, open the link above and tell the household. You don't need to sign in. We end all "
+    "sessions. For a day, no new way to sign in can be added."
 )
 _NOT_MY_ACCOUNT: Final = mark(
     "If this was not you, open the link above and tell the household. You don't need to sign "
@@ -65,14 +65,14 @@ _PLAIN_GAPS: Final = frozenset({"when", "what", "old", "new", "start"})
 _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
     "sign_up": _Wording(
         mark("Your Hearthpay account"),
-        mark("Open this link within 24 hours to make your account:"),
-        mark("Make my account"),
+        mark("Open this link within 24 hours to create your account:"),
+        mark("Create account"),
         _IGNORE,
     ),
     "account_exists": _Wording(
         mark("You have a Hearthpay account"),
         mark(
-            "Someone asked to make an account with this address, which has one already. You can sign in here:"
+            "Someone asked to create an account with this address, which has one already. You can sign in here:"
         ),
         mark("Sign in"),
         _IGNORE,
@@ -91,10 +91,7 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
     ),
     "invitation": _Wording(
         mark("You are invited to “{organization}”"),
-        mark(
-            "Somebody who is called “{inviter}” here invites you to what is called “{organization}” on Hearthpay. Open "
-            "this link within seven days:"
-        ),
+        mark("“{inviter}” invites you to “{organization}” on Hearthpay. Open this link within seven days:"),
         mark("Accept the invitation"),
         mark(
             "They chose these names themselves. If you do not know who this is, please ignore this message."
@@ -120,16 +117,16 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
         ),
         _STOP,
         mark(
-            "If this was not you, open the link above. You need not sign in: your account gets this address back, all "
-            "sessions end, and for a day no new way in is added."
+            "If this was not you, open the link above. You don't need to sign in. Your account gets this address back, "
+            "and all sessions end. For a day, no new way to sign in can be added."
         ),
     ),
     "employee_account": _Wording(
         mark("Your account for your pay"),
         mark(
-            "Open this link within 24 hours to make your account and to see your pay from the {household} household:"
+            "Open this link within 24 hours to create your account and see your pay from the {household} household:"
         ),
-        mark("Make my account"),
+        mark("Create account"),
         _IGNORE,
     ),
     "record_changed": _Wording(
@@ -140,11 +137,11 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
     ),
     "record_entered": _Wording(
         mark("Your record with the {household} household was changed"),
-        mark("On {when} this was entered by the link of an invitation: {what}."),
+        mark("On {when} this was entered with an invitation's link: {what}."),
         None,
         mark(
-            "If this was not you, tell the household at once and ask for a new link: what you enter by it takes the "
-            "place of this."
+            "If this was not you, tell the household at once and ask for a new link. What you enter there replaces "
+            "this."
         ),
     ),
     "bank_changed": _Wording(
@@ -159,8 +156,8 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
     "bank_entered": _Wording(
         mark("The bank account for your pay is being changed"),
         mark(
-            "On {when} a bank account was entered by the link of an invitation: that for your pay from the {household} "
-            "household. Until now: {old}. New: {new}. Money goes to the new one from {start} on, and not before."
+            "On {when} a bank account for your pay from the {household} household was entered with an invitation's "
+            "link. Old: {old}. New: {new}. Pay goes to the new account from {start} on."
         ),
         _STOP,
         _NOT_MY_ACCOUNT,
@@ -168,9 +165,9 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
     "bank_asked": _Wording(
         mark("The bank account for your pay is being changed"),
         mark(
-            "On {when} a bank account was entered: that for your pay from the {household} household. Until now: {old}. "
-            "New: {new}. An email address was changed shortly before, so money goes to the new account only once an "
-            "owner of the household has agreed, and not before {start}."
+            "On {when} a bank account for your pay from the {household} household was entered. Old: {old}. New: {new}. "
+            "An email address was changed shortly before, so an owner of the household must agree first. Pay goes to "
+            "the new account on {start} at the earliest."
         ),
         _STOP,
         _NOT_MY_ACCOUNT,
@@ -184,8 +181,8 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
     "bank_connected": _Wording(
         mark("The bank account for your pay was connected"),
         mark(
-            "On {when} a bank account was connected: that for your pay from the {household} household. "
-            "Until now: {old}. New: {new}. Money goes to the new one from now on."
+            "On {when} a bank account for your pay from the {household} household was connected. "
+            "Old: {old}. New: {new}. Pay goes to the new account from now on."
         ),
         None,
         mark("If you did not expect this, tell the household at once."),
@@ -208,8 +205,8 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
     "stopped": _Wording(
         mark("Your account was secured"),
         mark(
-            "On {when} somebody opened the link of a warning and said that it was not you. All sessions ended, your "
-            "password is void, and for a day no new way in is added. Choose a new password first:"
+            "On {when} somebody opened the link in one of our warnings, to stop what was done. All sessions ended, and "
+            "your password no longer works. For a day, no new way to sign in can be added. Choose a new password:"
         ),
         mark("Choose a new password"),
         mark("If you did not open that link, somebody else reads your mail."),

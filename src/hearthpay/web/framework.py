@@ -71,7 +71,7 @@ _NAVIGATION: Final = (
 )
 _OUTSIDE: Final = mark("Something is not working on our side just now: nothing was saved.")
 _ELSEWHERE: Final[Mapping[int, str]] = {
-    404: mark("Page not found. Check the address."),
+    404: mark("Check the address."),
     405: mark("This address only takes forms: please begin with the page that has it."),
     408: mark("What you sent took too long to arrive, so nothing was saved. Send it again."),
     503: _OUTSIDE,
@@ -91,6 +91,12 @@ _HEADINGS: Final[Mapping[int, str]] = {
     503: mark("Not working just now"),
 }
 _DID_NOT_WORK: Final = mark("That did not work")
+_NOT_FOUND: Final = frozenset({"Page not found.", "Page not found. Check the address."})
+"""Sentences of refusals that repeat their page's heading."""
+
+_NO_LINK: Final = mark("Link not found.")
+_LINK_HEADING: Final = mark("This link doesn't work")
+_WHOLE_LINK: Final = mark("Check that you opened the complete link. A link can also be used up or replaced.")
 _NEW_LINKS: Final[Mapping[str, tuple[str, str]]] = {
     "sign-up": ("/sign-up", mark("Ask for a new link")),
     "reset": ("/reset", mark("Ask for a new link")),
@@ -292,12 +298,17 @@ def _page_before(visitor: Visitor, path: str) -> str:
 def _refused(visitor: Visitor, error: Refusal) -> Response:
     title = visitor.say(_HEADINGS.get(status_of(error), _DID_NOT_WORK))
     way_on = ("/home", mark("Home")) if visitor.who is not None else ("/sign-in", mark("Sign in"))
-    if error.code == "gone":
+    text = refusal_on_page(error)
+    if text in _NOT_FOUND:
+        text = _ELSEWHERE[404]
+    if text == _NO_LINK:
+        title, text = visitor.say(_LINK_HEADING), _WHOLE_LINK
+    if error.code == "gone" or text == _WHOLE_LINK:
         way_on = _NEW_LINKS.get(visitor.request.url.path.split("/")[1], way_on)
     response = message(
         visitor,
         title,
-        visitor.say(refusal_on_page(error)),
+        visitor.say(text),
         status=status_of(error),
         way_on=way_on,
         request_id=request_id_of(visitor.request),

@@ -17,6 +17,18 @@ from hearthpay.taxes.rule_sentences import rule_sentences
 from hearthpay.web.presentation import day_text
 from hearthpay.web.refusal_words import ON_FORMS
 
+LABOR_LAW: Final = frozenset(
+    {
+        "below_minimum_wage",
+        "salary_below_minimum_wage",
+        "overtime_paid_as_regular",
+        "salary_without_overtime",
+        "salary_hours_beyond_overtime",
+        "overtime_rate_too_low",
+    }
+)
+"""Warnings that labor law may not allow the pay: a review shows them unfolded."""
+
 ON_PAGES: Final[Mapping[str, str]] = {
     **ON_FORMS,
     "fica_below_threshold": mark(

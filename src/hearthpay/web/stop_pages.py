@@ -19,8 +19,8 @@ router: Final = APIRouter(include_in_schema=False)
 
 _SECURED: Final = mark("It was stopped")
 _ACCOUNT_DONE: Final = mark(
-    "All sessions have ended and your password is void. Until {until} no new way into your account is added, and its "
-    "address stays. We sent a link for a new password to the address of your account."
+    "All sessions have ended, and your password no longer works. Until {until}, no new way to sign in can be added "
+    "and the email address can't change. We sent a link for a new password to the address of your account."
 )
 _RECORD_DONE: Final = mark(
     "The new bank account was canceled. Your pay goes to the same account as before. For a "

@@ -43,6 +43,7 @@ _AREAS: Final = (
     mark("The product"),
 )
 """The areas of the glossary, for the catalogs."""
+_IN_ENGLISH: Final = mark("Guides in English")
 _LANGUAGES: Final = {"en": "English", "es": "Español"}
 _UNKNOWN: Final = "Page not found. Check the address."
 
@@ -105,10 +106,13 @@ def search_text(visitor: Visitor) -> str:
 
 def _groups(language: str) -> list[tuple[str, list[Article]]]:
     listed = articles_in(language)
-    return [
-        (title, [each for each in listed if each.audience == audience])
+    translated = [each for each in listed if each.language == language]
+    groups = [
+        (title, [each for each in translated if each.audience == audience])
         for audience, title in _AUDIENCES.items()
     ]
+    in_english = [each for each in listed if each.language != language]
+    return [*groups, (_IN_ENGLISH, in_english)] if in_english else groups
 
 
 def _in_language(visitor: Visitor) -> Visitor:

@@ -22,7 +22,7 @@ from hearthpay.web.framework import go, page_of, show
 from hearthpay.web.household.context import ROOT, HouseholdContext, household_page
 from hearthpay.web.household.idempotent_forms import new_form_id
 from hearthpay.web.household.payrolls.several import CHOSEN
-from hearthpay.web.household.to_dos import SENTENCES
+from hearthpay.web.household.to_dos import LABELS
 from hearthpay.web.household.worklist import (
     SHOWN,
     SORTS,
@@ -178,7 +178,7 @@ async def _show_worklist(visitor: Visitor) -> Response:
         "may_own": visitor.people_context.sign_up_open
         and all(each.role != "owner" for each in who.memberships),
         "is_operator": who.operates,
-        "sentences": SENTENCES,
+        "labels": LABELS,
         "role_name": "" if who.here is None else _ROLES[who.here.role],
         "may_test": who.here is not None and "test_keys" in who.here.terms.features,
     }

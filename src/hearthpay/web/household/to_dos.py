@@ -1,4 +1,4 @@
-"""The to-dos of households on the list of all households: a sentence and a page for each that records show."""
+"""The to-dos of households on the list of all households: a few words for each that records show."""
 
 import datetime
 from collections.abc import Mapping, Sequence
@@ -26,23 +26,23 @@ WaitingKind = Literal[
     "ein_missing",
 ]
 
-SENTENCES: Final[Mapping[WaitingKind, str]] = {
-    "money_stuck": mark("A deposit for {day} is on hold. Choose what to do."),
-    "payroll_failed": mark("The {day} payroll failed. Choose what to do next."),
-    "payroll_held": mark("Approve the {day} payroll"),
-    "account_failed": mark("Your bank rejected the account. Connect another one."),
-    "account_needs_word": mark("{name} entered a new bank account. An owner has to agree to it."),
-    "account_to_confirm": mark("{name} made an account. Confirm that it was {name}."),
-    "new_link_asked": mark("{name} asks for a new link"),
-    "pay_rate_missing": mark("{name} has no pay rate or salary yet."),
-    "tax_info_missing": mark("Ask {name} for a Social Security number"),
-    "tax_info_asked": mark("Waiting for {name}'s Social Security number, requested {day}"),
-    "bank_account_asked": mark("Waiting for {name}'s bank account, requested {day}"),
-    "ein_missing": mark("Add your EIN"),
+LABELS: Final[Mapping[WaitingKind, str]] = {
+    "money_stuck": mark("Deposit on hold"),
+    "payroll_failed": mark("Payroll failed"),
+    "payroll_held": mark("Payroll to approve"),
+    "account_failed": mark("Bank account rejected"),
+    "account_needs_word": mark("New bank account"),
+    "account_to_confirm": mark("Account to confirm"),
+    "new_link_asked": mark("New link requested"),
+    "pay_rate_missing": mark("Pay missing"),
+    "tax_info_missing": mark("SSN missing"),
+    "tax_info_asked": mark("SSN requested"),
+    "bank_account_asked": mark("Bank account requested"),
+    "ein_missing": mark("EIN missing"),
 }
-"""The sentence for each, most urgent first."""
+"""What a row says of each in a few words, most urgent first; the household's own page has the sentence."""
 
-_ORDER: Final = tuple(SENTENCES)
+_ORDER: Final = tuple(LABELS)
 
 
 @dataclass(frozen=True, slots=True)

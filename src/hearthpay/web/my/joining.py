@@ -139,7 +139,7 @@ async def _offer(visitor: Visitor, opened: OpenInvitation, problems: dict[str, s
 
 def _making(visitor: Visitor, opened: OpenInvitation, email: str, problems: dict[str, str]) -> Response:
     facts = {
-        "title": visitor.say(mark("Make your account")),
+        "title": visitor.say(mark("Create your account")),
         "text": visitor.say(
             mark("With it you can see your pay from the {household} household. You can add a passkey later."),
             household=opened.household,
@@ -148,7 +148,7 @@ def _making(visitor: Visitor, opened: OpenInvitation, email: str, problems: dict
         "ask_name": True,
         "ask_organization": False,
         "email": email,
-        "button": visitor.say(mark("Make my account")),
+        "button": visitor.say(mark("Create account")),
         "problems": problems,
         "form_values": {"name": visitor.form.get("name", "") or opened.employee.name},
     }

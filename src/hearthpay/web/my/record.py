@@ -20,6 +20,7 @@ from hearthpay.employees.own_notices import NoticeRecipient
 from hearthpay.http.envelope import request_id_of
 from hearthpay.http.household_times import refuse_while_advancing
 from hearthpay.languages.catalogue import short_day_in
+from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.time_zones import set_shown_time_zone
 from hearthpay.web.framework import id_in_path, show
 from hearthpay.web.visitor import Visitor
@@ -68,6 +69,9 @@ class OwnRecord:
             "money": money,
             "hours": hours,
             "day": lambda when: short_day_in(language, when),
+            "this_year": today_of(self.visitor).year,
+            "section": "/my",
+            "states": STATES,
         }
         return show(self.visitor, template, common | dict(facts or {}), status=status)
 

@@ -175,7 +175,7 @@ async def confirm_second_factor_removal(visitor: Visitor) -> Response:
     facts = {
         "title": visitor.say(mark("Turn off two-step verification?")),
         "text": visitor.say(
-            mark("Your password alone will open your account, and your recovery codes are void.")
+            mark("You then sign in with your password alone. Your recovery codes stop working.")
         ),
         "button": visitor.say(mark("Remove")),
         "back": "/settings/security",
@@ -232,7 +232,7 @@ async def confirm_passkey_removal(visitor: Visitor) -> Response:
         raise Refusal("not_found", "Passkey not found.")
     facts = {
         "title": visitor.say(mark("Remove the passkey?")),
-        "text": visitor.say(mark("{name} will not open your account any more."), name=named),
+        "text": visitor.say(mark("You can't sign in with “{name}” any more."), name=named),
         "button": visitor.say(mark("Remove")),
         "back": "/settings/passkeys",
     }

@@ -77,7 +77,7 @@ SERVICE_CALLS: Final = {
     "mail.failed": mark("An email could not be sent"),
     "mail.kept": mark("An email was saved in the administrator's folder"),
     "mail.sent": mark("An email was sent"),
-    "member.ask_to_leave": mark("It was asked that an owner leaves or becomes less"),
+    "member.ask_to_leave": mark("Asked to remove or demote an owner"),
     "member.change_role": mark("Changed a member's role"),
     "member.invite": mark("Somebody was invited"),
     "member.join": mark("A member joined"),

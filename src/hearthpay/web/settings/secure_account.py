@@ -24,6 +24,13 @@ _NAMES: Final = {
     "key": mark("API keys that you made"),
     "session": mark("Other sessions"),
 }
+_ENDS: Final = {
+    "passkey": mark("Remove"),
+    "second_factor": mark("Turn off"),
+    "agent": mark("Disconnect"),
+    "key": mark("Revoke"),
+    "session": mark("End session"),
+}
 _NOT_ENDED: Final = mark("That did not work")
 
 
@@ -34,6 +41,7 @@ async def secure(visitor: Visitor) -> Response:
     facts = {
         "groups": [(name, [each for each in ways if each.kind == kind]) for kind, name in _NAMES.items()],
         "device_name": device_name,
+        "ends": _ENDS,
         "operator": visitor.people_context.operator,
     }
     return show(visitor, "secure.html", facts)

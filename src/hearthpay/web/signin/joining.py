@@ -18,7 +18,11 @@ from hearthpay.web.visitor import Visitor, let_in
 router: Final = APIRouter(include_in_schema=False)
 
 _SENT: Final = mark("If we have that address, we'll email you a link. You can close this page.")
-_ROLE_NAMES: Final = {"viewer": mark("viewer"), "admin": mark("admin"), "owner": mark("owner")}
+_ROLES: Final = {
+    "viewer": mark("As a viewer you see everything and change nothing."),
+    "admin": mark("As an admin you set up households, run payroll and manage employees."),
+    "owner": mark("As an owner you have full access, including people and API keys."),
+}
 
 
 @page_of(router, "GET", "/sign-up", "anyone")
@@ -225,8 +229,8 @@ def _reset_form(visitor: Visitor, problems: dict[str, str]) -> Response:
 
 def _finish_form(visitor: Visitor, email: str, problems: dict[str, str]) -> Response:
     facts = {
-        "title": visitor.say(mark("Make your account")),
-        "text": visitor.say(mark("You will be its owner; you can invite others later.")),
+        "title": visitor.say(mark("Create your account")),
+        "text": visitor.say(mark("You can invite others later.")),
         "email": email,
         "ask_organization": True,
     }
@@ -238,9 +242,9 @@ def _welcome_form(visitor: Visitor, problems: dict[str, str], joins: str | None)
     say = visitor.say
     facts = {
         "title": say(mark("Welcome to Hearthpay")),
-        "text": say(mark("Nobody is here yet. Make the first owner's account."))
+        "text": say(mark("Nobody has an account here yet. Create the first one."))
         if joins is None
-        else say(mark("Make the first owner's account. You will own {organization}."), organization=joins),
+        else say(mark("Create the first account. You will own {organization}."), organization=joins),
         "ask_email": True,
         "ask_organization": joins is None,
     }
@@ -265,14 +269,14 @@ def _accept_form(visitor: Visitor, invitation: OpenMemberInvitation) -> Response
 def _invited(visitor: Visitor, invitation: OpenMemberInvitation) -> dict[str, Any]:
     return {
         "title": visitor.say(mark("You are invited to {organization}"), organization=invitation.organization),
-        "text": visitor.say(mark("As {role}."), role=visitor.say(_ROLE_NAMES[invitation.role])),
+        "text": visitor.say(_ROLES[invitation.role]),
     }
 
 
 def _new_password_form(visitor: Visitor, problems: dict[str, str]) -> Response:
     facts = {
         "title": visitor.say(mark("Choose a new password")),
-        "text": visitor.say(mark("All your sessions end with it.")),
+        "text": visitor.say(mark("This signs you out everywhere.")),
         "ask_name": False,
         "button": visitor.say(mark("Save")),
     }
@@ -285,7 +289,7 @@ def _joining(visitor: Visitor, facts: dict[str, Any], problems: dict[str, str]) 
         "ask_name": True,
         "ask_organization": False,
         "email": None,
-        "button": visitor.say(mark("Make my account")),
+        "button": visitor.say(mark("Create account")),
     }
     return _form_page(visitor, "join.html", usual | facts, problems)
 

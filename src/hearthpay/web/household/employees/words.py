@@ -46,11 +46,11 @@ INVITATIONS: Final[Mapping[str, str]] = {
 }
 EMAIL_REASONS: Final[Mapping[str, str]] = {
     "not_requested": mark("Share this link with your employee."),
-    "no_address": mark("There is no email address on file: give the link yourself."),
+    "no_address": mark("There is no email address on file. Share this link with your employee."),
     "no_mail_server": mark("Email isn't set up here. Share this link with your employee."),
     "sandbox": mark("This is a test household: no email leaves."),
 }
-OTHER_REASON: Final = mark("The email has not left yet. You can give the link yourself as well.")
+OTHER_REASON: Final = mark("The email is not sent yet. You can also share the link yourself.")
 HOUSEHOLD_RULES: Final[Mapping[str, str]] = {
     "voluntary": mark("Optional in your state. Withhold it only if you and your employee agree."),
     "follows_federal": mark("Required in your state when you withhold federal income tax."),

@@ -34,6 +34,7 @@ from hearthpay.payroll.drafts import (
     save_draft,
 )
 from hearthpay.payroll.ledger.preview_tokens import FIELD
+from hearthpay.payroll.ledger.rows import PaycheckRow
 from hearthpay.payroll.next_payday import NextPayday, read_next_paydays, read_unpaid_periods
 from hearthpay.payroll.pay_periods import PeriodOfPay
 from hearthpay.payroll.service import preview_payroll, query_payrolls
@@ -57,7 +58,7 @@ from hearthpay.web.household.payrolls.wage_form import (
     read_order,
 )
 from hearthpay.web.household.state_accounts.words import POLICY_WORDS
-from hearthpay.web.message_text import message_text
+from hearthpay.web.message_text import LABOR_LAW, message_text
 from hearthpay.wire.paging import Page
 
 router: Final = APIRouter(include_in_schema=False)
@@ -347,10 +348,8 @@ async def _review_page(at: HouseholdContext, review: DraftReview, *, status: int
             "to_confirm": review.confirmations,
             "needs_proof": bool(record.through_the_bank) and not _is_fresh(at),
             "agreement": authorization_text() if "confirm_ach_debit" in preview.confirmations else "",
-            "warnings": [
-                [message_text(at.say, at.visitor.language, warning) for warning in each.warnings]
-                for each in record.paychecks
-            ],
+            "against_law": [_warnings(at, each, against_law=True) for each in record.paychecks],
+            "warnings": [_warnings(at, each, against_law=False) for each in record.paychecks],
             "why": [
                 why_of(at.say, at.visitor.language, each, record.dates.pay_date, record.pay_frequency)
                 for each in record.paychecks
@@ -358,3 +357,12 @@ async def _review_page(at: HouseholdContext, review: DraftReview, *, status: int
             "on_paper": not record.through_the_bank,
         } | await preview_facts(at, review, preview)
     return at.show("payroll_preview.html", facts, status=status)
+
+
+def _warnings(at: HouseholdContext, paycheck: PaycheckRow, *, against_law: bool) -> list[str]:
+    """Return a paycheck's warnings in words: those about labor law, or the others."""
+    return [
+        message_text(at.say, at.visitor.language, each)
+        for each in paycheck.warnings
+        if (each.code in LABOR_LAW) == against_law
+    ]
