@@ -34,7 +34,7 @@ _OWN_PAGES: Final[tuple[tuple[str, str, str], ...]] = (
     ("agent.", "/settings/agents", mark("Connected apps")),
     ("member.", "/settings/members", mark("Members")),
 )
-_HOUSEHOLD_PAGE: Final = mark("View in {household}")
+_HOUSEHOLD_PAGE: Final = mark("{household}'s household")
 
 
 @dataclass(frozen=True, slots=True)
