@@ -50,7 +50,7 @@ _RETURNED: Final = query(
 )
 
 
-class RecordedPayment(NamedTuple):
+class WagePayment(NamedTuple):
     """A payment that an operator recorded: its amount in cents, the day, and where it is seen."""
 
     payroll_id: UUID
@@ -60,7 +60,7 @@ class RecordedPayment(NamedTuple):
 
 
 _PAYMENTS: Final = query(
-    RecordedPayment,
+    WagePayment,
     "SELECT payroll_id, amount, received_on, told_by FROM wage_settlements WHERE payroll_id = ANY(:payrolls) "
     "ORDER BY received_on, id",
 )
@@ -83,7 +83,7 @@ class UncollectedWages:
     received: int
     debit: int | None = None
     return_code: str | None = None
-    payments: tuple[RecordedPayment, ...] = ()
+    payments: tuple[WagePayment, ...] = ()
 
     @property
     def open(self) -> int:
