@@ -123,7 +123,7 @@ async def test_a_debit_presented_again_shows_at_once_and_goes_when_it_is_collect
     [mail] = post.told("household")
     assert mail["to"] == "maria@example.com"
     assert failure["message"] in mail["text"]
-    assert failure["what_to_do"] in mail["text"]
+    assert failure["what_to_do"].replace("3:00 PM Eastern", "12:00 PM Pacific") in mail["text"]
     assert "123456789" not in mail["text"]
     [address] = re.findall(r"\w+://\S+", mail["text"])
     assert address.endswith(f"/app/{family.employer_id}/payrolls/{ran['payroll_id']}")
@@ -392,7 +392,7 @@ async def test_no_mail_repeats_an_address_that_somebody_typed(
     owner_connection.execute("UPDATE employers SET first_name = 'Visit evil.example/now'")
     await work(town)
     [mail] = post.told("household")
-    assert "The payroll cannot be calculated." in mail["text"]
+    assert "The payroll could not be sent: the payroll cannot be calculated." in mail["text"]
     for part in (mail["text"], mail["html"], mail["subject"]):
         assert "example.com" not in part
         assert "evil.example" not in part

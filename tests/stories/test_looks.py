@@ -210,7 +210,7 @@ async def test_in_the_middle_of_things(
     await reader.press("Make the key")
     await page.locator(".problem").wait_for()
     await pictured(page, "keys_problem", axe)
-    await reader.check("payroll")
+    await reader.check("Payroll")
     await reader.press("Make the key")
     await reader.reads("Your new key")
     await pictured(page, "key_made", axe)

@@ -212,7 +212,7 @@ async def test_a_stolen_account_is_taken_back_by_the_mail_alone_and_made_safe_on
     thief = Reader(await stranger.new_page(), Way())
     await thief.sign_in(MARIA, PASSWORD)
     await thief.open("/settings/keys")
-    await thief.check("payroll")
+    await thief.check("Payroll")
     await thief.press("Make the key")
     await thief.open("/settings/profile")
     await thief.fill("New email address", THIEF)

@@ -192,6 +192,13 @@ async def test_the_whole_way_of_an_enrollment(
     assert (unfit.status_code, "Nothing was saved" in unfit.text) == (400, True)
     changed["frequency"] = "weekly"
     assert (await browser.send(f"{one}/change", page="/settings/profile", **changed)).status_code == 303
+    [(before, after)] = owner_connection.execute(
+        "SELECT details->'before', details->'after' FROM audit_log WHERE action = 'autopilot.change'"
+    ).fetchall()
+    assert after["standard_hours"] == "38"
+    assert before.keys() == after.keys()
+    said = words_of(await browser.look("/settings/audit"))
+    assert f"hours of a period from {before['standard_hours']} hours to 38 hours" in said
 
     # Ended: the authorization with it, and nothing more is made; the way on is to enroll anew.
     assert "your debit authorization ends" in words_of(await browser.look(f"{one}/stop"))

@@ -32,7 +32,9 @@ async def test_only_who_was_named_sees_it_and_until_he_is_named_no_more(
         await make_operator(session, clock, "viewer@example.com")
     page = await browser.look("/operator")
     assert page.status_code == 200
-    assert "Never asked" in page.text
+    assert "The books were never checked" in page.text
+    assert "No worker is running" in page.text
+    assert "<h1>2 things need you</h1>" in page.text
     assert "Rules for 2027: edition 2027.1" in page.text
     assert rulebook_of(2027).fingerprint in page.text
     other = await _browser(app, "owner", clock)
@@ -41,10 +43,14 @@ async def test_only_who_was_named_sees_it_and_until_he_is_named_no_more(
     right, wrong = CheckResult("a", "b", 0, (), 0.1), CheckResult("c", "d", 3, (), 0.1)
     async with owner_database.transaction(None) as session:
         await store_last_report(session, clock.now(), [right], [])
-    assert "The books are right" in (await browser.look("/operator")).text
+    page = await browser.look("/operator")
+    assert ": all figures are right" in page.text
+    assert "<h1>One thing needs you</h1>" in page.text
     async with owner_database.transaction(None) as session:
         await store_last_report(session, clock.now(), [right, wrong], [])
-    assert "3 figures differ" in (await browser.look("/operator")).text
+    page = await browser.look("/operator")
+    assert "3 figures in the books differ" in page.text
+    assert ": 3 figures differ" in page.text
 
     async with owner_database.transaction(None) as session:
         await unmake_operator(session, "viewer@example.com")

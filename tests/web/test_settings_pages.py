@@ -70,7 +70,7 @@ async def test_the_history_tells_changes_in_sentences_and_leads_to_what_they_are
     root = f"/app/{world.household_id}"
     assert links[f"{root}/employees/{world.employee_id}"] == "Rosa Diaz"
     assert links[f"{root}/payrolls/{payroll}"].endswith(" payroll")
-    assert links[root] == "View in Maria Lopez"
+    assert links[root] == "Maria Lopez's household"
     for path in (f"{root}/employees/{world.employee_id}", f"{root}/payrolls/{payroll}", root):
         assert (await browser.look(path)).status_code == 200
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import psycopg
 import pytest
 from fastapi import FastAPI
@@ -50,7 +52,15 @@ async def test_what_came_back_is_listed_until_it_is_paid(
     [(owed, received_on)] = owner_connection.execute(
         "SELECT sum(amount) FILTER (WHERE kind = 'credit'), max(updated_at)::date FROM bank_entries"
     ).fetchall()
-    assert "Maria Lopez: $" in page
+    assert f"Maria Lopez&#39;s household owes ${owed / 100:,.2f}" in page
+    assert re.search(
+        r"The debit of \$[\d,.]+ was returned on [A-Z][a-z]{2}, [A-Z][a-z]{2}\xa0\d+: R10 ", page
+    )
+    home = (await operator.look("/operator")).text
+    assert re.search(
+        r"Maria Lopez&#39;s household: debit of \$[\d,.]+ was returned, R10 [a-z][^<]+, on ", home
+    )
+    assert f'href="{PAGE}#wages-{payroll_id}"' in home
     assert f'value="{owed / 100:,.2f}"' in page.replace('value="$', 'value="')
     assert (await owner.look(PAGE)).status_code == 404
     form = {"amount": "100.00", "received": str(received_on), "told_by": "check 118"}
@@ -74,10 +84,11 @@ async def test_what_came_back_is_listed_until_it_is_paid(
     part = await operator.send(there, page=PAGE, **form)
     assert part.headers["location"] == PAGE
     page = (await operator.look(PAGE)).text
-    assert "$100.00 of $" in page
+    assert "Payments so far: $100.00 of $" in page
+    assert "check 118" in page
     rest = await operator.send(there, page=PAGE, **form | {"amount": f"${owed / 100 - 100:,.2f}"})
     assert rest.headers["location"] == PAGE
-    assert "No household owes wages." in (await operator.look(PAGE)).text
+    assert "No household owes wages" in (await operator.look(PAGE)).text
     again = await operator.send(there, page=PAGE, **form)
     assert again.status_code == 400
     assert "owes nothing more of this payroll" in again.text

@@ -2,6 +2,7 @@
 
 import datetime
 from collections.abc import Sequence
+from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -30,6 +31,9 @@ from hearthpay.clock import Clock
 from hearthpay.employers.service import resolve_employer
 from hearthpay.payroll.scheduling import NotPlanned
 from hearthpay.taxes.messages import message
+
+_TERMS: Final = ("standard_hours", "frequency", "pay_days_after")
+"""The terms whose former and new values the audit log stores."""
 
 
 async def change_enrollment(
@@ -84,7 +88,12 @@ async def change_enrollment(
     note(session, enrollment, "enroll", actor, now, details)
     await session.flush()
     given = {"version": version.number, "expected_net": record.net_pay}
-    await audit(session, actor, enrollment, "autopilot.change", {**details, "given": given})
+    changed = [name for name in _TERMS if getattr(in_force, name) != getattr(terms, name)]
+    sides = {
+        side: {name: getattr(of, name) for name in changed}
+        for side, of in (("before", in_force), ("after", terms))
+    }
+    await audit(session, actor, enrollment, "autopilot.change", {**details, "given": given, **sides})
     (view,) = await views_of(session, clock, [enrollment])
     return view
 

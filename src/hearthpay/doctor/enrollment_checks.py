@@ -114,7 +114,8 @@ def autopilot_events_kept() -> str:
     """Every action on Autopilot is in its history as it is in the audit log; no line is empty."""
     return """
         WITH done AS MATERIALIZED (
-            SELECT subject_id AS enrollment_id, action, at, details - 'employee_id' - 'given' AS details,
+            SELECT subject_id AS enrollment_id, action, at,
+                   details - ARRAY['employee_id', 'given', 'before', 'after'] AS details,
                    CASE WHEN action IN ('autopilot.change', 'autopilot.authorize', 'autopilot.confirm') THEN 'enroll'
                         ELSE substring(action FROM 11) END AS event
               FROM audit_log

@@ -60,6 +60,12 @@ async def assign_sui_rate(
     employer = await session.get(Employer, employer_id)
     if employer is None:
         raise Refusal("not_found", f"There is no household with the id {employer_id}.")
+    same = (
+        AssignedRate.employer_id == employer.id,
+        AssignedRate.tax_year == tax_year,
+        AssignedRate.state == state,
+    )
+    before = await session.scalar(select(AssignedRate.sui_rate).where(*same).with_for_update())
     statement = insert(AssignedRate).values(
         organization_id=employer.organization_id,
         employer_id=employer.id,
@@ -83,5 +89,11 @@ async def assign_sui_rate(
         action="employer.assign_sui_rate",
         subject_id=employer.id,
         request_id=None,
-        details={"tax_year": tax_year, "state": state, "sui_rate": rate},
+        details={
+            "tax_year": tax_year,
+            "state": state,
+            "sui_rate": rate,
+            "before": {"sui_rate": before},
+            "after": {"sui_rate": rate},
+        },
     )

@@ -156,6 +156,15 @@ async def keep_policy(
         "created_at": now,
         "updated_at": now,
     }
+    same = (
+        InsurancePolicy.employer_id == employer.id,
+        InsurancePolicy.state == details.state,
+        InsurancePolicy.kind == details.kind,
+    )
+    stored = select(InsurancePolicy.carrier, InsurancePolicy.starts_on, InsurancePolicy.ends_on)
+    former = (await session.execute(stored.where(*same).with_for_update())).one_or_none()
+    before = _in_history(*(former or (None, None, None)))
+    after = _in_history(values["carrier"], values["starts_on"], values["ends_on"])
     statement = (
         insert(InsurancePolicy)
         .values(row)
@@ -165,6 +174,7 @@ async def keep_policy(
         .returning(InsurancePolicy.id)
     )
     subject = (await session.execute(statement)).scalar_one()
+    changed = [name for name in after if before[name] != after[name]]
     await record_audit(
         session,
         actor,
@@ -174,11 +184,22 @@ async def keep_policy(
         details={
             "state": details.state,
             "kind": details.kind,
-            "carrier": values["carrier"],
-            "starts_on": None if values["starts_on"] is None else values["starts_on"].isoformat(),
-            "ends_on": None if values["ends_on"] is None else values["ends_on"].isoformat(),
+            **after,
+            "before": {name: before[name] for name in changed},
+            "after": {name: after[name] for name in changed},
         },
     )
+
+
+def _in_history(
+    carrier: str | None, starts_on: datetime.date | None, ends_on: datetime.date | None
+) -> dict[str, str | None]:
+    """Return what the audit log stores of a policy; its number isn't stored."""
+    return {
+        "carrier": carrier,
+        "starts_on": None if starts_on is None else starts_on.isoformat(),
+        "ends_on": None if ends_on is None else ends_on.isoformat(),
+    }
 
 
 def _check_policy(details: PolicyDetails) -> None:

@@ -54,22 +54,6 @@ _NOT_SENT: Final = query(
 )
 
 
-class _NotCollectedRow(NamedTuple):
-    payroll_id: UUID
-    organization_id: UUID
-    organization: str
-    household: str
-    pay_date: datetime.date
-    returned_on: datetime.date
-    owed: int
-    received: int
-
-
-_NOT_COLLECTED: Final = query(
-    _NotCollectedRow,
-    "SELECT {columns} FROM wages_not_collected()",
-    columns=column_list(_NotCollectedRow._fields),
-)
 _FIRST: Final = text("SELECT become_first_operator(:token_hash, :now)")
 _AT_THE_COMMAND_LINE: Final = Visit(None, None, None)
 
@@ -184,33 +168,6 @@ class UnsentMail:
     status: str
     reason: str
     created_at: datetime.datetime
-
-
-@dataclass(frozen=True, slots=True)
-class UncollectedWages:
-    """Wages sent before their debit was returned: the total owed, and what was paid since, in cents."""
-
-    payroll_id: UUID
-    organization_id: UUID
-    organization: str
-    household: str
-    pay_date: datetime.date
-    returned_on: datetime.date
-    owed: int
-    received: int
-
-    @property
-    def open(self) -> int:
-        """What is still owed, in cents."""
-        return self.owed - self.received
-
-
-async def wages_not_collected(people_context: PeopleContext, who: SignedIn) -> Sequence[UncollectedWages]:
-    """Return the wages that households owe, of every organization, oldest first. Raises `not_found`."""
-    require_operator(who)
-    async with people_context.database.transaction(None) as session:
-        await become_person(session, who.person_id)
-        return [UncollectedWages(*row) for row in await fetch_all(session, _NOT_COLLECTED)]
 
 
 async def mails_not_sent(people_context: PeopleContext, who: SignedIn) -> Sequence[UnsentMail]:

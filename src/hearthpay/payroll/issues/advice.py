@@ -64,6 +64,7 @@ _REASONS: Final = {
     "bank_unreachable": mark("The bank cannot be reached"),
     "not_sent_yet": mark("Due, and not sent yet"),
     "reversed": mark("Reversed as a mistake"),
+    "reversal_too_late": mark("Too late to reverse"),
 }
 
 
@@ -122,6 +123,11 @@ class Circumstances:
     of_household: bool = False
     stored: str = ""
     hold: HoldCode | None = None
+    tax_year: int | None = None
+    followed: bool | None = None
+    """After the turn of the year: whether another payroll pays; None if that isn't stored."""
+
+    reversed_for: str = ""
 
 
 def is_known(code: str) -> bool:
@@ -183,6 +189,12 @@ def what_to_do(case: Circumstances, language: str = "en") -> str:
             return f"{nothing}{_or_else(case.available_actions, say)}"
         case "year_passed" | "debit_expired" | "deposit_refunded":
             return _as_stored(case, language)
+
+
+def advice_after(case: Circumstances) -> str | None:
+    """Return what to do about a matter that has ended, as a sentence to translate; None if its state decides."""
+    ended = case.kind in ("debit_expired", "deposit_refunded") and case.status != "voided"
+    return _ADVICE.get(case.code) if ended else None
 
 
 def _about_sending(case: Circumstances, language: str) -> str:

@@ -1,7 +1,10 @@
-"""Why a payroll can't continue, as it is stored: what happened. `advice` decides what to do about it now."""
+"""Why a payroll can't continue, as it is stored: what happened. `advice` decides what to do about it now.
+
+The sentences are marked: the API answers with them in English, pages and mails say them in the reader's language.
+"""
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 from uuid import UUID
@@ -43,9 +46,49 @@ RUN_AFTER_REFUND: Final = mark(
 )
 
 
+ACCOUNT_NOT_READY: Final = mark(
+    "The household's bank account was not connected and active when the money was to be collected."
+)
+AUTHORIZATION_MISSING: Final = mark(
+    "The household has not authorized debits of the bank account that is connected now, or has revoked it."
+)
+CONFIRMATION_MISSING: Final = mark(
+    "Autopilot holds this payroll, because its amount is out of the ordinary and nobody has confirmed it."
+)
+DEBIT_EXPIRED: Final = mark(
+    "The debit could not be sent: there was no account, or no authorization to debit it, until the pay date."
+)
+DEPOSIT_REFUNDED: Final = mark(
+    "A direct deposit could not be sent. Its paycheck is undone, and what was collected for it goes back to the "
+    "household."
+)
+EMPLOYEE_ACCOUNT_NOT_READY: Final = mark("An employee's bank account cannot be paid to.")
+EMPLOYEE_LEFT: Final = mark("An employee's employment ended before the pay period began.")
+FIGURES_MISSING: Final = mark(
+    "The {year} figures that this payroll needs aren't published yet, or aren't in this version."
+)
+YEAR_PASSED: Final = mark(
+    "A direct deposit could not be sent in time to arrive in {year}. Its paycheck is undone, and what was collected "
+    "for it goes back to the household."
+)
+NOT_IN_YEAR: Final = mark("Not sent in time for {year}")
+INTERNAL: Final = mark("The payroll could not be sent because of an error on our side.")
+
+REVERSED_FOR: Final[Mapping[str, str]] = {
+    "duplicate": mark("Paid twice"),
+    "wrong_receiver": mark("Paid to the wrong person"),
+    "wrong_amount": mark("Paid in the wrong amount"),
+    "wrong_date": mark("Paid on the wrong date"),
+}
+"""Why a deposit may be reversed."""
+
+
 @dataclass(frozen=True, slots=True)
 class StoredFailure:
     """A reason with a stable code; `employees` are those it concerns, unless it concerns the household.
+
+    `reason`, `message` and `what_to_do` are English: only the API answers with them as they are stored. Pages and
+    mails make their words from `kind`, `code`, the last two fields and the payroll itself (`wording`).
 
     While it is being retried, `next_try` says when and `until` how long; if they are omitted and the payroll is
     waiting to be fired, its own next attempt counts.
@@ -59,6 +102,11 @@ class StoredFailure:
     reason: str = ""
     next_try: datetime.datetime | None = None
     until: datetime.datetime | None = None
+    followed_by: UUID | None = None
+    """After the turn of the year: the payroll that pays the deposits, if one does."""
+
+    reversed_for: str = ""
+    """Why a deposit is reversed, by the key of `REVERSED_FOR`."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the reason as it is stored."""
@@ -70,6 +118,10 @@ class StoredFailure:
             "what_to_do": self.what_to_do,
             "employees": [str(employee) for employee in self.employees],
         }
+        if self.code == "year_passed":
+            stored["followed_by"] = None if self.followed_by is None else str(self.followed_by)
+        if self.reversed_for:
+            stored["reversed_for"] = self.reversed_for
         times = {"next_try": self.next_try, "until": self.until}
         return stored | {name: time.isoformat() for name, time in times.items() if time is not None}
 
@@ -78,7 +130,7 @@ def account_not_ready() -> StoredFailure:
     """Return the failure: the household's bank account couldn't be debited when the payroll was due."""
     return StoredFailure(
         "bank_account_not_ready",
-        "The household's bank account was not connected and active when the money was to be collected.",
+        ACCOUNT_NOT_READY,
         "Connect and verify the household's bank account.",
         reason="The household's account is not ready",
     )
@@ -90,7 +142,7 @@ def authorization_missing() -> StoredFailure:
     """
     return StoredFailure(
         "authorization_missing",
-        "The household has not authorized debits of the bank account that is connected now, or has revoked it.",
+        AUTHORIZATION_MISSING,
         "Authorize the debit again.",
         reason="The debit is not authorized",
     )
@@ -100,7 +152,7 @@ def confirmation_missing() -> StoredFailure:
     """Return the failure: Autopilot made an unusual payroll, and the household hasn't confirmed it."""
     return StoredFailure(
         "confirmation_missing",
-        "Autopilot holds this payroll, because its amount is out of the ordinary and nobody has confirmed it.",
+        CONFIRMATION_MISSING,
         "Confirm the payroll, or void it.",
         reason="The amount is not confirmed",
     )
@@ -110,7 +162,7 @@ def debit_expired() -> StoredFailure:
     """Return the failure: the debit waited for an account or authorization until the wages should have arrived."""
     return StoredFailure(
         "debit_expired",
-        "The debit could not be sent: there was no account, or no authorization to debit it, until the pay date.",
+        DEBIT_EXPIRED,
         RUN_AFTER_EXPIRY,
         kind="debit_expired",
         reason="The debit wasn't sent in time",
@@ -121,8 +173,7 @@ def deposit_refunded(employees: tuple[UUID, ...]) -> StoredFailure:
     """Return the failure: an unsent direct deposit was refunded to the household, and its paycheck reversed."""
     return StoredFailure(
         "deposit_refunded",
-        "A direct deposit could not be sent. Its paycheck is undone, and what was collected for it goes back to the "
-        "household.",
+        DEPOSIT_REFUNDED,
         RUN_AFTER_REFUND,
         employees,
         kind="deposit_refunded",
@@ -134,7 +185,7 @@ def employees_without_account(employees: tuple[UUID, ...]) -> StoredFailure:
     """Return the failure: the bank doesn't accept the accounts of employees to be paid by direct deposit."""
     return StoredFailure(
         "employee_account_not_ready",
-        "An employee's bank account cannot be paid to.",
+        EMPLOYEE_ACCOUNT_NOT_READY,
         "Invite the employee to enter a bank account.",
         employees,
         reason="An employee's account is not ready",
@@ -145,7 +196,7 @@ def employee_left(employee: UUID) -> StoredFailure:
     """Return the failure: employment ended before the pay period began."""
     return StoredFailure(
         "employee_left",
-        "An employee's employment ended before the pay period began.",
+        EMPLOYEE_LEFT,
         "Run it again for those who worked in the period.",
         (employee,),
         reason="The employment had ended",
@@ -193,12 +244,12 @@ def year_passed(year: int, new_payroll: UUID | None, employees: tuple[UUID, ...]
         what_to_do = f"Nothing: payroll {new_payroll} collects and pays them under the law of the new year."
     return StoredFailure(
         "year_passed",
-        f"A direct deposit could not be sent in time to arrive in {year}. Its paycheck is undone, and what was "
-        "collected for it goes back to the household.",
+        YEAR_PASSED.format(year=year),
         what_to_do,
         employees,
         kind="year_passed",
-        reason=f"Not sent in time for {year}",
+        reason=NOT_IN_YEAR.format(year=year),
+        followed_by=new_payroll,
     )
 
 
@@ -206,7 +257,7 @@ def internal() -> StoredFailure:
     """Return the failure: an unexpected error."""
     return StoredFailure(
         "internal_error",
-        "The payroll could not be sent because of an error on our side.",
+        INTERNAL,
         "Your administrator has been notified.",
         reason="An error on our side",
     )

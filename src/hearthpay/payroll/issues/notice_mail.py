@@ -9,7 +9,7 @@ from typing import Final
 from hearthpay.languages.catalogue import Say, day_in, hour_in, mark, money_in
 from hearthpay.mail.letter import letter
 from hearthpay.mail.mailer import Mail
-from hearthpay.mail.wording import holds_address, name_in_mail
+from hearthpay.mail.wording import name_in_mail
 from hearthpay.payroll.issues.payment_status import PaycheckPaymentStatus, PaymentIssue
 from hearthpay.payroll.issues.wording import action_text, happened_text, reason_text
 from hearthpay.people.recipients import NoticeReader
@@ -46,15 +46,15 @@ class ReturnNoticeFacts:
 
 
 def household_notice(to: NoticeReader, facts: NoticeFacts, issue: PaymentIssue) -> Mail:
-    """Return the household's notice of an issue; in English in the words of `GET /payroll/{id}` at the same moment."""
+    """Return the household's notice of an issue, in words that follow from its code; nothing typed is repeated."""
     say = to.say
     names = [name for name in (name_in_mail(each) for each in facts.employees) if name]
     about = f" {say(mark('It concerns {names}.'), names=', '.join(names))}" if names else ""
-    reason = reason_text(to.say, to.language, issue)
+    reason = reason_text(to.say, issue)
     pay_date = day_in(to.language, facts.pay_date)
     lines = [
         say(mark("About your payroll with the pay date {day}:"), day=pay_date),
-        f"{_reason_line(to, issue, reason)}{about}",
+        f"{happened_text(to.say, to.language, issue)}{about}",
         say(mark("What to do: {action}"), action=action_text(to.say, to.language, issue)),
     ]
     if issue.until is not None and issue.next_try is not None:
@@ -63,13 +63,6 @@ def household_notice(to: NoticeReader, facts: NoticeFacts, issue: PaymentIssue) 
     lines.append(say(mark("Payroll {number}."), number=facts.payroll_id))
     subject = say(mark("Your payroll of {day}: {reason}"), day=pay_date, reason=reason)
     return letter(to.address, to.language, subject, facts.household[0], tuple(lines), place=to.place)
-
-
-def _reason_line(to: NoticeReader, issue: PaymentIssue, reason: str) -> str:
-    # The tax engine may repeat text from a certificate: no mail contains an address that somebody typed
-    # there.
-    happened = happened_text(to.say, to.language, issue)
-    return f"{reason}." if holds_address(happened) else happened
 
 
 def employee_notice(
@@ -83,7 +76,7 @@ def employee_notice(
         if paid is not None and paid.last_four
         else say(mark("your account"))
     )
-    reason = reason_text(to.say, to.language, issue).lower()
+    reason = reason_text(to.say, issue).lower()
     day = day_in(to.language, facts.pay_date)
     happened, action = _headline(issue)
     name = facts.employees[0] if facts.employees else ""

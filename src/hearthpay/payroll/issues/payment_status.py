@@ -319,7 +319,15 @@ def _stored(
         next_try = None
         until = until if kind == "deposit_reversed" and payroll.status != "failed" else None
     case = Circumstances(
-        kind, code, payroll.status, next_try, available_actions, stored=str(stored["what_to_do"])
+        kind,
+        code,
+        payroll.status,
+        next_try,
+        available_actions,
+        stored=str(stored["what_to_do"]),
+        tax_year=payroll.tax_year,
+        followed=stored["followed_by"] is not None if "followed_by" in stored else None,
+        reversed_for=str(stored.get("reversed_for", "")),
     )
     return _of(case, str(stored["message"]), next_try, until, employees, str(stored.get("reason") or ""))
 

@@ -25,16 +25,9 @@ from hearthpay.banking.reversals import (
 )
 from hearthpay.banking.settlement import RETURN_DAYS
 from hearthpay.clock import BUSINESS_TIME
-from hearthpay.languages.catalogue import mark
-from hearthpay.payroll.issues.failures import StoredFailure
+from hearthpay.payroll.issues.failures import REVERSED_FOR, StoredFailure
 from hearthpay.payroll.lifecycle import PayrollStatus
 
-_WORDS: Final[dict[ReversalReason, str]] = {
-    "duplicate": mark("Paid twice"),
-    "wrong_receiver": mark("Paid to the wrong person"),
-    "wrong_amount": mark("Paid in the wrong amount"),
-    "wrong_date": mark("Paid on the wrong date"),
-}
 _LOCK: Final = text("SELECT status FROM payrolls WHERE id = :id FOR NO KEY UPDATE")
 _NOTE: Final = text("UPDATE payrolls SET failure = CAST(:failure AS jsonb) WHERE id = :id")
 
@@ -67,7 +60,8 @@ async def reverse_deposit(
         "",
         (employee_id,),
         kind="deposit_reversed",
-        reason=_WORDS[reason],
+        reason=REVERSED_FOR[reason],
+        reversed_for=reason,
         until=datetime.datetime.combine(done, CUT_OFF, BUSINESS_TIME).astimezone(datetime.UTC),
     )
     await note(session, payroll_id, failure)
@@ -83,7 +77,8 @@ def reversed_for_good(reversal: SettledReversal, earlier: Sequence[UUID]) -> Sto
         "",
         tuple(dict.fromkeys((*earlier, reversal.employee_id))),
         kind="deposit_reversed",
-        reason=_WORDS[reversal.reason],
+        reason=REVERSED_FOR[reversal.reason],
+        reversed_for=reversal.reason,
     )
 
 
@@ -111,7 +106,7 @@ async def note_too_late(session: AsyncSession, payroll_id: UUID, employee_id: UU
         "",
         (employee_id,),
         kind="reversal_returned",
-        reason=mark("Too late to reverse"),
+        reason="Too late to reverse",
     )
     await note(session, payroll_id, failure)
 

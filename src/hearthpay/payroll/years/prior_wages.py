@@ -17,7 +17,7 @@ from hearthpay.access.permissions import CHANGE_EMPLOYEES, allow
 from hearthpay.access.refusal import invalid
 from hearthpay.clock import Clock
 from hearthpay.database.relations import EMPLOYEES
-from hearthpay.database.typed_rows import fetch_all, query
+from hearthpay.database.typed_rows import fetch_all, fetch_optional, query
 from hearthpay.employees.service import find_employee, lock_everyone
 from hearthpay.employers.threshold_basis import threshold_bases
 from hearthpay.payroll.commands import EnterPriorWages
@@ -82,9 +82,17 @@ _OF_A_YEAR: Final = query(
     "SELECT id, employee_id, source, as_of, gross_pay, lines, net_pay, employee_taxes, employer_taxes FROM prior_wages "
     "WHERE employer_id = :employer AND tax_year = :tax_year AND replaced_by IS NULL ORDER BY id",
 )
-_REPLACE: Final = text(
+
+
+class _ReplacedRow(NamedTuple):
+    id: UUID
+    gross_pay: int
+
+
+_REPLACE: Final = query(
+    _ReplacedRow,
     "UPDATE prior_wages SET replaced_by = :id WHERE employee_id = :employee AND tax_year = :tax_year "
-    "AND source = :source AND replaced_by IS NULL RETURNING id"
+    "AND source = :source AND replaced_by IS NULL RETURNING id, gross_pay",
 )
 _INSERT: Final = text(
     "INSERT INTO prior_wages (id, organization_id, employer_id, sandbox, employee_id, tax_year, source, as_of, "
@@ -166,7 +174,7 @@ async def enter_prior_wages(
         "created_at": clock.now(),
     }
     which = {"id": record["id"], "employee": employee.id, "tax_year": new.tax_year, "source": new.source}
-    replaced = (await session.execute(_REPLACE, which)).scalar_one_or_none()
+    replaced = await fetch_optional(session, _REPLACE, which)
     await session.execute(
         _INSERT,
         record
@@ -194,8 +202,10 @@ async def enter_prior_wages(
             "source": new.source,
             "as_of": new.as_of,
             "prior_wages": record["id"],
-            "replaces": replaced,
+            "replaces": None if replaced is None else replaced.id,
             "warnings": len(differences),
+            "before": {"prior_gross_pay": None if replaced is None else from_cents(replaced.gross_pay)},
+            "after": {"prior_gross_pay": from_cents(new.gross_pay)},
         },
     )
     return EnteredPriorWages(_item(record), differences)

@@ -7,7 +7,6 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from hearthpay.database.session import become_person
-from hearthpay.languages.catalogue import say_in
 from hearthpay.payroll.provisional_law.notices import (
     LIST_COMMAND,
     UPDATE_COMMAND,
@@ -16,30 +15,32 @@ from hearthpay.payroll.provisional_law.notices import (
     standing,
 )
 from hearthpay.payroll.provisional_law.pay_dates import read_provisional_rules_for_operator
-from hearthpay.people.health import Vital, vitals
+from hearthpay.people.health import vitals
+from hearthpay.people.uncollected_wages import wages_not_collected
 from hearthpay.taxes.rules_in_use import rules_in_use
 from hearthpay.web.framework import page_of, show
+from hearthpay.web.settings.operator_matters import heading_of, matters_of
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)
 
-_NOTHING: Final = Vital(0, None)
-_DOCTOR_EVERY: Final = datetime.timedelta(days=7)
-
 
 @page_of(router, "GET", "/operator", "signed_in")
 async def health(visitor: Visitor) -> Response:
-    """Show worker, mail, bank files, exposed money, tax rules, and the last doctor report; 404 for everyone else."""
-    found = await vitals(visitor.people_context, visitor.signed_in)
-    states = {name: found.get(name, _NOTHING) for name in _NAMES}
-    doctor = found.get("doctor_differing")
-    async with visitor.people_context.database.transaction(None) as session:
-        await become_person(session, visitor.signed_in.person_id)
-        awaited = await read_provisional_rules_for_operator(session, visitor.people_context.clock.today())
-    say = say_in(visitor.language)
+    """Show the operators' to-dos, then how the installation runs; 404 for everyone else."""
+    context, who, clock = visitor.people_context, visitor.signed_in, visitor.people_context.clock
+    found = await vitals(context, who)
+    cases = await wages_not_collected(context, who)
+    async with context.database.transaction(None) as session:
+        await become_person(session, who.person_id)
+        awaited = await read_provisional_rules_for_operator(session, clock.today())
+    say, language = visitor.say, visitor.language
+    held = headline(say, awaited) if awaited.held else ""
+    matters = matters_of(say, language, found, cases, held, clock.now())
     facts = {
-        "vitals": states,
-        "doctor": doctor,
+        "heading": heading_of(say, matters),
+        "matters": matters,
+        "vitals": found,
         "awaited": [
             (
                 each,
@@ -50,25 +51,8 @@ async def health(visitor: Visitor) -> Response:
         ],
         "awaited_headline": headline(say, awaited),
         "awaited_standing": standing(say, awaited),
-        "awaited_held": bool(awaited.held),
         "awaited_update": UPDATE_COMMAND,
         "awaited_list": LIST_COMMAND,
-        "doctor_is_old": doctor is None
-        or doctor.moment is None
-        or visitor.people_context.clock.now() - doctor.moment > _DOCTOR_EVERY,
-        "rules": rules_in_use(visitor.people_context.clock.today()),
+        "rules": rules_in_use(clock.today()),
     }
     return show(visitor, "health.html", facts, folder="household")
-
-
-_NAMES: Final = (
-    "workers",
-    "problems",
-    "payrolls_due",
-    "mail_waiting",
-    "mail_failed",
-    "files_waiting",
-    "files_delivered",
-    "money_held",
-    "doctor_exposed",
-)

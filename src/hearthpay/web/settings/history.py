@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from typing import Final
 from uuid import UUID
 
@@ -14,14 +13,12 @@ from hearthpay.database import audit
 from hearthpay.database.audit import AuditEntry
 from hearthpay.database.sensitive_actions import is_delicate
 from hearthpay.employers.service import shared_time_zone
-from hearthpay.languages.catalogue import Say, mark
 from hearthpay.people import members
-from hearthpay.people.identity import masked
 from hearthpay.time_zones import set_shown_time_zone
 from hearthpay.web.framework import page_of, show
-from hearthpay.web.presentation import dollars_text
-from hearthpay.web.settings.audit_entries import ACTORS, SERVICE_CALLS, SETTINGS
-from hearthpay.web.settings.history_objects import ObjectLink, Objects, links_of, read_objects
+from hearthpay.web.settings.audit_entries import ACTORS, SERVICE_CALLS
+from hearthpay.web.settings.history_changes import SettingChange, changes_of
+from hearthpay.web.settings.history_objects import ObjectLink, Objects, about, links_of, read_objects
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)
@@ -29,25 +26,6 @@ router: Final = APIRouter(include_in_schema=False)
 HISTORY_PATH: Final = "/settings/audit"
 SHOWN: Final = 50
 """Acts of a page."""
-
-_LONGEST_VALUE: Final = 80
-_NONE: Final = mark("none")
-_CHANGED: Final = mark("changed")
-_MONEY: Final = frozenset({"pay_rate", "overtime_rate", "salary"})
-_CHANGED_OF: Final = mark("{who} changed {name}'s {setting} from {before} to {after}")
-_CHANGED_SETTING: Final = mark("{who} changed the {setting} from {before} to {after}")
-_YES: Final = mark("yes")
-_NO: Final = mark("no")
-
-
-@dataclass(frozen=True, slots=True)
-class SettingChange:
-    """One changed setting for display, and the sentence that tells the change; addresses are masked."""
-
-    name: str
-    before: str
-    after: str
-    sentence: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +77,7 @@ def _item(visitor: Visitor, entry: AuditEntry, names: Mapping[UUID, str], object
     say = visitor.say
     known = names.get(entry.actor_id) if entry.actor_id is not None else None
     who = known or say(ACTORS[entry.actor_kind])
-    before, after = entry.details.get("before"), entry.details.get("after")
-    changes: tuple[SettingChange, ...] = ()
-    if isinstance(before, dict) and isinstance(after, dict):
-        changed = _name_of(entry, objects)
-        changes = tuple(
-            _change(say, who, changed, name, before.get(name), after.get(name))
-            for name in sorted(before.keys() | after.keys())
-        )
+    changes = changes_of(say, visitor.language, entry, who, _name_of(entry, names, objects))
     deed = say(SERVICE_CALLS[entry.action]) if entry.action in SERVICE_CALLS else entry.action
     return HistoryItem(
         entry,
@@ -118,44 +89,14 @@ def _item(visitor: Visitor, entry: AuditEntry, names: Mapping[UUID, str], object
     )
 
 
-def _name_of(entry: AuditEntry, objects: Objects) -> str | None:
+def _name_of(entry: AuditEntry, names: Mapping[UUID, str], objects: Objects) -> str | None:
     """Return whose settings an entry changed."""
-    if entry.subject_id is None:
+    subject = about(entry)
+    if subject is None:
         return None
-    if entry.subject_id in objects.employees:
-        return objects.employees[entry.subject_id][1]
-    return objects.households.get(entry.subject_id)
-
-
-def _change(say: Say, who: str, whose: str | None, name: str, before: object, after: object) -> SettingChange:
-    setting = say(SETTINGS[name]) if name in SETTINGS else name.replace("_", " ")
-    shown = {"before": _shown(say, name, before), "after": _shown(say, name, after)}
-    sentence = _CHANGED_SETTING if whose is None else _CHANGED_OF
-    return SettingChange(
-        setting,
-        **shown,
-        sentence=say(sentence, who=who, name=whose, setting=setting, **shown)
-        if whose is not None
-        else say(sentence, who=who, setting=setting, **shown),
-    )
-
-
-def _shown(say: Say, name: str, value: object) -> str:
-    """Return a setting for display; long or structured values are only marked as changed."""
-    if value is None or value == "" or value == []:
-        return say(_NONE)
-    if name == "email":
-        return masked(str(value))
-    if isinstance(value, bool):
-        return say(_YES if value else _NO)
-    if name in _MONEY:
-        try:
-            return dollars_text(Decimal(str(value)))
-        except (InvalidOperation, ValueError):
-            return str(value)
-    if isinstance(value, dict | list) or len(str(value)) > _LONGEST_VALUE:
-        return say(_CHANGED)
-    return str(value)
+    if subject in objects.employees:
+        return objects.employees[subject][1]
+    return objects.households.get(subject) or names.get(subject)
 
 
 def _id(text: str | None) -> UUID | None:

@@ -34,7 +34,7 @@ _OWN_PAGES: Final[tuple[tuple[str, str, str], ...]] = (
     ("agent.", "/settings/agents", mark("Connected apps")),
     ("member.", "/settings/members", mark("Members")),
 )
-_HOUSEHOLD_PAGE: Final = mark("View in {household}")
+_HOUSEHOLD_PAGE: Final = mark("{household}'s household")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,18 @@ class ObjectLink:
     text: str
 
 
+def about(entry: AuditEntry) -> UUID | None:
+    """Return the id of what an entry is about: its employee, for a record of an employee's such as a certificate."""
+    employee = entry.details.get("employee_id")
+    try:
+        return entry.subject_id if employee is None else UUID(str(employee))
+    except ValueError:
+        return entry.subject_id
+
+
 async def read_objects(session: AsyncSession, entries: Collection[AuditEntry]) -> Objects:
     """Return the names of what the entries are about, as far as the session's tenant has them."""
-    subjects = {each.subject_id for each in entries if each.subject_id is not None}
+    subjects = {subject for each in entries if (subject := about(each)) is not None}
     employees = {
         row.id: (row.employer_id, f"{row.first_name} {row.last_name}")
         for row in await session.execute(
@@ -82,7 +91,7 @@ async def read_objects(session: AsyncSession, entries: Collection[AuditEntry]) -
 def links_of(say: Say, language: str, entry: AuditEntry, objects: Objects) -> Sequence[ObjectLink]:
     """Return links to the entry's employee or payroll, and to its household, as far as they are known."""
     links = []
-    subject = entry.subject_id
+    subject = about(entry)
     if subject is not None and subject in objects.employees:
         household, name = objects.employees[subject]
         links.append(ObjectLink(f"/app/{household}/employees/{subject}", name))

@@ -15,6 +15,7 @@ from hearthpay.people.notice_choices import choose_notices, notice_choices
 from hearthpay.people.operators import mails_not_sent
 from hearthpay.people.recipients import TOPICS, Topic
 from hearthpay.web.framework import page_of, show
+from hearthpay.web.settings.mail_words import unsent_heading, unsent_lines
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)
@@ -51,23 +52,6 @@ FEATURE_NAMES: Final[dict[Feature, str]] = {
     "ach": mark("Direct deposit"),
     "autopilot": mark("Autopilot"),
     "test_keys": mark("Test mode"),
-}
-KINDS: Final = {
-    "person": mark("To somebody who signs in"),
-    "employee": mark("To an employee"),
-    "household": mark("To a household"),
-    "operator": mark("Contact your administrator"),
-}
-REASONS: Final = {
-    "kept_in_folder": mark("In the folder: there is no mail server"),
-    "recipient_refused": mark("The address was refused"),
-    "message_refused": mark("The message was refused"),
-    "mail_server_unreachable": mark("The mail server could not be reached"),
-    "mail_server_too_slow": mark("The mail server was too slow"),
-    "mail_server_refuses_us": mark("The mail server refuses this service"),
-    "mail_server_busy": mark("The mail server was busy"),
-    "unsafe_content": mark("The message could not be written"),
-    "not_taken_in_time": mark("It was not sent in time"),
 }
 
 
@@ -123,10 +107,9 @@ async def mail_not_sent(visitor: Visitor) -> Response:
     """Show operators the mail that was refused, given up, or put into the folder."""
     found = await mails_not_sent(visitor.people_context, visitor.signed_in)
     facts = {
-        "mails": found,
+        "heading": unsent_heading(visitor.say, found),
+        "mails": unsent_lines(visitor.say, found),
         "sends_mail": visitor.people_context.sends_mail,
-        "kinds": KINDS,
-        "reasons": REASONS,
     }
     return show(visitor, "mail_not_sent.html", facts)
 

@@ -33,6 +33,7 @@ from hearthpay.people import members
 from hearthpay.people.identity import read_address
 from hearthpay.people.mails import person_mail
 from hearthpay.web.framework import go, id_in_path, page_of, problems_of, show
+from hearthpay.web.settings.scope_words import SCOPE_NAMES, SCOPE_WORDS
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)
@@ -42,17 +43,6 @@ _ASKED: Final = mark(
     "This is an owner, so we emailed them. Ask again after a day, or have another owner ask too, and it is done."
 )
 _KEPT_KEY: Final = "keep_"
-_SCOPE_WORDS: Final = {
-    "calculator": mark("Calculate taxes. Nothing is stored."),
-    "payroll": mark("Previews, runs, reads and voids payrolls."),
-    "employees": mark("Households and employees, and their invitations."),
-    "documents": mark("Pay stubs, forms and reports."),
-    "state_registrations": mark("Registrations with agencies, and the tax calendar."),
-    "multi_employer": mark("Makes and lists several households."),
-    "ach": mark("Direct deposit and Autopilot."),
-    "onboarding": mark("Changes email addresses, and opens links for bank accounts."),
-}
-"""What each scope allows, in words."""
 
 
 @page_of(router, "GET", "/settings/members", "member", permission=READ_MEMBERS)
@@ -142,7 +132,8 @@ async def confirm_removal(visitor: Visitor) -> Response:
             raise Refusal("not_found", "Member not found.")
         keys = await keys_made_by(session, actor, member.person_id)
     waits = member.role == "owner" and member.person_id != actor.id and member.leaving_asked_at is None
-    return show(visitor, "remove_member.html", {"member": member, "keys": keys, "waits": waits})
+    facts = {"member": member, "keys": keys, "waits": waits, "scope_names": SCOPE_NAMES}
+    return show(visitor, "remove_member.html", facts)
 
 
 @page_of(
@@ -276,7 +267,8 @@ async def _keys(visitor: Visitor, problems: dict[str, str]) -> Response:
         "households": households,
         "names": {each.id: each.name for each in households},
         "scopes": SCOPES,
-        "scope_words": _SCOPE_WORDS,
+        "scope_names": SCOPE_NAMES,
+        "scope_words": SCOPE_WORDS,
         "scope_features": FEATURE_OF_SCOPE,
         "now": visitor.people_context.clock.now(),
         "may_keep": actor.role == "owner",

@@ -14,14 +14,13 @@ from hearthpay.database.session import Tenant
 from hearthpay.http.envelope import request_id_of
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.payday.settlements import settle_wages
-from hearthpay.people.operators import UncollectedWages, wages_not_collected
+from hearthpay.people.uncollected_wages import UncollectedWages, wages_not_collected
 from hearthpay.web.framework import go, id_in_path, page_of, problems_of, show
 from hearthpay.web.household.form_parsing import Entries
+from hearthpay.web.settings.operator_matters import WAGES_PATH, reason_of_return
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)
-
-UNCOLLECTED_PATH: Final = "/operator/wages"
 
 _PROBLEMS: Final = {
     "amount": mark("Enter an amount above 0, at most what is still owed."),
@@ -31,13 +30,13 @@ _PROBLEMS: Final = {
 _NOT_OPEN: Final = mark("The household owes nothing more of this payroll.")
 
 
-@page_of(router, "GET", UNCOLLECTED_PATH, "signed_in")
+@page_of(router, "GET", WAGES_PATH, "signed_in")
 async def uncollected(visitor: Visitor) -> Response:
     """Show what households owe; 404 for everyone else."""
     return _shown(visitor, await wages_not_collected(visitor.people_context, visitor.signed_in))
 
 
-@page_of(router, "POST", UNCOLLECTED_PATH + "/{payroll_id}", "signed_in", fresh=True)
+@page_of(router, "POST", WAGES_PATH + "/{payroll_id}", "signed_in", fresh=True)
 async def settle(visitor: Visitor) -> Response:
     """Record what a household paid by other means."""
     who, clock = visitor.signed_in, visitor.people_context.clock
@@ -76,7 +75,7 @@ async def settle(visitor: Visitor) -> Response:
             return _shown(visitor, cases, payroll_id, {"": _NOT_OPEN})
         problems = {name: _PROBLEMS[name] for name in problems_of(error) if name in _PROBLEMS}
         return _shown(visitor, cases, payroll_id, problems)
-    return go(UNCOLLECTED_PATH)
+    return go(WAGES_PATH)
 
 
 def _shown(
@@ -87,6 +86,12 @@ def _shown(
 ) -> Response:
     facts = {
         "cases": cases,
+        "total": sum(each.open for each in cases),
+        "reasons": {
+            each.payroll_id: reason_of_return(visitor.say, each.return_code)
+            for each in cases
+            if each.return_code is not None
+        },
         "at": at,
         "problems": problems or {},
         "form_values": dict(visitor.form) if problems else {},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 from urllib.parse import urlencode
@@ -18,11 +18,13 @@ from hearthpay.access.permissions import READ_PAYROLLS, RUN_PAYROLL
 from hearthpay.access.refusal import Refusal
 from hearthpay.employees.commands import PaymentMethod
 from hearthpay.employees.models import Employee
+from hearthpay.employees.service import list_employees
+from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.commands import PayrollQuery
 from hearthpay.payroll.drafts import list_drafts
 from hearthpay.payroll.lifecycle import STATUSES, PayrollStatus
 from hearthpay.payroll.models import Payroll
-from hearthpay.payroll.next_payday import read_next_paydays
+from hearthpay.payroll.next_payday import NextPayday, read_next_paydays
 from hearthpay.payroll.payroll_lists import (
     PaidIn,
     PaydayPlace,
@@ -37,9 +39,10 @@ from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.money import who_is_paid
 from hearthpay.web.household.payrolls.names import method_names, status_names
 from hearthpay.web.household.payrolls.payroll_states import ShownState, state_of_payroll
-from hearthpay.web.household.payrolls.wage_form import METHODS
+from hearthpay.web.household.payrolls.wage_form import METHODS, begins_far_ahead, proposed_dates
 from hearthpay.web.household.queries import day_in
 from hearthpay.web.presentation import day_text, period_text
+from hearthpay.wire.paging import Page
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -61,6 +64,11 @@ _HEADS: Final[tuple[Cell, ...]] = (
 )
 _PEOPLE: Final = select(Employee.id, Employee.first_name, Employee.last_name)
 _FOUR_DIGITS: Final = re.compile(r"[0-9]{4}")
+_ADD_FIRST: Final = mark("Add an employee first. Then run payroll here each payday.")
+_BY_AUTOPILOT: Final = mark("Autopilot runs the first payroll. The payday is {day}.")
+_STARTS: Final = mark("{name} starts on {day}. Run payroll after the first pay period.")
+_ENDED: Final = mark("Run payroll to pay {name} for {period}. You see every amount before it is final.")
+_ENDS: Final = mark("The first pay period of {name} ends on {day}. Run payroll when the hours are in.")
 _FIRST_YEAR: Final = 2000
 _LAST_YEAR: Final = 2100
 
@@ -100,10 +108,18 @@ async def payrolls(at: HouseholdContext) -> Response:
         drafts = await list_drafts(session, at.actor, at.id)
         people = await session.execute(_PEOPLE.where(Employee.employer_id == at.id))
         names = {employee_id: f"{first} {last}" for employee_id, first, last in people}
+        nothing_yet = not found.payrolls and after is None and not asked.form_values
+        hired = (await list_employees(session, at.actor, at.id, Page(limit=100)))[0] if nothing_yet else []
+    active = [each for each in hired if each.status == "active"]
+    due = next(iter(paydays.get(at.id, ())), None)
     facts = {
         "payrolls": [_line(at, each, found.paid.get(each.id, PaidIn())) for each in found.payrolls],
-        "paid_name": who_is_paid(at.say, at.visitor.language, _first_names(found)),
-        "due": next(iter(paydays.get(at.id, ())), None),
+        "paid_name": who_is_paid(
+            at.say, at.visitor.language, _first_names(found) or [each.first_name for each in active]
+        ),
+        "active": active,
+        "first_text": _first_text(at, active, due) if nothing_yet else "",
+        "due": due,
         "today": at.today,
         "totals": found.totals,
         "drafts": [
@@ -146,6 +162,23 @@ def _place_in(at: HouseholdContext) -> PaydayPlace | None:
         return PaydayPlace.decode(cursor)
     except ValueError:
         raise Refusal("not_found", "Page not found.") from None
+
+
+def _first_text(at: HouseholdContext, active: Sequence[Employee], due: NextPayday | None) -> str:
+    """Return when the first payroll is run, for a household that has none yet."""
+    say, language = at.say, at.visitor.language
+    if not active:
+        return say(_ADD_FIRST)
+    if due is not None and due.autopilot:
+        return say(_BY_AUTOPILOT, day=day_text(language, "weekday", due.pay_date))
+    name = who_is_paid(say, language, [each.first_name for each in active])
+    ahead = begins_far_ahead(active, at.today)
+    if ahead is not None:
+        return say(_STARTS, name=name, day=day_text(language, "date", ahead))
+    dates = proposed_dates(None, active, "hours", at.today, at.clock.now(), due=due)
+    if dates.end < at.today:
+        return say(_ENDED, name=name, period=period_text(language, dates.start, dates.end))
+    return say(_ENDS, name=name, day=day_text(language, "weekday", dates.end))
 
 
 def _first_names(found: PayrollsPage) -> list[str]:

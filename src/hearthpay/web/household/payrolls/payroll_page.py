@@ -141,7 +141,7 @@ def _words(at: HouseholdContext, issue: PaymentIssue) -> dict[str, str]:
     """Return the payroll's issues, in the visitor's language."""
     say, language = at.say, at.visitor.language
     return {
-        "reason": reason_text(say, language, issue),
+        "reason": reason_text(say, issue),
         "happened": happened_text(say, language, issue),
         "action": action_text(say, language, issue),
     }

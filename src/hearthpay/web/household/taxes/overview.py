@@ -11,7 +11,13 @@ from fastapi import APIRouter
 from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.responses import Response
 
-from hearthpay.access.permissions import CHANGE_HOUSEHOLD, KEEP_TAX_LEDGER, READ_CALENDAR, READ_PAYROLLS
+from hearthpay.access.permissions import (
+    CHANGE_HOUSEHOLD,
+    KEEP_TAX_LEDGER,
+    READ_CALENDAR,
+    READ_PAYROLLS,
+    RUN_PAYROLL,
+)
 from hearthpay.duties.household import FEDERAL
 from hearthpay.duties.threshold_standing import (
     HouseholdThresholds,
@@ -77,6 +83,7 @@ async def taxes(at: HouseholdContext) -> Response:
         "year": year,
         "years": years_of(today),
         "assumed": thresholds.assumed,
+        "may_run": year == today.year and at.may(RUN_PAYROLL),
         "may_choose": at.may(CHANGE_HOUSEHOLD),
         "areas": _areas(thresholds, at.say),
         "quarters": QUARTERS,

@@ -17,7 +17,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.responses import Response, StreamingResponse
 
-from hearthpay.access.permissions import LIST_DOCUMENTS, OBTAIN_DOCUMENTS
+from hearthpay.access.permissions import LIST_DOCUMENTS, OBTAIN_DOCUMENTS, RUN_PAYROLL
 from hearthpay.access.refusal import Refusal
 from hearthpay.documents.archive import ArchivedFile
 from hearthpay.documents.commands import (
@@ -99,6 +99,7 @@ async def papers(at: HouseholdContext) -> Response:
         "issued": bool(found),
         "package": None if asked is None else year_package_of(asked),
         "may_obtain": at.may(OBTAIN_DOCUMENTS),
+        "may_run": year == at.clock.today().year and at.may(RUN_PAYROLL),
         "over": year < at.clock.today().year,
     }
     return at.show("taxes/papers.html", facts)
