@@ -1,7 +1,7 @@
 """What is left to do once something has happened to an enrollment: failures counted, the household notified.
 
-A task is written in the transaction of what it tells of, and goes in the one that queues the mail: so it is told
-once, by whichever worker, and none is lost. Three failures in a row pause the enrollment.
+A task is written in the transaction of the event it reports, and deleted in the one that queues its mail: so each
+mail is queued once, by any worker, and none is lost. Three failures in a row pause the enrollment.
 """
 
 import datetime

@@ -40,7 +40,7 @@ _ENABLED: Final = {"O": "ENABLE TRIGGER", "A": "ENABLE ALWAYS TRIGGER", "R": "EN
 
 @contextmanager
 def bare_tables(connection: Connection, tell: Tell) -> Iterator[None]:
-    """Empty our tables and let them take any row within the block, in the transaction that created them.
+    """Empty our tables and make them accept any row within the block, in the transaction that created them.
 
     At the end everything is as the migrations made it, and every reference holds. Raises psycopg's errors if one
     doesn't.
