@@ -55,7 +55,7 @@ COST_PAGE_VARIABLE = "HEARTHPAY_COST_PAGE"
 """Whether strangers may create accounts: `open`, or `closed`, by invitation only."""
 
 GRACE_SECONDS = 10
-"""How long requests in progress may take to finish once the service is told to stop, in seconds."""
+"""How long requests in progress may take to finish once the service is asked to stop, in seconds."""
 
 _log = structlog.get_logger(__name__)
 
@@ -65,7 +65,7 @@ class WebServer(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        """Leave the signals to `serve`."""
+        """Install no handlers: `serve` handles the signals."""
         yield
 
 
