@@ -46,7 +46,7 @@ NEWS: Final[tuple[tuple[str, Find], ...]] = (
     ("payday", find_paydays),
     ("document_ready", find_new_papers),
 )
-"""What goes its usual way and is told of, by its kind."""
+"""The notices that are sent in the usual way, each with its kind and the function that finds them."""
 
 SLICE_SECONDS: Final = 5.0
 """How long one household is led on before others have their turn."""
