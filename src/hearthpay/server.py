@@ -234,7 +234,7 @@ class WebSettings:
         """Return the application with these settings."""
         settings = replace(self.application, ring=ring, direct_deposit=direct_deposit, keeps_mail=keeps_mail)
         app = create_app(database, clock, settings)
-        app.openapi()  # built now: it takes most of a second, which nobody's request shall wait for
+        app.openapi()  # built now: it takes most of a second, which would delay a request
         return app
 
 
@@ -324,7 +324,7 @@ async def serve(
                     await either(stopping, served)
                     print("Stopping …", flush=True)  # noqa: T201
                 return
-            await found.service.database.dispose()  # the web process has connections of its own
+            await found.service.database.dispose()  # the web process has its own connections
             async with worker, AsyncExitStack() as inner:
                 with listen(host, port, queue_within(raise_descriptor_limit())) as listener:
                     order = user.order(

@@ -114,7 +114,7 @@ async def _reverse(session: AsyncSession, actor: Actor, clock: Clock, act: Sensi
     try:
         async with session.begin_nested():
             return await stopper(session, actor, clock, act)
-    except Refusal:  # it is over, or is no more
+    except Refusal:  # it has ended, or no longer exists
         return False
 
 

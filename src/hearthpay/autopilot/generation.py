@@ -325,8 +325,8 @@ async def _generate(
         else:
             open_cases.append(case)
     if open_cases:
-        # Locked before anything is read: whoever runs or releases a payroll of the enrollment comes before or
-        # after.
+        # Locked before anything is read: a process that runs or releases a payroll of the enrollment comes
+        # before or after.
         payees = await read_payees(session, [case.enrollment.employee_id for case in open_cases])
         decided += await _decide(
             session, open_cases, payees, now, direct_deposit_enabled=direct_deposit_enabled

@@ -44,8 +44,8 @@ class _TaskRow(NamedTuple):
 
 
 def _claim(which: Fragment) -> Query[_TaskRow]:
-    # Deleted by the statement that locks them: a killed worker leaves them as they were. Nobody waits for an
-    # enrollment with a task in hand: whoever deletes a household holds its enrollments and waits for their tasks.
+    # Deleted by the statement that locks them: a killed worker leaves them as they were. An enrollment
+    # that is locked is skipped: a process that deletes a household locks its enrollments before their tasks.
     return query(
         _TaskRow,
         "WITH due AS MATERIALIZED (SELECT x.id FROM autopilot_errands x "

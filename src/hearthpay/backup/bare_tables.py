@@ -45,9 +45,7 @@ def bare_tables(connection: Connection, tell: Tell) -> Iterator[None]:
     At the end everything is as the migrations made it, and every reference holds. Raises psycopg's errors if one
     doesn't.
     """
-    connection.execute(
-        "SET CONSTRAINTS ALL IMMEDIATE"
-    )  # nothing may wait for the end of a table that is altered
+    connection.execute("SET CONSTRAINTS ALL IMMEDIATE")  # a table with pending checks can't be altered
     tables = connection.execute(_TABLES).fetchall()
     references = connection.execute(_REFERENCES).fetchall()
     triggers = connection.execute(_TRIGGERS).fetchall()

@@ -68,7 +68,7 @@ _SETTINGS = {
     "fsync": "on",
     "full_page_writes": "on",
     "synchronous_commit": "on",
-    "summarize_wal": "on",  # incremental backups are told what has changed
+    "summarize_wal": "on",  # records what has changed, for incremental backups
     "timezone": "UTC",
     "log_timezone": "UTC",
     # A refused statement is the application's to report, and may hold names: only the server's own messages

@@ -137,9 +137,7 @@ async def _work_at(
     await do_bank_day(household, ring, None, clock, notifications=notifications, of_household=True)
     async with household.transaction(None) as session:
         await expire_invitations(session, clock.now(), limit=_INVITATIONS)
-    made = await generate_due(
-        household, clock, direct_deposit_enabled=False
-    )  # the sandbox has a bank of its own
+    made = await generate_due(household, clock, direct_deposit_enabled=False)  # the sandbox has its own bank
     done, _ = await run_outbox_tasks(household, ring, clock, notifications)
     connected = await connect_due(household, ring, clock)
     return bool(made.decided or done or connected)
