@@ -11,7 +11,7 @@ from typing import Protocol
 from zoneinfo import ZoneInfo
 
 BUSINESS_TIME = ZoneInfo("America/New_York")
-"""Payroll deadlines and the Federal Reserve's banking days use US Eastern time."""
+"""Payroll deadlines and the Federal Reserve's business days use US Eastern time."""
 
 
 def end_of_day(day: datetime.date) -> datetime.datetime:

@@ -184,9 +184,7 @@ async def web_process(order: WebOrder, within: float) -> AsyncIterator[asyncio.s
     )
     assert process.stdin is not None
     try:
-        with contextlib.suppress(
-            BrokenPipeError, ConnectionResetError
-        ):  # its end is told by the process itself
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the process itself reports its end
             process.stdin.write(order.write())
             await process.stdin.drain()
         yield process

@@ -55,7 +55,7 @@ COST_PAGE_VARIABLE = "HEARTHPAY_COST_PAGE"
 """Whether strangers may create accounts: `open`, or `closed`, by invitation only."""
 
 GRACE_SECONDS = 10
-"""How long requests in progress may take to finish once the service is told to stop, in seconds."""
+"""How long requests in progress may take to finish once the service is asked to stop, in seconds."""
 
 _log = structlog.get_logger(__name__)
 
@@ -65,7 +65,7 @@ class WebServer(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        """Leave the signals to `serve`."""
+        """Install no handlers: `serve` handles the signals."""
         yield
 
 
@@ -236,7 +236,7 @@ class WebSettings:
         """Return the application with these settings."""
         settings = replace(self.application, ring=ring, direct_deposit=direct_deposit, keeps_mail=keeps_mail)
         app = create_app(database, clock, settings)
-        app.openapi()  # built now: it takes most of a second, which nobody's request shall wait for
+        app.openapi()  # built now: it takes most of a second, which would delay a request
         return app
 
 
@@ -326,7 +326,7 @@ async def serve(
                     await either(stopping, served)
                     print("Stopping …", flush=True)  # noqa: T201
                 return
-            await found.service.database.dispose()  # the web process has connections of its own
+            await found.service.database.dispose()  # the web process has its own connections
             async with worker, AsyncExitStack() as inner:
                 with listen(host, port, queue_within(raise_descriptor_limit())) as listener:
                     order = user.order(

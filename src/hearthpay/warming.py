@@ -1,4 +1,4 @@
-"""Loads what the first requests of a process would wait for: rules, duties, accounts, words and templates."""
+"""Loads what the first requests of a process would have to load: rules, duties, accounts, words and templates."""
 
 import datetime
 

@@ -1,7 +1,6 @@
 """The check of words finds what it is for: banned phrases, long sentences and hard ones."""
 
 import pytest
-from tools import wording
 from tools.wording import Text, findings, grade, lengths, paragraphs, sentences
 
 
@@ -41,12 +40,3 @@ def test_the_grade_is_flesch_and_kincaids() -> None:
     assert grade(["The cat sat under the table again."]) == pytest.approx(0.39 * 7 + 11.8 * 10 / 7 - 15.59)
     assert grade(["Simple."]) > grade(["Do it."])
     assert grade(["no sentence"]) == 0
-
-
-def test_the_floors_name_kinds_of_text() -> None:
-    kinds = {
-        f"{kind}.{language}"
-        for kind in ("page", "mail", "api", "cli", "docs", "code")
-        for language in ("en", "es")
-    }
-    assert set(wording.rules()["floor"]) <= kinds

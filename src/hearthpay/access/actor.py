@@ -23,7 +23,7 @@ it.
 
 _NO_SCOPES: Final[frozenset[str]] = frozenset()
 _NOBODYS: Final = UUID(int=0)
-"""The id of no household: transactions of an actor who reaches no household are bound to it."""
+"""An id that no household has; transactions of an actor without a household are bound to it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Freezing an organization: for a day after an alarm, nobody new gets access and no bank account changes.
 
-Payroll goes on as before. Frozen are who may act, where money goes and where warnings go.
+Payroll continues as before. Frozen are who may act, where money goes and where warnings go.
 """
 
 import datetime

@@ -28,7 +28,7 @@ class Organization(Base):
 class ApiKeyRecord(Base):
     """An API key as stored: its hash, what it may do and the household it remembers.
 
-    It is refused from `expires_at` on. `confined`: it can reach no household but its own. `last_used_at` is exact to
+    It is refused from `expires_at` on. `confined`: it can access only its own household. `last_used_at` is exact to
     a few minutes. `made_by` is the member who created it; None: the operator, or before creators were recorded.
     """
 

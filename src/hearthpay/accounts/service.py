@@ -204,7 +204,7 @@ async def create_key(
 ) -> IssuedKey:
     """Issue a key that remembers the household `employer_id`, if one is given.
 
-    If `confined`, the key reaches no other household of the organization. From `expires_at` on it is refused.
+    If `confined`, the key can't access other households of the organization. From `expires_at` on it is refused.
 
     Scopes that the organization's plan lacks are granted too; they take effect with the plan. Raises
     `validation_error` for an unknown scope or household, for confining a key to a household of the other mode, and

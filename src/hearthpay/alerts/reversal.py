@@ -1,8 +1,8 @@
 """What the link of a security alert does: it reverses each action that can be reversed, and freezes the organization
 for a day.
 
-Whoever has the mail can use it. It starts nothing: it restores a previous address and ends a key, agent, link or
-account. Whatever would need a new decision is left to the owners, who are notified.
+Anyone who has the mail can use it. It starts nothing: it restores a previous address and ends a key, agent, link or
+account. The owners are notified, and decide everything that needs a new decision.
 """
 
 import datetime
@@ -48,7 +48,7 @@ _DONE: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class ReversedActs:
-    """The result: the actions that were reversed, those left to the owners, and the end of the freeze."""
+    """The result: the actions that were reversed, those that the owners must decide, and the end of the freeze."""
 
     taken_back: tuple[SensitiveAct, ...]
     left: tuple[SensitiveAct, ...]
@@ -114,7 +114,7 @@ async def _reverse(session: AsyncSession, actor: Actor, clock: Clock, act: Sensi
     try:
         async with session.begin_nested():
             return await stopper(session, actor, clock, act)
-    except Refusal:  # it is over, or is no more
+    except Refusal:  # it has ended, or no longer exists
         return False
 
 

@@ -4,11 +4,11 @@ Due enrollments are claimed in chunks, each a transaction of a few statements, a
 by a scheduled payroll, passed over because it was paid by hand or skipped, or not paid because Autopilot may not.
 Enrollments that aren't due aren't read. What can't be decided in its chunk is tried on its own, and then later.
 
-What the household can fix becomes a failure when its time is over. What only the operator or the law can fix never
+What the household can fix becomes a failure when its time has run out. What only the operator or the law can fix never
 does: the period stays open, is tried every hour, and is paid as soon as possible.
 
-For an employee who has left, nothing is decided after the last day: the enrollment rests, which isn't a failure, and
-resumes by itself after a reinstatement.
+For a former employee, nothing is decided after the last day: the enrollment rests, which isn't a failure, and resumes
+automatically after a reinstatement.
 """
 
 import datetime
@@ -53,7 +53,7 @@ MOST_FAILURES: Final = 3
 """Consecutive failures after which an enrollment is paused."""
 
 TRY_AGAIN: Final = datetime.timedelta(hours=6)
-"""How often to check again whether the household has fixed the problem, until its time is over."""
+"""How often to check again whether the household has fixed the problem, until the time for that has run out."""
 
 _FIRST_PAUSE_FOR_US: Final = datetime.timedelta(minutes=5)
 _LONGEST_PAUSE_FOR_US: Final = datetime.timedelta(hours=1)
@@ -325,8 +325,8 @@ async def _generate(
         else:
             open_cases.append(case)
     if open_cases:
-        # Locked before anything is read: whoever runs or releases a payroll of the enrollment comes before or
-        # after.
+        # Locked before anything is read: a process that runs or releases a payroll of the enrollment comes
+        # before or after.
         payees = await read_payees(session, [case.enrollment.employee_id for case in open_cases])
         decided += await _decide(
             session, open_cases, payees, now, direct_deposit_enabled=direct_deposit_enabled

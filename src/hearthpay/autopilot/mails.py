@@ -93,7 +93,7 @@ class TaskDetails(TypedDict, total=False):
     for_good: bool
     """Whether the period will not be paid by Autopilot at all."""
     waiting: bool
-    """Whether only the operator or the law stands in the way."""
+    """Whether the reason is one that only the operator or the law can remove."""
     next_period: PeriodDetails
     not_paid: Sequence[PeriodDetails]
     reinstated: bool
@@ -101,7 +101,7 @@ class TaskDetails(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The names of an enrolled employee, and of the household that is told."""
+    """The names of an enrolled employee, and of the household that is notified."""
 
     first_name: str
     last_name: str
@@ -124,7 +124,7 @@ class TaskPayroll(NamedTuple):
 def mail_of(
     reader: NoticeReader, kind: str, names: Names, payroll: TaskPayroll | None, details: TaskDetails
 ) -> Mail:
-    """Return what the reader is told of the household's enrollment, and of the payroll it is about, if any."""
+    """Return the mail to a reader about the household's enrollment and, if it concerns one, its payroll."""
     name = name_in_mail(names.first_name, names.last_name) or reader.say(_AN_EMPLOYEE)
     if kind == "debit_tomorrow" and payroll is not None and payroll.status != "scheduled":
         kind = "debit_now"  # the worker was away when a day before was

@@ -1,7 +1,7 @@
 """What is left to do once something has happened to an enrollment: failures counted, the household notified.
 
-A task is written in the transaction of what it tells of, and goes in the one that queues the mail: so it is told
-once, by whichever worker, and none is lost. Three failures in a row pause the enrollment.
+A task is written in the transaction of the event it reports, and deleted in the one that queues its mail: so each
+mail is queued once, by any worker, and none is lost. Three failures in a row pause the enrollment.
 """
 
 import datetime
@@ -44,8 +44,8 @@ class _TaskRow(NamedTuple):
 
 
 def _claim(which: Fragment) -> Query[_TaskRow]:
-    # Deleted by the statement that locks them: a killed worker leaves them as they were. Nobody waits for an
-    # enrollment with a task in hand: whoever deletes a household holds its enrollments and waits for their tasks.
+    # Deleted by the statement that locks them: a killed worker leaves them as they were. An enrollment
+    # that is locked is skipped: a process that deletes a household locks its enrollments before their tasks.
     return query(
         _TaskRow,
         "WITH due AS MATERIALIZED (SELECT x.id FROM autopilot_errands x "

@@ -30,7 +30,7 @@ async def pause(session: AsyncSession, actor: Actor, clock: Clock, enrollment: E
         period.payroll_id for period in await waiting_periods(session, enrollment) if period.payroll_id
     )
     changed = enrollment.status == "active" or enrollment.pause_reason == "employee_inactive"
-    if changed:  # who has left is paid again by itself after a reinstatement, unless somebody pauses it
+    if changed:  # a former employee is paid again automatically after a reinstatement, unless paused
         enrollment.pause_reason = None
         enrollment.status, enrollment.generate_at = "paused", None
         await keep(session, actor, clock, enrollment, "pause", {"still_paid": still_paid})

@@ -31,7 +31,7 @@ _BACK: Final = query(
 
 
 async def resume_reinstated(session: AsyncSession, now: datetime.datetime, *, limit: int) -> int:
-    """Resume enrollments that rested after their employee left, now that the employee works again; return how many.
+    """Resume enrollments that rested while their employee was a former one, after a reinstatement; return how many.
 
     The session is the worker's. Each resumes with the first period that begins on or after the first day of work and
     can still be sent; Autopilot never pays for those in between. The household is notified.

@@ -123,7 +123,7 @@ async def enroll_in_autopilot(
 
 
 def _no_address(action: str) -> str:
-    """Refuse what is an address of its own: there the method is at fault, and not the name of the action."""
+    """Refuse a name that has its own route: there the method is wrong, and not the name of the action."""
     if action == "history":
         raise ValueError("is no action")
     return action

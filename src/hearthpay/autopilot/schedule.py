@@ -110,7 +110,7 @@ class Schedule:
 
 
 class Stage(NamedTuple):
-    """A schedule that holds from a period on, until the next stage."""
+    """A schedule that applies from a period on, until the next stage."""
 
     from_period: datetime.date
     schedule: Schedule

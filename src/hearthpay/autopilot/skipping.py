@@ -29,7 +29,7 @@ async def skip(
     """Skip the next period of a locked enrollment, or all that begin by a day, and void what is scheduled for them.
 
     With the ``start`` of the next period as the caller saw it, only that one is skipped: raises `invalid_state` if
-    another one is next by now. Skipping it again changes nothing.
+    another one is next already. Skipping it again changes nothing.
     """
     waiting = await waiting_periods(session, enrollment)
     only_next = through is None

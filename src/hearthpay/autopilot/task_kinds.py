@@ -1,4 +1,4 @@
-"""What each kind of Autopilot's tasks does, and what the household is told of it.
+"""What each kind of Autopilot's tasks does, and what the household's notice of it says.
 
 Failures of payrolls are counted; three in a row pause the enrollment.
 """
@@ -87,7 +87,7 @@ class TaskContext:
 
 @dataclass(frozen=True, slots=True)
 class TaskNotice:
-    """What the household is told of a task that has been done."""
+    """A notice to the household of a task that has been done."""
 
     kind: str
     payroll: TaskPayroll | None
@@ -170,4 +170,4 @@ HANDLERS: Final[Mapping[str, Callable[[TaskContext], Awaitable[TaskNotice | None
     "paid": _end_failures,
     "failed": _count_failure,
 }
-"""What each kind of task does, and what the household is told of it."""
+"""What each kind of task does, and what the household's notice of it says."""

@@ -24,7 +24,7 @@ def new_version(
     *,
     large_confirmed: bool,
 ) -> EnrollmentVersion:
-    """Return a version that holds from the period beginning at `start`; `net_pay` is in cents.
+    """Return a version that applies from the period beginning at `start`; `net_pay` is in cents.
 
     ``large_confirmed`` says that pay above the limits for large payrolls was confirmed for these terms.
     """

@@ -90,7 +90,7 @@ async def reasons_of(
     facts = (
         await read_facts(session, [enrollment.employee_id], direct_deposit_enabled=direct_deposit_enabled)
     )[enrollment.employee_id]
-    ended = enrollment.status == "disabled"  # who enrolls anew agrees anew
+    ended = enrollment.status == "disabled"  # a new enrollment needs a new authorization
     authorized = ended or enrollment.id in await authorized_enrollments(session, [enrollment.id])
     if not view.coming:
         paid = earliest_pay_date(clock.now())

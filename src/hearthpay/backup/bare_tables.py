@@ -40,14 +40,12 @@ _ENABLED: Final = {"O": "ENABLE TRIGGER", "A": "ENABLE ALWAYS TRIGGER", "R": "EN
 
 @contextmanager
 def bare_tables(connection: Connection, tell: Tell) -> Iterator[None]:
-    """Empty our tables and let them take any row within the block, in the transaction that created them.
+    """Empty our tables and make them accept any row within the block, in the transaction that created them.
 
     At the end everything is as the migrations made it, and every reference holds. Raises psycopg's errors if one
     doesn't.
     """
-    connection.execute(
-        "SET CONSTRAINTS ALL IMMEDIATE"
-    )  # nothing may wait for the end of a table that is altered
+    connection.execute("SET CONSTRAINTS ALL IMMEDIATE")  # a table with pending checks can't be altered
     tables = connection.execute(_TABLES).fetchall()
     references = connection.execute(_REFERENCES).fetchall()
     triggers = connection.execute(_TRIGGERS).fetchall()

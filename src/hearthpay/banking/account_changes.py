@@ -4,13 +4,13 @@ redirect pay.
 This is the only way for an employee to replace an account, signed in or by an invitation's link, which may have been
 forwarded. Only the operator's command connects an account at once; the operator then informs the employee.
 
-Until the day is over nothing has changed: payments go to the previous account if the bank accepts it, and wait
+Until the day has passed, nothing changes: payments go to the previous account if the bank accepts it, and wait
 otherwise. The employee is notified at once, with the last digits of both, and may cancel the change. Then the worker
 connects the account, and the bank tests it like every new one. If there was none, nothing can be diverted: the first
 account is connected at once.
 
-If the employee's or the household's address was changed within the last week, whoever changed it might be the only
-one notified: then every account, even the first, waits for an owner's approval.
+If the employee's or the household's address was changed within the last week, the person who changed it might be
+the only one notified: then every account, even the first, needs an owner's approval.
 """
 
 import datetime
@@ -104,8 +104,8 @@ async def change_account(
 ) -> RequestedChange:
     """Change the account that the employee's pay goes to, after the waiting day; this replaces a pending change.
 
-    Raises what `allow_own` raises; `not_found`; `invalid_state` for an employee who has left, while the organization
-    is frozen, and for a day after a change was stopped by its alert's link; and KeyRingError.
+    Raises what `allow_own` raises; `not_found`; `invalid_state` for a former employee, while the organization is
+    frozen, and for a day after a change was stopped by its alert's link; and KeyRingError.
     """
     now = clock.now()
     employee = await _lock(session, actor, employee_id)
@@ -188,7 +188,7 @@ async def withdraw_change(session: AsyncSession, actor: Actor, clock: Clock, emp
 async def approve_change(session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID) -> bool:
     """Approve the employee's account that awaits an owner's approval; return whether there was one.
 
-    It is connected when its waiting day is over. Raises what `allow` raises, and `not_found`.
+    It is connected when its waiting day has passed. Raises what `allow` raises, and `not_found`.
     """
     allow(actor, GIVE_WORD)
     employee = await lock_employee(session, actor, employee_id)
@@ -226,7 +226,7 @@ async def pending_change(session: AsyncSession, employee_id: UUID) -> AccountCha
 
 
 async def connect_due(database: Database, ring: KeyRing, clock: Clock, *, limit: int = CHUNK) -> int:
-    """Connect the accounts whose waiting day is over, each in its own transaction; return how many.
+    """Connect the accounts whose waiting day has passed, each in its own transaction; return how many.
 
     The database is the worker's. Repeating it changes nothing; of two workers, one connects. Raises KeyRingError.
     """

@@ -1,6 +1,6 @@
 """Connecting bank accounts: the numbers go into the vault, and the account is unverified until the bank knows it.
 
-A real account is tested with a prenote, an entry of no amount; it becomes active if the bank hasn't returned it
+A real account is tested with a prenote, a zero-dollar test; it becomes active if the bank hasn't returned it
 within three business days (Nacha Operating Rules, 2.6), or at once if an instant verification confirms it.
 """
 
@@ -36,7 +36,7 @@ from hearthpay.security.vault_cipher import SecretOwner
 from hearthpay.security.vault_numbers import SecretNumber
 
 PRENOTE_DAYS: Final = 3
-"""Banking days from a prenote's settlement until the account counts as verified."""
+"""Business days from a prenote's settlement until the account counts as verified."""
 
 
 class _FailRow(NamedTuple):
@@ -195,7 +195,7 @@ async def connect_pending_account(
     details: AccountDetails,
     now: datetime.datetime,
 ) -> BankAccount:
-    """Connect the account of a change whose waiting day is over. Raises what `allow_numbers_of` raises."""
+    """Connect the account of a change whose waiting day has passed. Raises what `allow_numbers_of` raises."""
     allow_numbers_of(actor, employee.employer_id, employee.id)
     return await _connect(session, ring, actor, _owner_of(employee), details, now, None)
 

@@ -53,7 +53,7 @@ def _replaces_covered_payroll(account: Fragment, payroll: Fragment) -> Fragment:
     """Return the condition of a payroll that takes the place of one of Autopilot, for the same employee and period,
     whose year had passed.
 
-    Only such a payroll has an `approved_at` of its own: the moment at which Autopilot made the one before. A net pay
+    Only such a payroll stores an `approved_at`: the moment at which Autopilot created the one it replaces. A net pay
     that Autopilot would have asked about is not covered, unless it is no higher than the one that was let go.
     """
     return compose(
@@ -83,7 +83,7 @@ def covers(*, account: str, payroll: str) -> Fragment:
     """Return the SQL condition that the household has authorized debits of an account for a payroll, both named by
     aliases.
 
-    It holds for that very account alone, and reads the parameter ``now``. A payroll is covered by the authorization
+    It applies to that very account alone, and reads the parameter ``now``. A payroll is covered by the authorization
     it was approved under, or by a later one while that holds; one that Autopilot made, or that pays the same work in
     a new year, and no other, also by the standing authorization of its enrollment.
     """

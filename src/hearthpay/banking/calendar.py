@@ -1,4 +1,4 @@
-"""Banking days of the Federal Reserve, and the deadlines that payroll counts in them.
+"""Business days, on which the Federal Reserve settles (Nacha's banking days), and the deadlines counted in them.
 
 Days are calendar days in US Eastern time, the time zone of the Reserve Banks; instants are aware datetimes.
 """
@@ -12,10 +12,10 @@ from hearthpay.clock import BUSINESS_TIME
 from hearthpay.legal_holidays import holidays_of
 
 CUT_OFF: Final = datetime.time(15, 0)
-"""What is submitted from this Eastern time on counts as submitted on the next banking day."""
+"""What is submitted from this Eastern time on counts as submitted on the next business day."""
 
 LEAD_DAYS: Final = 5
-"""Banking days from the submission day to the earliest pay date: the household's debit must settle, and its bank's
+"""Business days from the submission day to the earliest pay date: the household's debit must settle, and its bank's
 time to return it must pass, before the wages go out."""
 
 _DAY: Final = datetime.timedelta(days=1)
@@ -23,7 +23,7 @@ _SATURDAY: Final = 5
 
 
 class NotABankingDayError(ValueError):
-    """Raised for a day on which the Federal Reserve settles nothing; `following` is the next banking day."""
+    """Raised for a day on which the Federal Reserve settles nothing; `following` is the next business day."""
 
     def __init__(self, day: datetime.date) -> None:
         self.day: Final = day
@@ -43,38 +43,38 @@ def is_banking_day(day: datetime.date) -> bool:
 
 
 def banking_day_on_or_after(day: datetime.date) -> datetime.date:
-    """Return the day itself if it is a banking day, otherwise the next one."""
+    """Return the day itself if it is a business day, otherwise the next one."""
     while not is_banking_day(day):
         day += _DAY
     return day
 
 
 def banking_day_on_or_before(day: datetime.date) -> datetime.date:
-    """Return the day itself if it is a banking day, otherwise the previous one."""
+    """Return the day itself if it is a business day, otherwise the previous one."""
     while not is_banking_day(day):
         day -= _DAY
     return day
 
 
 def next_banking_day(day: datetime.date) -> datetime.date:
-    """Return the first banking day after the day."""
+    """Return the first business day after the day."""
     return banking_day_on_or_after(day + _DAY)
 
 
 def debited_on(send_at: datetime.datetime) -> datetime.date:
-    """Return the day on which a debit sent then is taken from the account: the first banking day after it."""
+    """Return the day on which a debit sent then is taken from the account: the first business day after it."""
     return next_banking_day(send_at.astimezone(BUSINESS_TIME).date())
 
 
 def previous_banking_day(day: datetime.date) -> datetime.date:
-    """Return the last banking day before the day."""
+    """Return the last business day before the day."""
     return banking_day_on_or_before(day - _DAY)
 
 
 def add_banking_days(day: datetime.date, count: int) -> datetime.date:
-    """Return the banking day `count` banking days after the day, or before it if `count` is negative.
+    """Return the business day `count` business days after the day, or before it if `count` is negative.
 
-    The day itself doesn't count, whether it is a banking day or not; `count` 0 returns it unchanged.
+    The day itself doesn't count, whether it is a business day or not; `count` 0 returns it unchanged.
     """
     step = next_banking_day if count > 0 else previous_banking_day
     for _ in range(abs(count)):
@@ -83,10 +83,10 @@ def add_banking_days(day: datetime.date, count: int) -> datetime.date:
 
 
 def banking_days_between(start: datetime.date, end: datetime.date) -> int:
-    """Return how many banking days there are after `start`, up to and including `end`.
+    """Return how many business days there are after `start`, up to and including `end`.
 
     If `end` is earlier, the result is negative and counts those before `start` down to and including `end`. From any
-    day to a banking day, this is the number with which `add_banking_days` gets there.
+    day to a business day, this is the number with which `add_banking_days` gets there.
     """
     if end < start:
         return -sum(is_banking_day(end + _DAY * passed) for passed in range((start - end).days))
@@ -94,9 +94,9 @@ def banking_days_between(start: datetime.date, end: datetime.date) -> int:
 
 
 def submission_day(now: datetime.datetime) -> datetime.date:
-    """Return the banking day on which what is submitted at the instant `now` counts as submitted.
+    """Return the business day on which what is submitted at the instant `now` counts as submitted.
 
-    Before `CUT_OFF` that is today, if banks are open; otherwise the next banking day. Raises ValueError for a `now`
+    Before `CUT_OFF` that is today, if banks are open; otherwise the next business day. Raises ValueError for a `now`
     without a time zone.
     """
     if now.utcoffset() is None:

@@ -257,7 +257,7 @@ _FOLLOW: Final = text(
 
 
 def dates_from(now: datetime.datetime) -> tuple[datetime.date, datetime.date]:
-    """Return the day of the next cut-off, and the banking day after it, on which the money moves."""
+    """Return the day of the next cut-off, and the business day after it, on which the money moves."""
     day = submission_day(now)
     return day, next_banking_day(day)
 
@@ -268,7 +268,7 @@ def business_date(now: datetime.datetime) -> datetime.date:
 
 
 def effective_by(now: datetime.datetime, banking_days: int) -> datetime.date:
-    """Return the latest effective date from which at least this many banking days have passed by today."""
+    """Return the latest effective date from which at least this many business days have passed by today."""
     return add_banking_days(banking_day_on_or_before(business_date(now)), -banking_days)
 
 
@@ -375,7 +375,7 @@ async def lock_debits(session: AsyncSession, payroll_id: UUID) -> list[BankEntry
 
 
 async def lock_payments(session: AsyncSession, payroll_id: UUID) -> None:
-    """Lock a payroll's debits and credits; waits for a file in progress, after which they are sent."""
+    """Lock a payroll's debits and credits; blocks while a file is in progress, after which they are sent."""
     await session.execute(_LOCK_PAYMENTS, {"payroll": payroll_id})
 
 

@@ -1,4 +1,4 @@
-"""Bank files: one for each banking day's cut-off, with everything that is due, delivered as often as needed.
+"""Bank files: one for each business day's cut-off, with everything that is due, delivered as often as needed.
 
 A file is built in one transaction and stored, encrypted, before anything is sent. Whatever crashes in between, the
 same bytes are sent under the same name. An entry that can't be sent waits, is named, and delays nothing else.
@@ -201,7 +201,7 @@ class Outbox(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class HeldEntry:
-    """An entry that was due but couldn't be sent; it waits for the next cut-off."""
+    """An entry that was due but couldn't be sent; it is on hold until the next cut-off."""
 
     entry_id: UUID
     hold: PaymentHold
@@ -231,7 +231,7 @@ class _Payment:
 
 
 def current_cut_off(now: datetime.datetime) -> datetime.date:
-    """Return the banking day whose cut-off, 15:00 Eastern, was the last to pass."""
+    """Return the business day whose cut-off, 15:00 Eastern, was the last to pass."""
     eastern = now.astimezone(BUSINESS_TIME)
     if eastern.time() >= CUT_OFF and is_banking_day(eastern.date()):
         return eastern.date()
@@ -241,7 +241,7 @@ def current_cut_off(now: datetime.datetime) -> datetime.date:
 def earliest_settlement(now: datetime.datetime) -> datetime.date:
     """Return the first day on which a file built now can move money: after the day on which the bank processes it.
 
-    That is the cut-off's own day, or, for a late file, the first banking day from today on.
+    That is the cut-off's own day, or, for a late file, the first business day from today on.
     """
     today = business_date(now)
     if current_cut_off(now) == today:

@@ -87,8 +87,8 @@ def keeps_from_sending(blocker: Blocker | None) -> bool:
     """Return whether the problem of an employee's account keeps an approved payroll from being sent.
 
     An unverified account doesn't: it was entered after the approval, the household's money takes days to come in, and
-    the deposit waits for its account (`holds`). A new payroll can still be paid by check, so it isn't approved to
-    such an account. A household's account must be ready either way: it is debited at once.
+    the deposit is on hold until its account is ready (`holds`). A new payroll can still be paid by check, so it isn't
+    approved to such an account. A household's account must be ready either way: it is debited at once.
     """
     return blocker is not None and blocker.code != "bank_account_verifying"
 

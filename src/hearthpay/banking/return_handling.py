@@ -72,8 +72,8 @@ async def mark_returned(
 ) -> tuple[ReturnedEntry, ...]:
     """Mark the entries in progress as returned, each with its code, and update accounts and authorizations.
 
-    An account that a payment couldn't reach has failed. For a debit it depends: insufficient funds leave the account
-    as it is, and an objection of the household ends its authorization.
+    An account that a payment couldn't reach has failed. For a debit it depends: insufficient funds change nothing about
+    the account, and an objection of the household ends its authorization.
     """
     if not codes:
         return ()

@@ -1,4 +1,4 @@
-"""Reversals: taking back a direct deposit that was paid by mistake from an employee's account.
+"""Reversals: a direct deposit that was paid by mistake is debited from the employee's account.
 
 Only a mistake may be reversed: a duplicate, the wrong person, amount or date; only in full, within five banking days
 of the payment's settlement, and after notifying the employee (Nacha Operating Rules, 2.9). A reversal is a debit of

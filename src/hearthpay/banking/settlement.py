@@ -22,8 +22,8 @@ RETURN_DAYS: Final = 2
 Operating Rules, 3.8.1): until then a debit doesn't count as collected."""
 
 ANSWERS_BY: Final = datetime.time(10, 0)
-"""The Eastern time by which a banking day's returns have arrived. A bank returns a debit so that it is back by the
-opening of the second banking day after settlement (3.8.1); until then, the day hasn't passed."""
+"""The Eastern time by which a business day's returns have arrived. A bank returns a debit so that it is back by the
+opening of the second business day after settlement (3.8.1); until then, the day hasn't passed."""
 
 _LIMIT: Final = 5_000
 

@@ -1,6 +1,6 @@
 """The sandbox's bank: takes every entry at the cut-off, moves no money, and responds by the account's last digits.
 
-`90NN` returns an entry with the reason RNN, `80NN` sends a notification of change CNN; both two banking days after
+`90NN` returns an entry with the reason RNN, `80NN` sends a notification of change CNN; both two business days after
 the entry's effective date, like a real bank. All other accounts and nonexistent codes go through.
 """
 
@@ -28,7 +28,7 @@ from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_cipher import OwnerKind, SecretOwner
 
 ANSWER_DAYS: Final = 2
-"""Banking days from an entry's effective date until the simulated bank responds."""
+"""Business days from an entry's effective date until the simulated bank responds."""
 
 _PURPOSE: Final = "banking.simulated_bank"
 # A worker that was down for two weeks still delivers every response.

@@ -30,7 +30,7 @@ FUTA_NOTE: Final = (
     "together are paid {quarterly} or more in any calendar quarter of this year or the one before."
 )
 ONE_EMPLOYEE: Final = message("one_employee_assumed")
-"""What every threshold check takes for granted."""
+"""The assumption of every threshold check."""
 
 
 @functools.lru_cache(maxsize=1_024)

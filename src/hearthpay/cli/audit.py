@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hearthpay.database.audit import AuditEntry
 
 _PIPED_WIDTH = 200
-"""Columns of a table written to a file or another program, which has no width of its own."""
+"""Columns of a table written to a file or another program, which has no width to ask for."""
 
 
 def audit(

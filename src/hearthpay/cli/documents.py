@@ -252,7 +252,7 @@ def _left_out(household: UUID, papers: "Sequence[Paper]") -> list[str]:
 
 
 def _how_to_supply(refusal: "Refusal") -> "Iterator[str]":
-    """Say of everything that a paper lacks how it is told."""
+    """Yield, for each fact that a document lacks, a line that says how to supply it."""
     details = refusal.details if isinstance(refusal.details, dict) else {}
     for each in details.get("missing", ()):
         yield f"{each['field']}: {each['how']}"

@@ -109,7 +109,7 @@ app.command("resume-after-restore", rich_help_panel=_OPERATE)(resume_after_resto
 
 
 def main() -> None:
-    """Run the command line; a database that cannot be used is told in a line."""
+    """Run the command line; print one line if the database can't be used."""
     try:
         app()
     except Exception as error:

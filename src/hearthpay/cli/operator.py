@@ -25,7 +25,7 @@ EXIT_BAD_INPUT = 2
 
 
 def refuse(message: str) -> NoReturn:
-    """Say why on standard error and leave with the status of bad input."""
+    """Print the reason to standard error and exit with the status of bad input."""
     typer.echo(f"hearthpay: {message}", err=True)
     raise typer.Exit(EXIT_BAD_INPUT)
 

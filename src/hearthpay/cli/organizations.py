@@ -108,7 +108,7 @@ def _plan(plan: str) -> str:
 
 
 def _read_limits(typed: list[str]) -> tuple[dict[str, int | None], list[str]]:
-    """Return the limits to replace and those to take back; a name or number that is none, or a name twice, is
+    """Return the limits to set and the names of those to reset; an invalid name or number, or a name twice, is
     refused.
     """
     from hearthpay.access.plans import HIGHEST_LIMIT, LIMITS

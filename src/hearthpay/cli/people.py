@@ -117,5 +117,5 @@ def operator(
 
 
 def _address() -> str:
-    """Return what links begin with: HEARTHPAY_PUBLIC_URL, or where `hearthpay serve` listens by itself."""
+    """Return what links begin with: HEARTHPAY_PUBLIC_URL, or where `hearthpay serve` listens by default."""
     return os.environ.get("HEARTHPAY_PUBLIC_URL", "").strip().rstrip("/") or "http://localhost:8000"

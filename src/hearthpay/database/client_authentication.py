@@ -26,8 +26,8 @@ def knows_its_user() -> bool:
 def write_rules(data: Path, account: ServiceAccount, service_role: str) -> bool:
     """Write the cluster's rules, each file completely or not at all; return whether they changed.
 
-    A user without a name (in a container) is let in by the socket's private directory alone, which it shares with
-    nobody.
+    A user without a name (in a container) is authenticated by the socket's private directory alone, which it shares
+    with nobody.
     """
     everybody = [name for uid in dict.fromkeys((0, account.uid)) if (name := name_of(uid)) is not None]
     identities = "".join(f'{_MAP} "{name}" all\n' for name in everybody)

@@ -1,7 +1,7 @@
 """The embedded PostgreSQL: a private server in the data directory, shared by the processes that use it.
 
-Layout of the data directory (`server/` belongs to the account the server runs as, the rest to whoever
-starts it)::
+Layout of the data directory (`server/` belongs to the account the server runs as, the rest to the account
+that starts it)::
 
     server/data/        the cluster
     server/run/         the Unix socket, unless its path is too long for one; where root starts the server, the
@@ -11,7 +11,7 @@ starts it)::
     programs/           a copy of the programs, only where the account cannot read the installed ones
     start.lock          held while somebody starts or stops the server
     users.lock          held, shared, by every process that uses the server
-    restoring/          a data directory of its own, only while it is being restored from a backup
+    restoring/          a separate data directory, only while it is being restored from a backup
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _SETTINGS = {
     "fsync": "on",
     "full_page_writes": "on",
     "synchronous_commit": "on",
-    "summarize_wal": "on",  # incremental backups are told what has changed
+    "summarize_wal": "on",  # records what has changed, for incremental backups
     "timezone": "UTC",
     "log_timezone": "UTC",
     # A refused statement is the application's to report, and may hold names: only the server's own messages
@@ -143,7 +143,7 @@ class EmbeddedServer:
     def stop(self) -> None:
         """Stop using the server, and stop it if nobody else uses it. Raises EmbeddedServerError.
 
-        Waits for a `start` in progress in another thread, and undoes it.
+        Blocks until a `start` in progress in another thread has ended, and undoes it.
         """
         if not self._start_lock.exists():
             return

@@ -26,7 +26,7 @@ class FileLock:
         return self._descriptor is not None
 
     def share(self) -> None:
-        """Hold the lock together with others; waits for an exclusive holder to release it."""
+        """Hold the lock together with others; blocks until an exclusive holder releases it."""
         if self._descriptor is None:
             self._descriptor = self._open()
         fcntl.flock(self._descriptor, fcntl.LOCK_SH)

@@ -138,8 +138,8 @@ async def require_keys_for(session: AsyncSession, ring: KeyRing) -> None:
 async def make_newest_current(session: AsyncSession, ring: KeyRing) -> EncryptionKey:
     """Make the ring's newest key current in every process from the end of this transaction on.
 
-    Waits for writers in progress. A key file is read again under the lock, so concurrent rotations choose the same
-    key. Raises KeyRingError for a key that was current before and has been replaced.
+    Blocks until writers in progress have ended. A key file is read again under the lock, so concurrent rotations
+    choose the same key. Raises KeyRingError for a key that was current before and has been replaced.
     """
     await session.execute(_ALONE)
     ring.read_again()

@@ -1,5 +1,5 @@
-"""Sensitive actions: those of the audit log that are reported to people who could object, whoever did them and
-however.
+"""Sensitive actions: those of the audit log that are reported to people who could object, no matter who did
+them and how.
 
 Each rule says when an action is sensitive, and who is notified besides the owners and admins of the organization.
 Actions that notify people in their own transaction, or that harm nobody, have no rule; a test lists those.

@@ -29,7 +29,7 @@ from hearthpay.database.statements import compose, joined, literal, statement
 from hearthpay.security.tenant_seal import TenantSeal
 
 RECONNECT_SECONDS: Final = 10.0
-"""How long a transaction waits for a restarting server before it gives up."""
+"""How long a transaction keeps trying to reach a restarting server before it gives up."""
 
 _LEAST_CONNECT_SECONDS: Final = 2  # libpq's
 _REPLICA_RECONNECT_SECONDS: Final = 0.5
@@ -116,9 +116,9 @@ class Database:
         """Run one transaction: it commits when the block ends and rolls back when it raises.
 
         With `tenant`, only that tenant's rows are visible; without, no tenant's. If the server is restarting, waits
-        for it before the first statement. Raises DatabaseUnavailable if it can't be reached within RECONNECT_SECONDS,
-        can't do its work or is lost later on, and WrongRoleError if the connection doesn't act as the role of this
-        database.
+        until it is back before the first statement. Raises DatabaseUnavailable if it can't be reached within
+        RECONNECT_SECONDS, can't do its work or is lost later on, and WrongRoleError if the connection doesn't act as
+        the role of this database.
         """
         session = self._sessions()
         try:

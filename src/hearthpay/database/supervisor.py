@@ -54,7 +54,7 @@ class Supervisor:
                 _log.warning("database_restarted", data_dir=str(self._server.data_dir))
 
     async def _restart(self) -> None:
-        """Start the server in a thread. When canceled, wait for it: it must not start after a stop."""
+        """Start the server in a thread. When canceled, wait until it has started: it must not start after a stop."""
         starting = asyncio.ensure_future(asyncio.to_thread(self._server.start))
         try:
             await asyncio.shield(starting)

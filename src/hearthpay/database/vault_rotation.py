@@ -187,7 +187,7 @@ async def rotate(
                     rotated += 1
                     rotated_in_pass = True
                     progress(rotated, total)
-                elif kept is not _ANSWERS:  # an answer has no id of its own; `remaining` counts it
+                elif kept is not _ANSWERS:  # an answer has no id; `remaining` counts it
                     unreadable.add(row.id)
     async with session_factory() as session:
         key = await key_for_writing(session, ring)

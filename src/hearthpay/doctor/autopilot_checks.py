@@ -237,7 +237,7 @@ _DAYS: Final = query(
 
 
 async def autopilot_pay_days(session: AsyncSession, _ring: KeyRing | None) -> list[Difference]:
-    """Autopilot pays on banking days, and sends the money at 15:00 Eastern five of them earlier."""
+    """Autopilot pays on business days, and sends the money at 15:00 Eastern five of them earlier."""
     found = []
     for row in await fetch_all(session, _DAYS):
         day = banking_day_on_or_before(row.pay_date)

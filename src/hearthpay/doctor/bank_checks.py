@@ -41,7 +41,7 @@ def debits() -> str:
         """,
         money={"amount": ("amount", "owed")},
     )
-    # A debit that is returned after the credits were sent leaves the payroll as it is; see `hearthpay bank`.
+    # A debit that is returned after the credits were sent doesn't change the payroll; see `hearthpay bank`.
     counts = unequal(
         "payroll",
         f"""

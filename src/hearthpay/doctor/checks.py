@@ -1,7 +1,7 @@
 """The laws the books must keep, each a function that returns the query for what breaks it.
 
 A function's docstring is its law, as it is printed. Its query reads the whole database at once and returns one row
-for each difference: ``subject`` and ``id`` say where, ``what`` names the figure, ``recorded`` is what stands there
+for each difference: ``subject`` and ``id`` say where, ``what`` names the figure, ``recorded`` is the stored value
 and ``expected`` what it is proved to be. A new law is a function and a row, with its id, in `CHECKS_BY_ID`.
 """
 

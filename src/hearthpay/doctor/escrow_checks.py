@@ -56,7 +56,7 @@ def escrow_deposits() -> str:
 
 
 def escrow_payouts() -> str:
-    """What leaves an escrow account by direct deposit is sent to the bank once, and restored once if it is returned."""
+    """Each payout by direct deposit of set-aside money is sent to the bank once, and restored once if returned."""
     sent = unequal(
         "escrow_movement",
         """

@@ -107,7 +107,7 @@ _OVERDRAWN: Final = """
 """
 
 OPEN_CASES: Final = f"{_WAITING} UNION ALL {_LATE} UNION ALL {_OVERDRAWN}"
-"""The query of every open case: its kind, its owner, the cents, its start, its state and the day it waits for."""
+"""The query of every open case: its kind, its owner, the cents, its start, its state and the last day of its wait."""
 
 
 class _RegisterRow(NamedTuple):

@@ -41,7 +41,7 @@ def histories() -> str:
 
 
 def overdue() -> str:
-    """No payroll waits for more than an hour after its time, or is left in the middle of firing."""
+    """No payroll is more than an hour late, or stopped in the middle of firing."""
     now = time_of(Fragment("p.employer_id"), Fragment("CAST(:now AS timestamptz)"))
     return f"""
         SELECT 'payroll' AS subject, id, status || ' for ' || pay_date AS what,
@@ -53,7 +53,7 @@ def overdue() -> str:
 
 
 def attempts_ahead() -> str:
-    """A postponed payroll is tried again within the longest pause; any other waits for its own time."""
+    """A postponed payroll is tried again within the longest pause, and any other at its own time."""
     now = time_of(Fragment("p.employer_id"), Fragment("CAST(:now AS timestamptz)"))
     hours = LONGEST_PAUSE.total_seconds() / 3600
     return f"""

@@ -26,7 +26,7 @@ def mails_kept() -> str:
 
 
 def alerts_left() -> str:
-    """Every sensitive action since the first one reported has caused a warning, and none waits for two days."""
+    """Every sensitive action since the first one reported has caused a warning, which is sent within two days."""
     actions = ", ".join(f"'{action}'" for action, act in DELICATE_ACTS.items() if act.always)
     return f"""
         SELECT 'organization' AS subject, a.organization_id AS id, a.action || ' at ' || a.at AS what,

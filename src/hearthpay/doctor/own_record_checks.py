@@ -2,7 +2,7 @@
 
 
 def certificates() -> str:
-    """What a signed certificate in force says, the employee's record says; answers are to what was asked."""
+    """An employee's record has the entries of the signed certificate in force, which answers only its own questions."""
     return """
         SELECT 'employee' AS subject, c.employee_id AS id, 'certificate ' || c.jurisdiction AS what,
                coalesce(said.entries::text, 'works elsewhere') AS recorded, c.entries::text AS expected

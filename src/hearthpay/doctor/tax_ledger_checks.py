@@ -57,7 +57,7 @@ def tax_payments_known() -> str:
 
 
 def tax_payments_reversed() -> str:
-    """A reversal takes back one payment of its household, all of it, and no account is paid less than nothing."""
+    """A reversal undoes one payment of its household, all of it, and no account is paid less than nothing."""
     return """
         SELECT 'tax_payment' AS subject, r.id, 'reversal of ' || r.reverses AS what,
                r.agency || ' ' || r.account || ' ' || r.period || ' ' || r.amount AS recorded,
@@ -95,7 +95,7 @@ def filings_kept() -> str:
 
 
 def tax_payments_noted() -> str:
-    """Every tax payment and every reversal of one left its row in the audit log, with its amount."""
+    """Every tax payment and every reversal of one has its row in the audit log, with its amount."""
     return """
         SELECT 'tax_payment' AS subject, p.id, 'trace of the amount' AS what, p.amount::text AS recorded,
                coalesce(a.details ->> 'amount', 'a row') AS expected

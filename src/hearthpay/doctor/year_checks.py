@@ -123,8 +123,8 @@ def year_taxes() -> str:
     """Each capped line of a year, with what it still owes, equals what the standing paychecks require, in their
     order.
 
-    Every paycheck takes what the earlier ones left below the cap at its own rate, and a line with one rate ends on
-    exactly the year's maximum.
+    Every paycheck is taxed at its own rate up to what remains of the cap after the earlier ones, and a line with one
+    rate ends on exactly the year's maximum.
     """
     # If nothing was ever reversed, linked or is owed, each line was charged on its own wages: a sum is
     # enough.
@@ -192,7 +192,7 @@ def year_owed() -> str:
     """What a year owes after its latest paycheck is what that one carried: the household's lines are charged at once.
 
     After a void, prior wages, a change of the rules or of the person's records it may be anything that `year_taxes`
-    proves. The same goes for a year that waits for thresholds, since other employees' wages reach them too:
+    proves. The same goes for a year with thresholds that aren't reached, since other employees' wages reach them too:
     `threshold_taxes` proves it.
     """
     return f"""

@@ -1,7 +1,7 @@
 """Draws documents in threads of their own, a few at a time, while the event loop answers other requests.
 
-Each document is a job. Waiting jobs are taken in turn by organization, so that one organization's document waits for
-at most one document of each other organization before it, however many they want. A job whose requester is gone isn't
+Each document is a job. Waiting jobs are taken in turn by organization, so that at most one document of each other
+organization is drawn before an organization's next one, however many they want. A job whose requester is gone isn't
 drawn. No database connection is held while a document is drawn.
 """
 
@@ -60,8 +60,8 @@ class DrawingQueue:
 
 
 async def drawn_in_turn(organization_id: UUID, draw: Callable[[], _Drawn]) -> _Drawn:
-    """Return the result of ``draw``, run in a thread when it is the organization's turn; if canceled, it leaves the
-    queue.
+    """Return the result of ``draw``, run in a thread when it is the organization's turn; if canceled, it is removed
+    from the queue.
     """
     return await asyncio.wrap_future(_queue().submit(organization_id, draw))
 

@@ -158,7 +158,7 @@ class _Making:
         until = loop.time() + slice_seconds
         for paper in papers:
             kept = await issue_paper(transaction, self.ring, self.its_time, actor, view, paper)
-            if kept is None:  # the books have changed: begun anew at the next turn, from what is drawn
+            if kept is None:  # the books have changed: started again at the next turn, from what is drawn
                 await self._release()
                 return
             packed.append(packed_of(paper, kept))

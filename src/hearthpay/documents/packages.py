@@ -1,4 +1,4 @@
-"""Packages too large for a request to wait for: requested, looked up, and made by the worker (`package_builder`)."""
+"""Packages that take too long for one request: requested, looked up, and made by the worker (`package_builder`)."""
 
 import datetime
 from collections.abc import Mapping

@@ -1,9 +1,9 @@
 """Sets papers in type: one warm Typst compiler a process, which takes what a paper says as data.
 
-Nothing of a paper is ever put together as Typst source: a name is a string to the templates, whatever stands in it.
+Nothing of a paper is ever put together as Typst source: a name is a string to the templates, whatever it contains.
 The bytes depend on the arguments alone: no clock is read, and the fonts are the package's own. Setting is work for the
-processor (some milliseconds a page) under a lock; an event loop hands it to an executor. Whoever is called by letters
-that the papers' fonts do not have still gets a paper, with boxes in between.
+processor (some milliseconds a page) under a lock; an event loop hands it to an executor. Letters of a name
+that the documents' fonts don't have are printed as boxes.
 """
 
 import functools

@@ -44,7 +44,7 @@ due date, ``paid_late`` where all was paid, the last of it after that date."""
 
 NextStep = Literal["none", "pay", "file", "file_and_pay", "amend", "claim_refund"]
 """``amend``: the payrolls of the period have changed since the return was filed; ``claim_refund``: more was paid than
-is owed for a period that is over."""
+is owed for a period that has ended."""
 
 
 class UnknownFilingError(ValueError):

@@ -62,7 +62,7 @@ class FilingReason:
 
     measured: Dollars | None
     expected: Dollars | None
-    """What it comes to by the end of the quarter or year if it goes on so."""
+    """Its projected amount at the end of the quarter or year."""
 
     limit: Dollars | None
     next_limit: Dollars | None
@@ -103,7 +103,7 @@ class TaxCalendarItem:
     """The day that the law names."""
 
     amount: Dollars | None
-    """Of a payment, what the paychecks of the period come to so far, without what other items pay of it."""
+    """Of a payment, the total of the period's paychecks so far, without what other items pay of it."""
 
     paid_with_other_items: Dollars | None
     """What other items of the calendar pay for the same period; null where none does."""

@@ -131,7 +131,7 @@ async def items_of(
     since: datetime.date,
     until: datetime.date,
 ) -> tuple[CalendarItem, ...]:
-    """Return what is due for a household; whoever calls has asked whether it may be told."""
+    """Return what is due for a household. Doesn't check permissions: the caller must."""
     _, calendar = await settled_calendar_of(session, employer, today, since, until)
     return calendar.items
 
@@ -144,7 +144,7 @@ async def settled_calendar_of(
     until: datetime.date,
     records: Sequence[Employee] | None = None,
 ) -> tuple[Household, SettledCalendar]:
-    """Return the facts of a household with what is due, paid and open; who calls has asked whether it may be told.
+    """Return the facts of a household with what is due, paid and open. Doesn't check permissions: the caller must.
 
     ``records`` are its employees by id, where they are read already.
     """

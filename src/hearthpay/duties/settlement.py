@@ -6,7 +6,7 @@ counts for the other items that are settled by the same return: all payments of 
 Schedule H, all deposits for the quarter's return. Each cent of a payment counts once, so over all items and payments
 without an item, ``owed - paid = open``.
 
-An item is done by the ledger once it is filed, if it is to be filed, and paid in full, if its period is over. A mark
+An item is done by the ledger once it is filed, if it is to be filed, and paid in full, if its period has ended. A mark
 (the household's word that it did something) has no amount. It counts as filed, and as paid as long as no payment is
 recorded for the item; with the first payment, the amounts decide. A payroll that is run late or voided changes what is
 owed, and so opens a period that was paid.

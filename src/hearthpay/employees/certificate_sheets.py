@@ -87,7 +87,7 @@ class CertificateSheet:
 
     @property
     def asked(self) -> list[dict[str, Any]]:
-        """What was asked, including the declaration, as a signed copy stores it."""
+        """The questions and the declaration, as a signed copy stores them."""
         return [
             *(each.as_asked() for each in self.questions),
             {"name": "declaration", "label": self.declaration},
@@ -96,7 +96,7 @@ class CertificateSheet:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The answers: as typed, and as the record's entries take them, None if an entry is left to the law.
+    """The answers: as typed, and as the record's entries take them, None if the law decides an entry.
 
     For a box, what is stored is whether it was checked, as `on`; nobody can type any other value for it.
     """

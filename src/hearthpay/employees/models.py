@@ -32,7 +32,7 @@ class Employee(Base):
     """Where the employee lives, as entered."""
 
     address: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
-    """Postal address: `line1`, `line2`, `city`, `state`, `zip`; None until it is entered."""
+    """Mailing address: `line1`, `line2`, `city`, `state`, `zip`; None until it is entered."""
 
     language: Mapped[str] = mapped_column(default="en", server_default="en")
     """The language that the employee reads: ``en`` or ``es``."""

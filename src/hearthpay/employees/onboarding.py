@@ -134,7 +134,7 @@ async def save_employee_tax_number(
 async def save_employee_address(
     session: AsyncSession, actor: Actor, clock: Clock, invitation: Invitation, address: PostalAddress
 ) -> bool:
-    """Store the postal address that the employee entered; leaves an audit row if it differs.
+    """Store the mailing address that the employee entered; leaves an audit row if it differs.
 
     Returns whether it does. The employee must be locked.
     """
@@ -145,7 +145,7 @@ async def save_employee_address(
 async def save_own_address(
     session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID, address: PostalAddress
 ) -> bool:
-    """Store the postal address that a signed-in employee entered; leaves an audit row if it differs.
+    """Store the mailing address that a signed-in employee entered; leaves an audit row if it differs.
 
     Returns whether it does. Raises what `allow_own` raises.
     """

@@ -338,7 +338,7 @@ class EmployeeItem:
     residence_state: str
     pay_type: PayType
     pay_rate: Dollars | None
-    """None until it is told, and of a salary."""
+    """None until it is entered, and for a salary."""
 
     salary: SalaryItem | None
     """None of who is paid by the hour, and until it is set."""
@@ -412,7 +412,7 @@ class EmployeeDetail(EmployeeItem):
     """Where the employee lives, as entered."""
 
     address: AddressItem | None
-    """The mailing address, as it was told; no tax is chosen by it."""
+    """The mailing address, as entered; no tax depends on it."""
 
     language: PaperLanguage
     """The language of the employee's pay stubs, where none is asked for."""
@@ -430,7 +430,7 @@ def item_of(employee: Employee, onboarding: Onboarding, warnings: Iterable[Messa
 
 
 def detail_of(employee: Employee, onboarding: Onboarding, warnings: Iterable[Message] = ()) -> EmployeeDetail:
-    """Return the employee with everything that was told."""
+    """Return the employee with everything that is on record."""
     return EmployeeDetail(
         **_shown(employee, onboarding, warnings),
         email=employee.email,

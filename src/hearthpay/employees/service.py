@@ -94,7 +94,7 @@ class Noted:
 async def create_employee(session: AsyncSession, actor: Actor, clock: Clock, new: AddEmployee) -> Noted:
     """Add an employee to a household.
 
-    Warns if someone with this name has left the household: that employee should be reinstated instead. Raises what
+    Warns if a former employee has this name: that employee should be reinstated instead. Raises what
     `resolve_employer` raises, `duplicate_employee`, `plan_limit_reached` beyond the active employees that the plan
     allows, `validation_error` for anything the tax engine couldn't pay wages by, and `unsupported_jurisdiction` for a
     state without rules.
@@ -188,7 +188,7 @@ class RateChange:
 async def rate_changes(session: AsyncSession, actor: Actor, employee_id: UUID) -> Sequence[RateChange]:
     """Return the changes of the employee's hourly rate or salary, the latest first.
 
-    A rate holds for what is run from then on; payrolls that were run or approved keep theirs. Raises what `allow`
+    A rate applies to payrolls run from then on; those that were run or approved keep theirs. Raises what `allow`
     raises, and `not_found`.
     """
     employee = await find_employee(session, actor, employee_id)

@@ -1,6 +1,6 @@
 """Signing a withholding certificate: the employee's answers become the record's, starting with the next payroll.
 
-The copy is stored as it was issued: what was asked, in which words and language, under which law, what was answered,
+The copy is stored as it was issued: the questions in their words and language, the law they are based on, the answers,
 who signed it and when. It never changes; `ended_at` says since when the record has had other entries.
 """
 

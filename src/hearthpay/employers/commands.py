@@ -12,7 +12,7 @@ from hearthpay.unchanged import UNCHANGED, Unchanged
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostalAddress:
-    """A postal address in the United States, with field names as in the database."""
+    """A mailing address in the United States, with field names as in the database."""
 
     line1: str
     city: str

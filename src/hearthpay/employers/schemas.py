@@ -202,7 +202,7 @@ def item_of(employer: Employer) -> EmployerItem:
 
 
 def detail_of(employer: Employer) -> EmployerDetail:
-    """Return the household by itself."""
+    """Return the household with all its details."""
     return EmployerDetail(
         **employer_json(employer),
         address=address_of(employer),
@@ -244,5 +244,5 @@ def zone_name_of(employer: Employer) -> TimeZone:
 
 
 def address_of(employer: Employer) -> AddressItem | None:
-    """Return the household's mailing address, where it was told."""
+    """Return the household's mailing address, or None if none is on record."""
     return None if employer.address is None else AddressItem(**employer.address)

@@ -340,7 +340,7 @@ async def _only_one(session: AsyncSession, actor: Actor) -> Employer:
 async def owned_in_the_other_mode(session: AsyncSession, actor: Actor, employer_id: UUID) -> bool:
     """Return whether the organization has this household in the other mode: real for a sandbox actor, or the reverse.
 
-    The transaction is left in the other mode: only a refusal may follow, which ends it.
+    The transaction stays in the other mode: only a refusal may follow, which ends it.
     """
     await become(session, Tenant(actor.organization_id, not actor.sandbox, actor.tenant.employer_id))
     return await session.scalar(select(Employer.id).where(Employer.id == employer_id)) is not None

@@ -52,7 +52,7 @@ class AgencyBalance:
 
     @property
     def owed(self) -> int:
-        """What the payrolls come to."""
+        """The total owed for the payrolls."""
         return sum(each.owed for each in self.periods)
 
     @property

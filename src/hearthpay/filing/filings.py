@@ -1,7 +1,7 @@
 """The ledger of filings: that a household filed what an item of its calendar asks for, with the figures as they were.
 
 A return that is filed again after payrolls of its period have changed is an amendment: the later filing counts. One
-that is recorded by mistake is reversed by a row of its own.
+that is recorded by mistake is reversed by a separate row.
 """
 
 import datetime

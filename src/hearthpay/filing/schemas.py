@@ -108,7 +108,7 @@ class TaxBalance:
     """What is owed, paid and open of an account for a period."""
 
     owed: Dollars
-    """What the paychecks of the period come to so far, less what other items of the calendar pay of it."""
+    """The total of the period's paychecks so far, less what other items of the calendar pay of it."""
 
     paid: Dollars
     """What was recorded as paid, of this period or too much of another that the same return settles."""

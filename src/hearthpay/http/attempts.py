@@ -61,7 +61,7 @@ class FailedAttempts:
         tallies = [tally("key", presented[:_PREFIX], _LIMIT)]
         if address is not None:
             tallies.append(_of_network(address))
-        # Who is told to wait isn't counted, and so not pushed further back for asking again.
+        # An attempt that is refused isn't counted, so asking again doesn't prolong the wait.
         return await self._throttle.admit(tallies)
 
     def succeeded(self, key_hash: bytes) -> None:

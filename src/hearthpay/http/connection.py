@@ -29,7 +29,7 @@ MOST_AHEAD: Final = 64
 """How many requests may be sent before the first of them is answered."""
 
 _PATIENCE: Final = 1.25
-"""How much longer the connection waits for a body than the middleware, which responds with an error."""
+"""The connection's timeout for a body, as a multiple of the middleware's, which responds with an error."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 _NOBODY_THERE: Final = 499
-"""The status that servers log for a request whose client left before the response; nobody reads it."""
+"""The status that servers log for a request whose client disconnected before the response; nobody reads it."""
 
 _LOOK_AGAIN: Final = 0.5
 

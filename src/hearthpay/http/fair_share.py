@@ -18,7 +18,7 @@ SHARE_VARIABLE: Final = "HEARTHPAY_REQUESTS_AT_ONCE"
 USUAL_SHARE: Final = 4
 LONGEST_QUEUE: Final = 200
 WAIT_AT_MOST: Final = 20.0
-"""The most seconds a request waits for its turn."""
+"""The most seconds a request waits in the queue."""
 
 _RETRY_AFTER: Final = 1
 

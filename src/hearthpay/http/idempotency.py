@@ -55,7 +55,7 @@ async def idempotent(
     """Run `operation` in one transaction of the actor's tenant, at most once per idempotency key.
 
     Every POST that changes state goes through here, with a key or without. `sealed_with` stores the response
-    encrypted. `latest` is called after the commit, for a first response and a replayed one, and may wait for another
+    encrypted. `latest` is called after the commit, for a first response and a replayed one, and may call another
     server. Raises what `operation` and `latest` raise (for the former everything is rolled back), `validation_error`
     for a malformed key, `idempotency_conflict` if the key belongs to another request, and KeyRingError.
     """

@@ -33,7 +33,7 @@ _ENVELOPE: Final = re.compile(r"((?:List|Dated)?Envelope)_(.+)_")
 
 
 class Application(FastAPI):
-    """FastAPI, documented with our keys in place of its own security classes."""
+    """FastAPI, documented with our keys in place of its security classes."""
 
     def openapi(self) -> dict[str, Any]:
         """Return the OpenAPI 3.1 document; built once."""

@@ -35,7 +35,7 @@ RATE_LIMIT_KEY: Final = "hearthpay.rate_limit"
 
 DAY_SECONDS: Final = 86_400
 ANSWER_WITHIN: Final = 0.25
-"""Seconds that a request waits for the shared count; on one network it takes less than a millisecond."""
+"""Timeout of a request for the shared count, in seconds; on one network it takes less than a millisecond."""
 PAUSE_AFTER_FAILURE: Final = 5.0
 """Seconds before a server that failed is tried again, so that an outage doesn't slow every request down."""
 

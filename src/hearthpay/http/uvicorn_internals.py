@@ -19,7 +19,7 @@ PLAIN_HTTP_VARIABLE: Final = "HEARTHPAY_PLAIN_HTTP"
 """`1`: connections are uvicorn's own, without our limits and deadlines."""
 
 UVICORNS_OWN: Final = "auto"
-"""What uvicorn's setting `http` says for connections of its own."""
+"""The value of uvicorn's setting `http` for its default connections."""
 
 _PROTOCOL: Final = "uvicorn.protocols.http.httptools_impl"
 _METHODS: Final = (

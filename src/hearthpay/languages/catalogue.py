@@ -24,7 +24,7 @@ Say = Callable[..., str]
 
 
 class Sentence(str):
-    """A sentence in English that is still said in another language: it knows its words and what stands in their gaps.
+    """A sentence in English that can still be translated: it knows its words and the values of its placeholders.
 
     A language that lacks the words says `otherwise` instead of them.
     """

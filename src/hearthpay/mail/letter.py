@@ -1,7 +1,7 @@
 """One form for every mail: a letter in paragraphs, as text and as HTML with the same content.
 
-The HTML contains its own style, loads nothing, tells nobody that it was opened, and leaves colors to the reader's
-program, so that it is readable in light and dark modes; only the button has its own.
+The HTML contains its own style, loads nothing, tells nobody that it was opened, and uses the colors of the
+reader's mail program, so that it is readable in light and dark modes; only the button has its own.
 """
 
 from dataclasses import dataclass

@@ -401,7 +401,7 @@ async def _leave_trace(
     attempts: int,
     reason: str | None = None,
 ) -> None:
-    if mail.organization_id is None:  # the operator's own, of no tenant: it stands in the log
+    if mail.organization_id is None:  # the operator's own, of no tenant: it is in the log
         return
     details: dict[str, object] = {"attempts": attempts}
     if reason is not None:

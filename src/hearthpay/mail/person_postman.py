@@ -1,4 +1,4 @@
-"""Sends mail to people at once, outside of the request that queued it: nobody waits for the worker's next round.
+"""Sends mail to people at once, outside of the request that queued it: without the delay until the worker's next round.
 
 Whatever goes wrong here, the mail stays in the outbox and the worker sends it.
 """

@@ -30,7 +30,7 @@ from hearthpay.security.key_ring import KeyRing, UnknownKeyError
 from hearthpay.security.vault_cipher import UnreadableSecretError
 
 SHORT_WAIT_SECONDS: Final = 5.0
-"""How long a request waits for the mail server before it responds that the mail is queued."""
+"""How many seconds a request gives the mail server before it responds that the mail is queued."""
 
 _LOOK_AGAIN_SECONDS: Final = 0.1
 _OUR_MAIL_SERVER: Final = frozenset(
@@ -137,7 +137,7 @@ class Postman:
 
 
 def _finish(attempt: asyncio.Task[bool]) -> None:
-    """Forget the attempt; a failure of ours leaves the mail to the worker, and is logged."""
+    """Forget the attempt. A failure of ours is logged, and the worker sends the mail later."""
     _UNDER_WAY.discard(attempt)
     if not attempt.cancelled() and (error := attempt.exception()) is not None:
         _log.error("attempt to send failed", exc_info=error)

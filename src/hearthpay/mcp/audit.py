@@ -1,6 +1,6 @@
 """The audit trail of agents: one row for each tool call and each resource read, with the program's name and the
-result. What is refused as too much (the day's requests, or too many at once) leaves none, or the trail would grow
-without end.
+result. What is refused as too much (the day's requests, or too many at once) gets no row, so that the trail can't
+grow without end.
 
 The action itself, such as a run, has its own row in its own transaction; the request's id joins the two. No argument
 is stored: hours and wages are stored where they belong.

@@ -36,7 +36,7 @@ from hearthpay.oauth.scopes import RUNNING, SCOPES, tools_of
 from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_token
 
 ASKS_FOR: Final = datetime.timedelta(minutes=30)
-"""How long a request waits for its answer."""
+"""How long a request can be answered, until it expires."""
 OF_NETWORK: Final = 30
 """How many requests from one network may be pending at once: anybody can make them."""
 REQUESTS_PER_CLIENT: Final = 300

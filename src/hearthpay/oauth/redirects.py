@@ -1,6 +1,6 @@
 """Where an agent's answer may be sent: its own addresses, exactly, except for the port on the person's own machine.
 
-RFC 8252 lets a program on the machine listen on any free port (section 7.3); OAuth 2.1 compares everything else as
+RFC 8252 allows a program on the machine to listen on any free port (section 7.3); OAuth 2.1 compares everything else as
 text. Anything that a browser would run instead of opening is refused. A host is spelled so that browsers read it as
 we do: an address must lead where the page says.
 """

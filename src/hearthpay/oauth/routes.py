@@ -168,7 +168,7 @@ async def post_token(request: Request) -> Response:
 
 @router.post(REVOKE_PATH)
 async def post_revocation(request: Request) -> Response:
-    """Take back what a token stands for; of one that is unknown the answer is the same (RFC 7009)."""
+    """Revoke the grant of a token; an unknown token gets the same response (RFC 7009)."""
     runtime = runtime_of(request)
     try:
         form = await _form(request)

@@ -1,4 +1,4 @@
-"""What a person must confirm before money leaves the household's account: the checks for direct deposit.
+"""What a person must confirm before the household's account is debited: the checks for direct deposit.
 
 They apply at approval, for a payroll that runs now and for a scheduled one alike.
 """

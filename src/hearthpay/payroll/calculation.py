@@ -414,7 +414,7 @@ def _not_due(asked: PaycheckInput, state: str) -> Message:
 
 
 def _corrected(paycheck: Paycheck) -> list[Message]:
-    """Return which of the paycheck's taxes are for earlier wages of the year, and what is left to the next one."""
+    """Return which of the paycheck's taxes are for earlier wages of the year, and what is carried forward."""
     corrections = paycheck.corrections
     charged = [(each.code, each.amount_cents) for each in corrections if each.amount_cents > 0]
     returned = [(each.code, -each.amount_cents) for each in corrections if each.amount_cents < 0]

@@ -97,7 +97,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confirmations:
-    """What a person has confirmed before money leaves the household's account."""
+    """What a person has confirmed before the household's account is debited."""
 
     confirm_large_payroll: bool = False
     confirm_ach_debit: bool = False

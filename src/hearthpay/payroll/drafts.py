@@ -42,7 +42,7 @@ _NOT_THERE: Final = "There is no such draft."
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What was typed. `payroll_id` is the payroll that it was sent as; `dropped`: it was discarded."""
+    """A payroll as entered. `payroll_id` is the payroll that it was sent as; `dropped`: it was discarded."""
 
     id: UUID
     order: Order
@@ -65,10 +65,10 @@ class DraftApproval:
 
     confirmed: Confirmations = NOTHING_CONFIRMED
     confirm_beside: bool = False
-    """Whether it may be paid beside another payroll of the period."""
+    """Whether it may be paid in addition to another payroll of the period."""
 
     identity_confirmed: bool = False
-    """Whether the person has confirmed lately who they are, as is needed before money leaves the account."""
+    """Whether the person has confirmed their identity recently, as is required before the account is debited."""
 
     @property
     def given(self) -> tuple[str, ...]:
@@ -78,7 +78,7 @@ class DraftApproval:
 
 @dataclass(frozen=True, slots=True)
 class DraftReview:
-    """A draft as it would run now: what it comes to, or why it cannot run; of one that is not open, the draft alone."""
+    """A draft as it would run now: its amounts, or why it cannot run; of one that is not open, the draft alone."""
 
     draft: Draft
     preview: Preview | None = None
@@ -103,7 +103,7 @@ class DraftReview:
 async def save_draft(
     session: AsyncSession, actor: Actor, clock: Clock, draft_id: UUID, order: Order
 ) -> Draft:
-    """Store what was typed under the id of its form: as a new draft, or as the new contents of an open one.
+    """Store the entries of a form under its id: as a new draft, or as the new contents of an open one.
 
     A draft that was sent or discarded stays as it was and is returned. Raises `not_found` for another household's id,
     `employee_not_in_household`, and what `resolve_employer` raises.
@@ -187,9 +187,9 @@ async def drop_draft(session: AsyncSession, actor: Actor, clock: Clock, draft_id
 async def review_draft(
     session: AsyncSession, actor: Actor, clock: Clock, draft_id: UUID, *, direct_deposit_enabled: bool
 ) -> DraftReview:
-    """Return what a draft would come to if it were run now, with how each line came about; nothing is created.
+    """Return the amounts of a draft if it were run now, with how each line came about; nothing is created.
 
-    Why it cannot be run is told as well, as the review's refusal. Raises what `allow` raises, and `not_found`.
+    If it cannot be run, the review has the refusal that says why. Raises what `allow` raises, and `not_found`.
     """
     draft = await find_draft(session, actor, draft_id)
     if not draft.open:
@@ -214,7 +214,7 @@ async def run_draft(
     *,
     direct_deposit_enabled: bool,
 ) -> DraftReview:
-    """Run what was typed, once, if it is what was reviewed and everything is confirmed; return the draft as it is now.
+    """Run a draft, once, if it is what was reviewed and everything is confirmed; return the draft as it is now.
 
     One that ran names its payroll, also one that ran before. Where identity or a confirmation is missing, or something
     is not as it was reviewed, nothing is run, and the review says which. Raises `not_found`, and what `run_payroll`
@@ -248,7 +248,7 @@ async def run_draft(
 
 
 def confirmations_of(record: PayrollRecord, confirmations: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what a person must confirm of a draft: what a run needs, and that it is paid beside another payroll."""
+    """Return what a person must confirm: what a run needs, and that it is paid in addition to another payroll."""
     beside = any(warning.code in _BESIDE for paycheck in record.paychecks for warning in paycheck.warnings)
     return (*confirmations, *((CONFIRM_BESIDE,) if beside else ()))
 

@@ -255,8 +255,8 @@ async def void_payroll(
 ) -> Response:
     """A scheduled payroll that has not been sent, a completed one paid by check or cash, or one whose money is held.
 
-    That is one whose debit waits and is on hold, or one that is collected, while no direct deposit of it has left for
-    the bank; what was collected goes back to the household. Of a failed payroll, what was paid by check or cash.
+    That is one whose debit waits and is on hold, or one that is collected, while no direct deposit of it has been sent
+    to the bank; what was collected goes back to the household. Of a failed payroll, what was paid by check or cash.
 
     What was recorded is undone by entries of the opposite sign: the year to date is as if it had never been.
     """

@@ -344,7 +344,7 @@ class RemedyItem:
 
     action: RemedyAction
     until: datetime.date | None
-    """The last day to wait for another account; then the deposit goes back to the household."""
+    """The last day to connect another account; then the deposit goes back to the household."""
 
     decided_by: ActorKind
     decided_at: datetime.datetime
@@ -439,7 +439,7 @@ class PayrollResult:
     """Codes of lines by figures that were in force before the year's own were published."""
 
     scheduled_send_at: datetime.datetime | None = None
-    """When the money will be sent and the amounts calculated anew; only while the payroll is scheduled."""
+    """When the money will be sent and the amounts calculated again; only while the payroll is scheduled."""
 
     is_estimated: bool = False
 
@@ -538,13 +538,13 @@ class PayrollDetail:
     """How its pay stubs are asked for; none while it is under way."""
 
     actions: list[Action]
-    """What can be done about the payroll now: `void` it, or `authorize_debit` where it waits for that."""
+    """What can be done about the payroll now: `void` it, or `authorize_debit` if it needs that."""
 
     created_at: datetime.datetime
     scheduled_send_at: datetime.datetime | None = None
     is_estimated: bool = False
     estimated_totals: Totals | None = None
-    """What the payroll was expected to come to when it was scheduled; the amounts above are final."""
+    """The totals that were expected when the payroll was scheduled; the amounts above are final."""
 
     failure: Failure | None = None
 

@@ -100,8 +100,8 @@ async def void_unsent(
 ) -> PayrollStatus | None:
     """Void a payroll if nothing of it has been sent; return the status it had, or None if it no longer exists.
 
-    It is voided only if the status is `scheduled`: if it is being fired at this moment, wait for that. For a service
-    that may do so by a permission of its own, which it has checked.
+    It is voided only if the status is `scheduled`: if it is being fired at this moment, try again after that. For a
+    service with its own permission to do so, which it has checked.
     """
     status = await session.scalar(select(Payroll.status).where(Payroll.id == payroll_id).with_for_update())
     if status != "scheduled":

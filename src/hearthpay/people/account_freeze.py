@@ -146,7 +146,7 @@ async def _restore(session: AsyncSession, person_id: UUID, credential_id: UUID |
                 .returning(PersonCredential.id)
             )
             return restored is not None
-    except IntegrityError:  # another one is in force by now
+    except IntegrityError:  # another one is already active
         return False
 
 
@@ -162,7 +162,7 @@ async def _restore_address(session: AsyncSession, now: datetime.datetime, stop: 
                 .where(PersonRecord.id == stop.person_id)
                 .values(email=stop.address, updated_at=now)
             )
-    except IntegrityError:  # somebody else has made an account under it by now
+    except IntegrityError:  # somebody else has already made an account under it
         return False
     return True
 

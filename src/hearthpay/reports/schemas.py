@@ -114,7 +114,7 @@ class StateWageReport:
     """Null for the whole year."""
 
     unemployment_line: str
-    """Code of the tax whose subject, excess and taxable wages stand beside the gross wages."""
+    """Code of the tax whose subject, excess and taxable wages are reported with the gross wages."""
 
     employees: list[EmployeeStateWages]
     totals: StateWageTotals

@@ -99,7 +99,7 @@ def _not_listed(values: Iterable[str]) -> Refusal:
 
 
 def ein_of(employer_id: UUID) -> SecretNumber:
-    """Return the test EIN of a household: 99 and seven digits of its own."""
+    """Return the test EIN of a household: 99 and seven digits derived from its id."""
     return parse_number("ein", f"99{_digits(employer_id, 'ein', 9_999_999):07}")
 
 

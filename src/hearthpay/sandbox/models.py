@@ -13,7 +13,7 @@ ClockStatus = Literal["ready", "advancing", "internal_failure"]
 
 
 class HouseholdClockRecord(Base):
-    """The time of a sandbox household that has a clock of its own; all that was due by `stands_at` has been done.
+    """The time of a sandbox household that has its own clock; all that was due by `stands_at` has been done.
 
     `created_at`, `requested_at` and `finished_at` are real time, the rest is the household's.
     """

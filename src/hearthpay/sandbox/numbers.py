@@ -54,8 +54,8 @@ async def set_household_account(
 ) -> Employer:
     """Connect the test account of that value as the household's, or none.
 
-    Raises what `sandbox_household` raises, `validation_error` naming `magic`, and `invalid_state` while money waits
-    for an account that would be disconnected.
+    Raises what `sandbox_household` raises, `validation_error` naming `magic`, and `invalid_state` while a payment
+    is on hold for an account that would be disconnected.
     """
     employer = await sandbox_household(session, actor, USE_SANDBOX, employer_id)
     await _set_account(session, ring, actor, clock, employer, chosen(HOUSEHOLD_ACCOUNTS, magic))

@@ -15,7 +15,7 @@ SECRET_BYTES: Final = 32
 
 
 class TenantSeal:
-    """HMAC-SHA-256 over a tenant's name; the secret leaves the object only for our own process."""
+    """HMAC-SHA-256 over a tenant's name; the object gives its secret to our own process alone."""
 
     __slots__ = ("_secret",)
 

@@ -194,6 +194,6 @@ def _of_the_month(request: PaycheckInput, taxes: LocalTaxes) -> Iterator[Assumpt
 
 
 def _about_month(code: MessageCode, text: str, tax: LocalTax, fee: MonthlyFee) -> Assumption:
-    # Of employee and household alike, so that it is told once.
+    # The same for employee and household, so that it is shown once.
     place = tax.locality.replace("-", " ").title()
     return assumption(message(code, text=text, place=place, amount=DollarAmount(fee.minimum)))

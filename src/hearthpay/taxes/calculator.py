@@ -32,7 +32,7 @@ ASSUMPTIONS = (
     message("new_employer_rate_assumed"),
     message("withholding_assumed"),
 )
-"""What every estimate takes for granted."""
+"""The assumptions of every estimate."""
 
 
 _CERTIFICATES = {
@@ -72,7 +72,7 @@ class AnnualEstimate(NamedTuple):
     lines: tuple[AnnualLine, ...]
     threshold: ThresholdCheck
     messages: tuple[Message, ...]
-    """What the estimate takes for granted or leaves open, by code."""
+    """The estimate's assumptions and what it leaves open, by code."""
 
     rulebook_version: str
     residence_state: str | None
@@ -87,7 +87,7 @@ class AnnualEstimate(NamedTuple):
 
     @property
     def limitations(self) -> tuple[str, ...]:
-        """What the estimate takes for granted or leaves open, in English."""
+        """The estimate's assumptions and what it leaves open, in English."""
         return texts(self.messages)
 
     def annual_by_category(self, payer: Payer) -> dict[str, int]:

@@ -85,7 +85,7 @@ class Contribution:
     is_capped: bool = field(init=False, repr=False, compare=False)
     """Whether the tax depends on the wages of the year: a base that ends it, or a floor that begins it.
 
-    One that `follows` another has no limit of its own.
+    One that `follows` another has no separate limit.
     """
 
     is_measured: bool = field(init=False, repr=False, compare=False)

@@ -13,7 +13,7 @@ from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.thresholds import canonical_thresholds
 
 THRESHOLDS = "household_thresholds.toml"
-"""The file from which an edition has the entries of its own year."""
+"""The file of which an edition has only the entries of its year."""
 
 _DIGITS = 12
 

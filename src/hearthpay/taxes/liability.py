@@ -52,7 +52,7 @@ def guards_of(tax_year: int, state: str) -> tuple[Guard, ...]:
 
 
 def guarded_codes(tax_year: int, states: Iterable[str]) -> frozenset[str]:
-    """Return the lines that wait for a threshold in the given states."""
+    """Return the lines with a threshold in the given states."""
     return frozenset(code for state in states for guard in guards_of(tax_year, state) for code in guard.codes)
 
 
@@ -72,7 +72,7 @@ class QuarterlyWages:
     def of(self, codes: tuple[str, ...], quarter: int, person: UUID | None) -> int:
         """Return the wages of a quarter that count toward a threshold, for one person or for all together.
 
-        If several lines wait for it, the largest line's wages count: relatives may be exempt from one.
+        If several lines have this threshold, the largest line's wages count: relatives may be exempt from one.
         """
         if person is not None:
             return max(self.cents.get((person, quarter, code), 0) for code in codes)
@@ -146,7 +146,7 @@ def wages_by_line(
     gross: int,
     entered_wages: Mapping[str, int] | None = None,
 ) -> dict[str, int]:
-    """Return which of a payment's wages count for the lines that wait for a threshold, in cents by line.
+    """Return which of a payment's wages count for the lines with a threshold, in cents by line.
 
     Relatives whom the law exempts from a line don't count for it. ``entered_wages`` are wages by line from another
     report; a line missing from it counts all wages, unless the report covers other states.

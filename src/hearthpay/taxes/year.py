@@ -1,7 +1,7 @@
 """The year before a paycheck: what each line has taxed so far, and what the year's wages require of it.
 
 A capped line follows the year's wages subject to it, not the sum of what happened to be taxed: after a void, the
-wages of the other paychecks move up below the cap. The difference is charged, or given back, with the next paycheck.
+wages of the other paychecks move up below the cap. The difference is charged, or refunded, with the next paycheck.
 """
 
 import datetime
@@ -63,8 +63,8 @@ class YearSoFar:
     """Everything paid earlier in the year, in cents by line code; a missing line has nothing.
 
     ``owed`` holds the lines whose tax differs from what the year's wages require: what is still to be charged, or,
-    negative, to be given back. ``owed_wages`` holds the wages that a line which `follows` another has still to tax,
-    since it has no subject wages of its own.
+    negative, to be refunded. ``owed_wages`` holds the wages that a line which `follows` another has still to tax,
+    since it has no separate subject wages.
     """
 
     subject_wages: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
@@ -226,8 +226,8 @@ def fresh_charge(
 def arrears(line: Contribution, rate: int, before: Standing) -> tuple[int, int]:
     """Return what a capped line must still tax of the year's earlier wages: wages and tax, negative if too much.
 
-    If ``before`` doesn't say what is owed, missing wages are taxed at ``rate``, and what was taxed too much is given
-    back at the average rate at which it was charged.
+    If ``before`` doesn't say what is owed, missing wages are taxed at ``rate``, and what was taxed too much is
+    refunded at the average rate at which it was charged.
     """
     subject, taxed, tax, owed = before
     due = line.due(subject)
@@ -291,9 +291,9 @@ def year_demands(
 ) -> dict[str, Demand]:
     """Return the result of each measured line of a year from its standing paychecks, in the order they were run.
 
-    It is what the books would say if no other paycheck had ever existed: each takes what the earlier ones left below
-    the cap, at its own rate. ``before`` is what another payroll had already paid. Wages on which a line isn't due by
-    ``liable`` are neither taxed nor counted toward its cap.
+    It is what the books would say if no other paycheck had ever existed: each is taxed on what remains
+    below the cap after the earlier ones, at its own rate. ``before`` is what another payroll had already paid. Wages
+    on which a line isn't due by ``liable`` are neither taxed nor counted toward its cap.
     """
     subject = dict(before.subject_wages)
     demands: dict[str, Demand] = {}

@@ -1,6 +1,6 @@
 """Checks the portal's forms field by field.
 
-A problem says what is wrong with a field and never repeats what was typed; numbers are never put back into a page.
+A problem says what is wrong with a field and never repeats the entry; numbers are never put back into a page.
 """
 
 from collections.abc import Mapping
@@ -136,5 +136,5 @@ def _sentence(problem: str) -> str:
 
 
 def _digits(form: Mapping[str, str], field: str) -> str:
-    """Return what was typed, without the spaces and hyphens that group digits."""
+    """Return the text of a field, without the spaces and hyphens that group digits."""
     return form.get(field, "").strip().translate(_SEPARATORS)

@@ -35,7 +35,7 @@ _SECRET: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class PendingForm:
-    """A kept form: its address, its page, what was typed; `incomplete` without the secrets.
+    """A kept form: its address, its page and its entries; `incomplete` without the secrets.
 
     `asked_again`: it is never sent as it is, but fills its page in.
     """
@@ -48,14 +48,14 @@ class PendingForm:
 
     @property
     def shown(self) -> Mapping[str, str]:
-        """What was typed or chosen, without the form's own hidden fields."""
+        """The entries and choices, without the form's own hidden fields."""
         return {name: value for name, value in self.fields.items() if name != FORM_ID}
 
 
 def store_pending_form(
     visitor: Visitor, response: Response, page: str, *, asked_again: bool = False
 ) -> Response:
-    """Have the browser keep the form that it has just sent; one without fields of its own isn't kept."""
+    """Have the browser keep the form that it has just sent, unless all its fields are secret."""
     fields = {name: value for name, value in visitor.form.items() if name != FORM_TOKEN}
     open_ones = {name: value for name, value in fields.items() if not _is_secret(name)}
     ring, now = visitor.people_context.ring, visitor.people_context.clock.now()

@@ -60,7 +60,7 @@ def link_page(
     language = language_of(request)
     visitor = Visitor(
         request, people_context_of(request), None, "", new_visit=False, language=language
-    )  # whoever is signed in, these pages are about the link alone
+    )  # no matter who is signed in, these pages are about the link alone
     other = _OTHER[language]
     frame = {
         "flow": "plain",

@@ -1,7 +1,7 @@
 """What a page says of a refusal, and beside a field: sentences of the catalogues, by the code of what is wrong.
 
-What has no words of its own in the reader's language is said by the code of the refusal: no page shows English to
-somebody who reads another language.
+A refusal without a translation is shown with the sentence of its code: no page shows English to somebody who reads
+another language.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ OTHERWISE: Final[Mapping[RefusalCode, str]] = {
     "tax_year_not_final": mark("Some tax figures of this year aren't published yet."),
     "authentication_required": mark("Sign in again."),
 }
-"""What a reader of another language is told where a refusal has no words there; any other gets `not done`."""
+"""What pages in another language show for a refusal without a translation; other codes get `_NOT_DONE`."""
 
 
 def problem_on_page(problem: Problem) -> str:

@@ -47,7 +47,7 @@ class RequestModel(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _leave_out_nothing(cls, value: object) -> object:
-        """Treat null as left out if a field is optional and null isn't a value of its own, such as clearing it."""
+        """Treat null as left out for an optional field that doesn't accept null; some do, to clear a value."""
         if not isinstance(value, dict) or None not in value.values():
             return value
         without = {

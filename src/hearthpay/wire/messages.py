@@ -1,4 +1,4 @@
-"""Messages over the wire: their words in English, and beside them, in the same order, their codes."""
+"""Messages over the wire: their texts in English, and in a second list, in the same order, their codes."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -27,7 +27,7 @@ class Amount:
     """Annotation that makes a `Decimal` field an exact number within bounds.
 
     `places` is the number of allowed decimals (2: cents, 3: thousandths of an hour); `from_query` also accepts the
-    text of a query parameter. With `finer`, more decimals are accepted and left for the request to round; the bounds
+    text of a query parameter. With `finer`, more decimals are accepted, which the request must round; the bounds
     apply to the rounded number.
     """
 

@@ -1,6 +1,6 @@
 """A worker process beside the web server: started with it, started again when it dies, stopped before it.
 
-A process of its own, because firing payrolls is arithmetic: in the web server's event loop every chunk of it would
+A separate process, because firing payrolls is arithmetic: in the web server's event loop every chunk of it would
 hold up requests, and a fault of the one would end the other. It is in the same process group, and ends with
 its parent however that ends, for its standard input is a pipe whose other end the parent holds.
 """
@@ -64,7 +64,7 @@ async def _keep_running(options: list[str]) -> None:
 
 
 async def _run_to_its_end(options: list[str]) -> int:
-    """Run a worker; return its exit status, and stops it when cancelled."""
+    """Run a worker and return its exit status; stop it when canceled."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "hearthpay.cli", "worker", "--attended", *options),
         stdin=asyncio.subprocess.PIPE,

@@ -68,7 +68,7 @@ class QueueConnector(PsycopgConnector):
     async def _get_cursor(
         self, connection: psycopg.AsyncConnection[Any] | None = None
     ) -> AsyncIterator[psycopg.AsyncCursor[DictRow]]:
-        """Return a cursor in a transaction of its own, or of `connection`'s if given."""
+        """Return a cursor in a new transaction: of `connection`, or of one from the pool."""
         async with AsyncExitStack() as stack:
             own = (
                 await stack.enter_async_context(self.pool.connection()) if connection is None else connection

@@ -1,4 +1,4 @@
-"""The worker's duties: fire and generate payrolls, run the bank day, send mail, and expire what is over."""
+"""The worker's duties: fire and generate payrolls, run the bank day, send mail, and expire what has ended."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def worker_duties(
 ) -> tuple[Duty, ...]:
     """Return the duties, in the order in which a single worker does them; `database` acts as the worker's role.
 
-    Without a `mailer`, mails wait for a worker that has one; those written for the folder go into the `folder`. The
+    Without a `mailer`, mails stay queued until a worker has one; those written for the folder go into the `folder`. The
     `desk` says who can be notified of problems.
     """
 

@@ -1,6 +1,6 @@
 """A duty of the worker: work in chunks that any number of processes may do at once.
 
-A duty finds out by itself what is due and leaves nothing half done: each chunk is one or more whole transactions, and
+A duty finds what is due and leaves nothing half done: each chunk is one or more whole transactions, and
 repeating it changes nothing. So it doesn't matter who does it, how often, or who is killed while doing it.
 """
 
@@ -14,7 +14,7 @@ from typing import Final
 EVERY_MINUTE: Final = "* * * * *"
 
 FINISH_SECONDS: Final = 10.0
-"""How long a chunk may continue once its worker is told to stop: as long as a request in the web server."""
+"""How long a chunk may continue once its worker is asked to stop: as long as a request in the web server."""
 
 Stopping = Callable[[], bool]
 """Whether the worker has been told to stop; a chunk that can end early checks it between its transactions."""

@@ -31,7 +31,7 @@ _MY_TURN: Final = text("SELECT pg_try_advisory_xact_lock(hashtextextended('heart
 
 
 async def expire(database: Database, clock: Clock, *, chunk: int = CHUNK) -> Progress:
-    """End what is over by the clock: at most `chunk` of each kind, twice as many idempotency keys.
+    """End what has expired by the clock: at most `chunk` of each kind, twice as many idempotency keys.
 
     Does nothing while another worker does it. Raises DatabaseUnavailable.
     """

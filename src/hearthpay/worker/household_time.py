@@ -46,7 +46,7 @@ NEWS: Final[tuple[tuple[str, Find], ...]] = (
     ("payday", find_paydays),
     ("document_ready", find_new_papers),
 )
-"""What goes its usual way and is told of, by its kind."""
+"""The notices that are sent in the usual way, each with its kind and the function that finds them."""
 
 SLICE_SECONDS: Final = 5.0
 """How long one household is led on before others have their turn."""
@@ -137,9 +137,7 @@ async def _work_at(
     await do_bank_day(household, ring, None, clock, notifications=notifications, of_household=True)
     async with household.transaction(None) as session:
         await expire_invitations(session, clock.now(), limit=_INVITATIONS)
-    made = await generate_due(
-        household, clock, direct_deposit_enabled=False
-    )  # the sandbox has a bank of its own
+    made = await generate_due(household, clock, direct_deposit_enabled=False)  # the sandbox has its own bank
     done, _ = await run_outbox_tasks(household, ring, clock, notifications)
     connected = await connect_due(household, ring, clock)
     return bool(made.decided or done or connected)

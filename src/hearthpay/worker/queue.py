@@ -4,7 +4,7 @@ Each duty has two kinds of job. The periodic one is queued at its times, once fo
 the database was out of reach. Where much is due it queues helping jobs, so that every idle worker takes part; only so
 many of those wait at a time, and they are not tried again, as the next periodic job finds what they have left.
 
-Jobs carry no data: what is due stands in our own tables, so a lost job loses nothing.
+Jobs carry no data: what is due is in our own tables, so a lost job loses nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from hearthpay.worker.outage import is_outage
 QUEUE: Final = "hearthpay"
 
 SHIFT_SECONDS: Final = 20.0
-"""How long one job goes on before it queues another and lets more urgent ones pass."""
+"""How long one job works before it queues another and lets more urgent ones pass."""
 
 HELPERS: Final = 8
 """How many helping jobs of a duty wait at most; as soon as one is taken, another may be queued."""
@@ -44,7 +44,7 @@ _log = structlog.get_logger(__name__)
 
 
 class Backoff(BaseRetryStrategy):
-    """Tries again after an outage, each time after twice as long; at once when the worker was told to stop."""
+    """Tries again after an outage, each time after twice as long; at once when the worker was asked to stop."""
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
         """Return when to try again, or None for a fault, which repeating does not mend."""

@@ -1,4 +1,4 @@
-"""Runs the worker: until it is told to stop, whatever happens to the database meanwhile, or once."""
+"""Runs the worker: once, or until it is asked to stop, whatever happens to the database."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Pulse:
     poll: float = 5.0
     """How often the queue is looked at without a notification, which may get lost."""
     finish: float = FINISH_SECONDS
-    """How long the chunks in hand may take once the worker is told to stop; then they are rolled back."""
+    """How long the chunks in hand may take once the worker is asked to stop; then they are rolled back."""
 
 
 async def run_worker(

@@ -190,7 +190,7 @@ class DirectoryGateway:
         return f"{self._directories.sent}/{name}.receipt"
 
     async def _stage(self, files: Files, name: str, content: bytes, digest: str) -> bytes:
-        """Stage the file and claim its receipt; return the receipt, whoever created it."""
+        """Stage the file and claim its receipt; return the receipt, which another process may have created."""
         sent, attempt = self._directories.sent, uuid.uuid4().hex
         staged, draft = f"{name}.{attempt}.part", f"{sent}/{name}.{attempt}.draft"
         statement = f"{digest} {staged}\n".encode("ascii")

@@ -1,4 +1,4 @@
-"""Reads what the bank sends back: returned payments, and notices that an account's numbers have changed.
+"""Reads the bank's return files: returned payments, and notices that an account's numbers have changed.
 
 A file is accepted completely or not at all. The same module builds such files for the simulated bank.
 """

@@ -130,8 +130,7 @@ def migrate(owner_url: str | URL, *, revision: str = "head") -> Installation | N
 
 @contextmanager
 def migrating(owner_url: str | URL) -> Iterator[Migration]:
-    """Open one transaction in which the schema may be created and changed; servers that start together wait for each
-    other.
+    """Open one transaction in which the schema may be created and changed; servers that start together take turns.
 
     `owner_url` logs in as the role that owns, or will own, the tables; it may lead through a pooler. Raises
     MigrationError for a PostgreSQL before 15, missing privileges or another's tables, and DatabaseUnavailable.

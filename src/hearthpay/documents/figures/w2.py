@@ -185,8 +185,8 @@ def _qualified_hours(regular: int, overtime: int) -> int:
 def sheets_of(w2: W2) -> tuple[W2, ...]:
     """Return the form's sheets, each with up to four codes, three items of box 14, two states and two localities.
 
-    What doesn't fit goes on another sheet with boxes 1 to 6 blank (General Instructions, boxes 12 and 15 to 20); its
-    `box_1` is an empty figure.
+    What doesn't fit is printed on another sheet with boxes 1 to 6 blank (General Instructions, boxes 12 and 15 to 20);
+    its `box_1` is an empty figure.
     """
     codes = _in_groups(w2.box_12, _CODES_ON_A_SHEET)
     other = _in_groups(w2.box_14, _OTHER_ON_A_SHEET)

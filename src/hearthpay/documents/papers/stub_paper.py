@@ -220,7 +220,7 @@ def _set_aside(stub: PayStub) -> list[str] | None:
 
 
 def _sick_leave(leave: SickLeave | None, words: Mapping[str, Any]) -> list[list[str]]:
-    """Return the known sick leave; if the household supplied none, the stub has no such box."""
+    """Return the rows of the sick leave box; without known sick leave there are none, and the stub has no such box."""
     if leave is None:
         return []
     unit = words["hours_unit"]

@@ -31,7 +31,7 @@ WayToVoid = Literal["not_sent", "uncollected", "recalled", "by_hand", "hand_part
 returned; all of it was paid by hand and is reversed; or for a failed one, the part paid by hand."""
 
 LONGEST_WAIT: Final = datetime.timedelta(days=30)
-"""The longest time that a deposit may wait for another account, since the wages are due."""
+"""The longest time that a deposit may be on hold until there is another account, since the wages are due."""
 
 
 class _PositionRow(NamedTuple):
@@ -153,7 +153,8 @@ def remedies_for(
     """Return what can be done about a direct deposit that hasn't been sent.
 
     `credit` and `account` are the states of its bank entry and of the employee's current account. A check written in
-    another year would be wages of that year; and only an employee without a working account has one to wait for.
+    another year would be wages of that year; and a deposit is held for another account only if the present one doesn't
+    work.
     """
     if credit != "pending" or status not in ("processing", "failed"):
         return ()

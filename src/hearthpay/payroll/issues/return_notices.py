@@ -1,6 +1,6 @@
 """Notices of returned payments that belong to no payroll: a prenote, or a payout of set-aside money.
 
-A returned prenote leaves its account unusable, and a returned payout puts its money back into the employee's balance.
+A returned prenote makes its account unusable, and a returned payout puts its money back into the employee's balance.
 Without a notice, either would show only at the next payday, or when somebody checks.
 """
 

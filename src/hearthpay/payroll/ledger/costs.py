@@ -141,7 +141,7 @@ _LEAVING: Final = query(
 
 
 class ComingPayroll(NamedTuple):
-    """A payroll in progress. `leaves_on`: when the money leaves the household's account; None by check or cash."""
+    """A payroll in progress. `leaves_on`: when the household's account is debited; None by check or cash."""
 
     payroll_id: UUID
     status: str
@@ -198,14 +198,14 @@ async def net_pay_leaving(
 
     Upcoming payrolls are included; one that isn't sent yet counts with its net pay only.
 
-    A direct deposit leaves the account when it is debited, a check or cash on the pay date.
+    A direct deposit counts on the day of its debit, a check or cash on the pay date.
     """
     rows = await fetch_all(session, _LEAVING, {"employer": employer_id, "first": first})
     return sum(int(row.money) for row in rows if first <= (_leaves_on(row) or row.pay_date) <= last)
 
 
 def _leaves_on(row: _ComingRow | _LeavingRow) -> datetime.date | None:
-    """Return when the money of a direct deposit leaves the household's account; None for a check or cash."""
+    """Return when the household's account is debited for a direct deposit; None for a check or cash."""
     if not row.direct_deposit:
         return None
     return row.settles_on or (None if row.send_at is None else debited_on(row.send_at))

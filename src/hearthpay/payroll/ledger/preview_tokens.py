@@ -44,7 +44,7 @@ _FIXED_BYTES: Final = _EXPIRY_BYTES + 2 * _DIGEST_BYTES
 
 
 class PaycheckAmounts(NamedTuple):
-    """What a paycheck comes to, in cents."""
+    """The amounts of a paycheck, in cents."""
 
     gross_pay: int
     net_pay: int
@@ -78,7 +78,7 @@ class PreviewChanges:
     """A payroll is not the one that was previewed; ``paychecks`` are all of it, changed or not."""
 
     request_changed: bool
-    """Whether something else is asked for; else the same comes to other amounts."""
+    """Whether the request differs; if not, the same request results in other amounts."""
 
     paychecks: tuple[PaycheckChange, ...]
 

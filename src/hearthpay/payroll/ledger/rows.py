@@ -51,7 +51,7 @@ class LineRow(NamedTuple):
 
 
 class Carried(NamedTuple):
-    """A tax on earlier wages that a paycheck could not charge, left to the next one."""
+    """A tax on earlier wages that a paycheck could not charge, carried forward to the next one."""
 
     code: str
     name: str

@@ -79,7 +79,7 @@ def settle_pay_dates(
 
     By check or cash, an omitted pay date is today, or the period end if that is later; for a catch-up it is the
     period end. By direct deposit it is the earliest day on which the money can arrive. A later one waits until five
-    business days before it, and one on which banks are closed moves to the banking day before, when the money
+    business days before it, and one on which banks are closed moves to the business day before, when the money
     arrives.
 
     ``today`` is the day in Eastern business time, ``now`` the instant. Raises `validation_error` naming the invalid

@@ -105,7 +105,7 @@ async def advance(
     """
     cut_off = current_cut_off(
         clock.now()
-    )  # should the next one pass meanwhile, it is prepared by the next bank day
+    )  # if the next one passes during the run, the next bank day prepares it
     problems: list[str] = []
     outages: list[str] = []
     async with database.transaction(None) as session:

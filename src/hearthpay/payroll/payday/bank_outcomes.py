@@ -53,7 +53,7 @@ from hearthpay.payroll.set_asides import escrow
 from hearthpay.payroll.years.reversal import release_periods, reverse_paychecks
 
 DEBIT_WAITS: Final = 5
-"""Banking days that a debit waits for an account or an authorization: until the day on which the wages were due."""
+"""Business days that a debit may lack an account or an authorization: until the day on which the wages were due."""
 
 _log = structlog.get_logger("hearthpay.payroll")
 
@@ -120,7 +120,7 @@ async def fund(
 ) -> list[UUID]:
     """Begin to pay the employees of payrolls whose debit has settled; `day` is the next or current cut-off.
 
-    Return the payrolls moved to `processing`. The money is sent one banking day before the pay date, or at once if
+    Return the payrolls moved to `processing`. The money is sent one business day before the pay date, or at once if
     that has passed. If it could then only arrive in another year, the deposit keeps its dates, isn't sent, and is
     recreated (`payroll.payday.year_end`).
     """
@@ -278,7 +278,7 @@ async def _refund_returned(
 ) -> None:
     """Send a refund again, unless the household's bank has taken the debit back since.
 
-    The account that returned it has failed, so the refund waits for another one.
+    The account that returned it has failed, so the refund is on hold until there is another one.
     """
     assert entry.payroll_id is not None
     assert entry.paycheck_id is not None
@@ -299,7 +299,7 @@ async def _reversal_returned(session: AsyncSession, entry: ReturnedEntry) -> Non
 async def undo_reversed(
     session: AsyncSession, settled: Sequence[SettledReversal], day: datetime.date, now: datetime.datetime
 ) -> None:
-    """Reverse the paychecks whose deposits have been taken back; `day` is the next cut-off at which money can be
+    """Reverse the paychecks whose deposits have been reversed; `day` is the next cut-off at which money can be
     sent.
 
     What was collected for them is refunded to the household, and the payroll has failed for these employees.
@@ -367,7 +367,7 @@ def _presented_again(entry: ReturnedEntry, day: datetime.date, tax_year: int) ->
     """Return a returned debit that is collected again at the cut-off of `day`; `until` is the last cut-off it may
     have.
 
-    Each time it settles a banking day later, and is returned at the latest when the return period ends.
+    Each time it settles a business day later, and is returned at the latest when the return period ends.
     """
     left = return_codes().attempts - entry.attempt
     days = [day]

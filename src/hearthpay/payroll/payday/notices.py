@@ -50,7 +50,7 @@ _PAYROLL: Final = compose(
 
 
 class PaydayPayroll(NamedTuple):
-    """A payroll that people are told of, and what its household is called."""
+    """A payroll that a notice is about, and the name of its household."""
 
     id: UUID
     organization_id: UUID

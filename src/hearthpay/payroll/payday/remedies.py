@@ -172,7 +172,7 @@ async def apply_remedy(
 
 
 async def end_waits(database: Database, clock: Clock, *, stopping: Callable[[], bool] = lambda: False) -> int:
-    """Refund to the households the deposits whose wait for another account has ended; return how many.
+    """Refund to the households the deposits that were held for another account and whose time is up; return how many.
 
     `database` acts as the worker's role. Raises DatabaseUnavailable; one that fails doesn't stop the others.
     """

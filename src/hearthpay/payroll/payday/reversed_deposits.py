@@ -41,10 +41,10 @@ async def reverse_deposit(
     amount_cents: int,
     now: datetime.datetime,
 ) -> datetime.date:
-    """Take back the employee's direct deposit with the next bank file; return the day on which it should settle.
+    """Reverse the employee's direct deposit with the next bank file; return the day on which it should settle.
 
     `amount_cents` is what the operator confirms. The payroll shows the reversal at once, and so do the notices.
-    Raises `not_found`, and `invalid_state` if the deposit can't be taken back or the amount differs.
+    Raises `not_found`, and `invalid_state` if the deposit can't be reversed or the amount differs.
     """
     allow(actor, TAKE_BACK)
     await session.execute(_LOCK, {"id": payroll_id})
@@ -69,7 +69,7 @@ async def reverse_deposit(
 
 
 def reversed_for_good(reversal: SettledReversal, earlier: Sequence[UUID]) -> StoredFailure:
-    """Reverse the paycheck of a deposit that has been taken back."""
+    """Return the note that a deposit has been reversed and its paycheck voided."""
     return StoredFailure(
         "reversed",
         "A direct deposit that was made by mistake has been taken back. Its paycheck is undone, and what was "

@@ -112,10 +112,10 @@ class HouseholdYear:
 
     tax_year: int
     as_paid: bool
-    """Whether a line that waits for a threshold is charged once the wages paid have reached it."""
+    """Whether a line with a threshold is charged once the wages paid have reached it."""
 
     chosen: bool
-    """Whether the household ever chose: then every line that waits for a threshold follows the year's wages."""
+    """Whether the household ever chose: then every line with a threshold follows the year's wages."""
 
     persons: Mapping[UUID, UUID]
     """The person behind each record."""
@@ -277,7 +277,7 @@ async def read_household_year(
 
 
 async def read_liable(session: AsyncSession, employer_id: UUID, tax_year: int) -> dict[UUID, LiableFrom]:
-    """Return, for each record of the household, when the lines that wait for a threshold become due in a year.
+    """Return, for each record of the household, when the lines with a threshold become due in a year.
 
     Empty if the household never chose and refunded nothing: then all are due from the first dollar.
     """

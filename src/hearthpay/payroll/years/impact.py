@@ -256,7 +256,7 @@ async def _read(session: AsyncSession, employer_id: UUID, tax_year: int) -> _Yea
 
 
 def _rounds(year: _Year) -> Iterable[list[PostedInYear]]:
-    """Yield the standing paychecks, grouped by payroll, with a person's second one in a group of its own."""
+    """Yield the standing paychecks, grouped by payroll, with a person's second one in a separate group."""
     together: list[PostedInYear] = []
     people: set[UUID] = set()
     for each in year.standing:
@@ -308,7 +308,7 @@ def _calculate_again(
 def _thresholds(
     year: _Year, before: Sequence[PostedInYear], histories: Mapping[UUID, History]
 ) -> HouseholdYear | None:
-    """Return the household's year as it was then, if lines wait for thresholds in it."""
+    """Return the household's year as it was then, if lines have thresholds in it."""
     refunded = {year.persons[each] for each, history in histories.items() if history.fica_repaid}
     if not (year.terms.threshold_bases or refunded):
         return None

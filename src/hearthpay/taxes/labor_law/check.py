@@ -164,7 +164,7 @@ def _regular_beyond_room(paid: HoursWorked) -> Iterator[LaborWarning]:
     days = (paid.period_end - paid.period_start).days + 1
     rate = to_cents(paid.hourly_rate or _ZERO, "hourly_rate")
     minimum = _minimum(paid, paid.pay_date).cents
-    rule = rules[0]  # of rules that leave equal room the state's is told, which comes first
+    rule = rules[0]  # of rules with equal room the state's is shown, which comes first
     room = rule.room(days, rate, minimum)
     for other in rules[1:]:
         less = other.room(days, rate, minimum)

@@ -80,7 +80,7 @@ def governing_minimum_wage(
 ) -> MinimumWage:
     """Return the highest minimum wage that applies to a household of that many employees on a day.
 
-    ``localities`` are names of places where the work is done; one without a figure of its own changes nothing. Of
+    ``localities`` are names of places where the work is done; one without its own figure changes nothing. Of
     equal figures the state's is named before the federal one. Raises KeyError for an unknown state.
     """
     return _governing(state, tuple(localities), day, lives_in, employees)

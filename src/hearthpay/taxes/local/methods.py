@@ -36,7 +36,7 @@ class LocalMethod(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OwnTables:
-    """A city with percentage tables of its own (New York City)."""
+    """A city with its own percentage tables (New York City)."""
 
     tables: PerPeriod
 

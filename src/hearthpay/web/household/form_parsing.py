@@ -80,7 +80,7 @@ class Entries:
         return name in self._form
 
     def text(self, name: str) -> str | None:
-        """Return what was typed, without surrounding spaces; None if empty."""
+        """Return the text of a field, without surrounding spaces; None if empty."""
         return self._form.get(name, "").strip() or None
 
     def ticked(self, name: str) -> bool:

@@ -30,7 +30,7 @@ async def details(visitor: Visitor) -> Response:
 
 @page_of(router, "POST", "/my/{employee_id}/address", "signed_in")
 async def change_address(visitor: Visitor) -> Response:
-    """Save the postal address."""
+    """Save the mailing address."""
     record = await record_of(visitor)
     problems: dict[str, str] = {}
     address = read_postal_address(visitor.form, problems)

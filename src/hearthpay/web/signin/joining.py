@@ -295,7 +295,7 @@ def _joining(visitor: Visitor, facts: dict[str, Any], problems: dict[str, str]) 
 
 
 def _form_page(visitor: Visitor, template: str, facts: dict[str, Any], problems: dict[str, str]) -> Response:
-    """Return a form; with problems, it contains what was typed, but no password."""
+    """Return a form; with problems, it contains the entries, but no password."""
     form_values = {name: value for name, value in visitor.form.items() if name != "password"}
     return show(
         visitor,

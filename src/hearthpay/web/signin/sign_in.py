@@ -1,4 +1,4 @@
-"""Signing in and out: by password and second factor or by passkey, and once more before something delicate."""
+"""Signing in and out: by password and second factor or by passkey, and again before something sensitive."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""A postal address in the fields that several records share."""
+"""A mailing address in the fields that several records share."""
 
 import re
 from typing import Final

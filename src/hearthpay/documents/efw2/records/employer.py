@@ -14,7 +14,7 @@ _NONE_APPLY: Final = "N"
 
 
 def employer_record(submission: Submission) -> dict[str, Efw2Value]:
-    """Return the fields of record RE; the contact is the employer's own, whoever sends the file."""
+    """Return the fields of record RE; the contact is always the employer's own, also if someone else sends it."""
     household = submission.household
     email = household.email or ""
     return {

@@ -1,6 +1,6 @@
 """Enrolling an employee: first the terms, then their result with the authorization.
 
-The terms are in the address, so that looking ahead changes nothing and going back keeps what was typed.
+The terms are in the address, so that looking ahead changes nothing and going back keeps the entries.
 """
 
 from collections.abc import Mapping

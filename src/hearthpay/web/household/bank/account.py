@@ -88,7 +88,7 @@ def _read(form: Mapping[str, str]) -> AccountDetails:
 
 
 async def _form(at: HouseholdContext, problems: Mapping[str, str] | None = None) -> Response:
-    """Return the form with what was typed, except numbers."""
+    """Return the form with its entries, except numbers."""
     async with at.transaction() as session:
         account = await current_household_account(session, at.id)
     form_values = {}

@@ -1,4 +1,4 @@
-"""The secret link by which a calendar programme reads the household's duties: shown once, renewed, revoked."""
+"""The secret link by which a calendar app reads the household's duties: shown once, renewed, revoked."""
 
 from typing import Final
 

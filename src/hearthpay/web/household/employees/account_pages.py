@@ -25,7 +25,7 @@ async def confirm_account_change(at: HouseholdContext) -> Response:
 
 @household_page(router, "POST", "/employees/{employee_id}/account/agree", permission=GIVE_WORD, fresh=True)
 async def agree(at: HouseholdContext) -> Response:
-    """Agree: it is used once its waiting day is over."""
+    """Approve the new account: it is used once its waiting day has passed."""
     async with at.transaction() as session:
         record = await find_here(at, session)
         await approve_change(session, at.actor, at.clock, record.id)

@@ -1,4 +1,4 @@
-"""The names of an employee's settings on pages, and the help text for choosing among them."""
+"""The names of an employee's settings on pages, and the hints for choosing among them."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -118,7 +118,7 @@ async def new(at: HouseholdContext) -> Response:
 
 @household_page(router, "GET", "/payrolls/drafts/{draft_id}/change", permission=RUN_PAYROLL)
 async def change(at: HouseholdContext) -> Response:
-    """Show the form with what was typed before."""
+    """Show the form with the entries of the draft."""
     async with at.transaction() as session:
         draft = await find_draft(session, at.actor, id_in_path(at.visitor, "draft_id"))
         people = await _people(session, at)
@@ -132,7 +132,7 @@ async def change(at: HouseholdContext) -> Response:
 
 @household_page(router, "POST", "/payrolls/drafts/{draft_id}", permission=RUN_PAYROLL)
 async def save(at: HouseholdContext) -> Response:
-    """Save what was typed, and show the resulting amounts."""
+    """Save the entries, and show the resulting amounts."""
     draft_id, asked = id_in_path(at.visitor, "draft_id"), at.form.get("kind", "hours")
     kind: RunKind = next((each for each in KINDS if each == asked), "hours")
     async with at.transaction() as session:
@@ -294,7 +294,7 @@ def _expired(at: HouseholdContext, draft: Draft) -> Response:
 
 
 def _is_fresh(at: HouseholdContext) -> bool:
-    """Return whether she has proved lately who she is, as is needed before money leaves the account."""
+    """Return whether the person has confirmed their identity recently, as is required before a debit."""
     return at.visitor.signed_in.is_fresh(at.clock.now())
 
 

@@ -57,7 +57,7 @@ class ShownPaycheck:
     outcome_text: str
     warnings: tuple[str, ...]
     resolvable: bool
-    """Whether its deposit cannot leave, and something can be done about that."""
+    """Whether its deposit is on hold, and something can be done about that."""
 
 
 async def payroll_here(session: AsyncSession, at: HouseholdContext) -> StoredPayroll:

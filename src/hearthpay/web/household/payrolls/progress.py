@@ -21,7 +21,7 @@ StepState = Literal["done", "now", "open"]
 
 
 class LeavingMoney(NamedTuple):
-    """What is collected from the household, in cents, and the day on which it leaves the account."""
+    """What is collected from the household, in cents, and the day on which its account is debited."""
 
     amount: int
     leaves: datetime.date

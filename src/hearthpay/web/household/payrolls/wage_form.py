@@ -238,7 +238,7 @@ def _pay(person: Employee, kind: RunKind, read: Callable[..., Any]) -> EmployeeP
 
 
 class _NotReadError(Exception):
-    """The field doesn't accept what was typed; the argument says what it accepts."""
+    """The field doesn't accept its entry; the argument says what it accepts."""
 
 
 def _day(text: str) -> datetime.date:

@@ -20,7 +20,7 @@ _INSTALMENTS: Final = "estimated-tax"
 
 @household_page(router, "GET", "/taxes/estimated", permission=READ_REPORTS)
 async def estimated(at: HouseholdContext) -> Response:
-    """The instalments of a year."""
+    """Show the installments of a year."""
     today = at.clock.today()
     year = year_in(at.visitor, today)
     estimate: EstimatedTax | None = None
