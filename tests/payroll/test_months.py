@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
-from hearthpay.payroll.ledger.months import read_lines_by_month, read_wages_by_month
+from hearthpay.payroll.ledger.months import read_ledger_months, read_wages_by_month
 from hearthpay.payroll.ledger.quarters import read_quarters, read_taxed_months, read_taxed_quarters
 from tests.http.api import Account
 from tests.payroll.test_fica_refund import refund
@@ -89,7 +89,18 @@ async def _compare(household: UUID, owner: Database, connection: psycopg.Connect
     spans = ((DAY(2025, 12, 1), DAY(2026, 4, 30)), (DAY(2025, 12, 31), DAY(2026, 1, 30)))
     years = {"first_year": 2025, "last_year": 2026}
     async with owner.transaction(None) as session:
-        lines = await read_lines_by_month(session, household, **years)
+        lines = [
+            (month.employee_id, code, category, month.year, month.month, *cents)
+            for month in await read_ledger_months(session, household, **years)
+            for code, category, *cents in zip(
+                month.lines.codes,
+                month.lines.categories,
+                month.amounts,
+                month.subject_wages,
+                month.taxable_wages,
+                strict=True,
+            )
+        ]
         wages = await read_wages_by_month(session, household, **years)
         quarters = await read_quarters(session, household, **years)
         taxed = await read_taxed_quarters(session, household, state="US", year=2026)

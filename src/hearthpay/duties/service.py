@@ -33,7 +33,7 @@ from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
 from hearthpay.payroll.ledger.months import (
-    read_lines_by_month,
+    read_ledger_months,
     read_lines_by_payday,
     read_paid_places,
     read_wages_by_month,
@@ -209,10 +209,10 @@ async def _household(
     if records is None:
         records = await read_employees(session, employer.id)
     spanned = {"first_year": years[0] - 1, "last_year": years[-1]}
-    lines = await read_lines_by_month(session, employer.id, **spanned)
-    by_payday = codes_by_payday({line.code for line in lines})
+    months = await read_ledger_months(session, employer.id, **spanned)
+    by_payday = codes_by_payday({code for lines in {month.lines for month in months} for code in lines.codes})
     ledger = LedgerOfYears(
-        lines=lines,
+        months=months,
         wages=await read_wages_by_month(session, employer.id, **spanned),
         places=await read_paid_places(session, employer.id),
         before=await read_wages_from_before(session, employer.id, **spanned),
@@ -253,7 +253,7 @@ async def account_filings(
         duties = duties_of(jurisdiction)
         amounts = Amounts(household, duties)
         borne = {line for person in household.employees for line in person.local_lines} | household.open_lines
-        borne |= household.amounts_by_line.keys()
+        borne |= household.cents_by_line.keys()
         for account in duties.accounts:
             key = (jurisdiction, account.name)
             lines = amounts.lines_of(account.name)

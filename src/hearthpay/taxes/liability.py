@@ -58,9 +58,13 @@ def guarded_codes(tax_year: int, states: Iterable[str]) -> frozenset[str]:
 
 @dataclass(slots=True)
 class QuarterlyWages:
-    """Wages of a year by person, quarter and line, in cents: those that are subject to the line, due or not."""
+    """Wages of a year by person, quarter and line, in cents: those that are subject to the line, due or not.
+
+    Only `add` changes them.
+    """
 
     cents: dict[tuple[UUID, int, str], int] = field(default_factory=dict)
+    _together: dict[tuple[int, str], int] | None = field(default=None, init=False, repr=False, compare=False)
 
     def add(self, person: UUID, day: datetime.date, wages: Mapping[str, int]) -> None:
         """Count wages paid on a day, given by line."""
@@ -68,6 +72,7 @@ class QuarterlyWages:
         for code, amount in wages.items():
             key = (person, quarter, code)
             self.cents[key] = self.cents.get(key, 0) + amount
+        self._together = None
 
     def of(self, codes: tuple[str, ...], quarter: int, person: UUID | None) -> int:
         """Return the wages of a quarter that count toward a threshold, for one person or for all together.
@@ -79,12 +84,14 @@ class QuarterlyWages:
         together = self.together()
         return max(together.get((quarter, code), 0) for code in codes)
 
-    def together(self) -> dict[tuple[int, str], int]:
+    def together(self) -> Mapping[tuple[int, str], int]:
         """Return the wages of everybody by quarter and line, in cents."""
-        found: dict[tuple[int, str], int] = {}
-        for (_, quarter, code), amount in self.cents.items():
-            found[quarter, code] = found.get((quarter, code), 0) + amount
-        return found
+        if self._together is None:
+            found: dict[tuple[int, str], int] = {}
+            for (_, quarter, code), amount in self.cents.items():
+                found[quarter, code] = found.get((quarter, code), 0) + amount
+            self._together = found
+        return self._together
 
 
 def first_days(
