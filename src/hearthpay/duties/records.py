@@ -60,6 +60,8 @@ class LedgerOfYears:
     months: Sequence[LedgerMonth]
     wages: Sequence[WagesOfMonth]
     places: Sequence[PaidPlace]
+    """Of employees who were paid for work in another state than their record's."""
+
     before: Sequence[WagesFromBefore]
     paydays: Sequence[LineOfPayday] = ()
     """Only of lines that a duty settles payday by payday."""

@@ -15,6 +15,7 @@ from uuid import UUID
 import orjson
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.database.relations import EMPLOYEES
 from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.payroll.ledger.line_headings import read_headings
 
@@ -116,9 +117,13 @@ _PLACES: Final = query(
     "SELECT c.employee_id, c.work_state, lower(c.period) AS since, upper(c.period) - 1 AS until, "
     "row_number() OVER (PARTITION BY c.employee_id ORDER BY lower(c.period), c.id) "
     "- row_number() OVER (PARTITION BY c.employee_id, c.work_state ORDER BY lower(c.period), c.id) AS stretch "
-    "FROM paychecks c WHERE c.employer_id = :employer AND c.reverses IS NULL AND c.gross_pay > 0 "
+    "FROM (SELECT DISTINCT m.employee_id FROM month_balances m JOIN {employees} w ON w.id = m.employee_id "
+    "WHERE m.employer_id = :employer AND m.work_state <> w.work_state) moved "
+    "JOIN paychecks c ON c.employee_id = moved.employee_id "
+    "WHERE c.employer_id = :employer AND c.reverses IS NULL AND c.gross_pay > 0 "
     "AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id)) AS worked "
     "GROUP BY employee_id, work_state, stretch ORDER BY employee_id, min(since), max(until)",
+    employees=EMPLOYEES,
 )
 
 
@@ -223,7 +228,11 @@ async def read_wages_by_month(
 
 
 async def read_paid_places(session: AsyncSession, employer_id: UUID) -> list[PaidPlace]:
-    """Return where each employee was paid for work, in order, by the paychecks that aren't reversed."""
+    """Return where employees were paid for work, in order, by the paychecks that aren't reversed.
+
+    Only of those who were ever paid for work in another state than their record's: for all others it is that one, and
+    not every paycheck of a household has to be read.
+    """
     return await fetch_all(session, _PLACES, {"employer": employer_id})
 
 
