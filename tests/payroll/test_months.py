@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.payroll.ledger.federal_year import read_federal_months, read_last_paychecks
-from hearthpay.payroll.ledger.months import read_ledger_months, read_wages_by_month
+from hearthpay.payroll.ledger.months import read_household_months
 from hearthpay.payroll.ledger.paychecks import read_year
 from hearthpay.payroll.ledger.quarters import read_quarters, read_taxed_months, read_taxed_quarters
 from tests.http.api import Account
@@ -92,9 +92,10 @@ async def _compare(household: UUID, owner: Database, connection: psycopg.Connect
     spans = ((DAY(2025, 12, 1), DAY(2026, 4, 30)), (DAY(2025, 12, 31), DAY(2026, 1, 30)))
     years = {"first_year": 2025, "last_year": 2026}
     async with owner.transaction(None) as session:
+        ledger_months, wages = await read_household_months(session, household, **years)
         lines = [
             (month.employee_id, code, category, month.year, month.month, *cents)
-            for month in await read_ledger_months(session, household, **years)
+            for month in ledger_months
             for code, category, *cents in zip(
                 month.lines.codes,
                 month.lines.categories,
@@ -104,7 +105,6 @@ async def _compare(household: UUID, owner: Database, connection: psycopg.Connect
                 strict=True,
             )
         ]
-        wages = await read_wages_by_month(session, household, **years)
         quarters = await read_quarters(session, household, **years)
         taxed = await read_taxed_quarters(session, household, state="US", year=2026)
         months = [

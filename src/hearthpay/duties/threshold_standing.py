@@ -20,7 +20,7 @@ from hearthpay.duties.thresholds_crossed import law_year
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.employers.threshold_basis import ASSUME_CROSSED, basis_of
-from hearthpay.payroll.ledger.months import read_ledger_months, read_wages_from_before
+from hearthpay.payroll.ledger.months import read_household_months, read_wages_from_before
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.liability import QUARTERS, Guard, QuarterlyWages, first_days, guards_of
 from hearthpay.taxes.thresholds import LiabilityThreshold
@@ -82,7 +82,7 @@ async def read_threshold_progress(
     ).all()
     spanned = {"first_year": year - 1, "last_year": year}
     ledger = LedgerOfYears(
-        months=await read_ledger_months(session, employer.id, **spanned),
+        months=(await read_household_months(session, employer.id, **spanned))[0],
         wages=[],
         places=[],
         before=await read_wages_from_before(session, employer.id, **spanned),

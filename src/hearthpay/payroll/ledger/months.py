@@ -44,18 +44,20 @@ class _MonthRow(NamedTuple):
     employee_id: UUID
     year: int
     month: int
+    work_state: str
     refund: bool
     codes: str
     cents: str
+    gross_pay: int
 
 
 _MONTHS: Final = query(
     _MonthRow,
-    "SELECT employee_id, tax_year AS year, CAST(extract(month FROM month) AS int) AS month, refund, "
+    "SELECT employee_id, tax_year AS year, CAST(extract(month FROM month) AS int) AS month, work_state, refund, "
     "array_to_string(codes, ',') AS codes, '[[' || array_to_string(amounts, ',') || '],[' "
-    "|| array_to_string(subject_wages, ',') || '],[' || array_to_string(taxable_wages, ',') || ']]' AS cents "
-    "FROM month_balances WHERE employer_id = :employer AND tax_year BETWEEN :first AND :last AND codes <> '{}' "
-    "ORDER BY 1, 2, 3",
+    "|| array_to_string(subject_wages, ',') || '],[' || array_to_string(taxable_wages, ',') || ']]' AS cents, "
+    "gross_pay FROM month_balances WHERE employer_id = :employer AND tax_year BETWEEN :first AND :last "
+    "ORDER BY 1, 2, 3, 4",
 )
 """The arrays come as one JSON text, since the driver would check every element."""
 
@@ -92,14 +94,6 @@ class WagesOfMonth(NamedTuple):
     year: int
     month: int
     cents: int
-
-
-_WAGES: Final = query(
-    WagesOfMonth,
-    "SELECT employee_id, work_state, tax_year AS year, CAST(extract(month FROM month) AS int) AS month, "
-    "CAST(sum(gross_pay) AS bigint) AS cents FROM month_balances "
-    "WHERE employer_id = :employer AND tax_year BETWEEN :first AND :last GROUP BY 1, 2, 3, 4 ORDER BY 1, 3, 4, 2",
-)
 
 
 class PaidPlace(NamedTuple):
@@ -146,15 +140,20 @@ _PRIOR: Final = query(
 )
 
 
-async def read_ledger_months(
+async def read_household_months(
     session: AsyncSession, employer_id: UUID, *, first_year: int, last_year: int
-) -> list[LedgerMonth]:
-    """Return the sums of the household's lines in these years; those of other payrolls aren't included.
+) -> tuple[list[LedgerMonth], list[WagesOfMonth]]:
+    """Return the sums of the household's lines, and of its wages, in these years, without those of other payrolls.
 
     A line that repaid FICA counts with its amount and taxable wages: the wages were paid, so they stay subject to it.
     """
     requested = {"employer": employer_id, "first": first_year, "last": last_year}
-    rows = await fetch_all(session, _MONTHS, requested)
+    every = await fetch_all(session, _MONTHS, requested)
+    wages = [
+        WagesOfMonth(employee_id, work_state, year, month, sum(row.gross_pay for row in own))
+        for (employee_id, year, month, work_state), own in groupby(every, itemgetter(0, 1, 2, 3))
+    ]
+    rows = [row for row in every if row.codes]
     codes: dict[int, set[str]] = {}
     for year, texts in {(row.year, row.codes) for row in rows}:
         codes.setdefault(year, set()).update(texts.split(","))
@@ -173,12 +172,13 @@ async def read_ledger_months(
             sets[year, codes] = LineSet(split, tuple(categories[year][code] for code in split))
         return sets[year, codes]
 
-    return [
+    months = [
         _month_of(first, line_set(first.year, first.codes))
         if len(own) == 1
         else _merged(own, categories[first.year])
         for first, own in _by_month(rows)
     ]
+    return months, wages
 
 
 def _by_month(rows: Sequence[_MonthRow]) -> Iterator[tuple[_MonthRow, Sequence[_MonthRow]]]:
@@ -217,14 +217,6 @@ async def read_lines_by_payday(
     """Return the totals of the lines with these codes on each pay date of these years."""
     requested = {"employer": employer_id, "first": first_year, "last": last_year, "codes": list(codes)}
     return await fetch_all(session, _PAYDAYS, requested)
-
-
-async def read_wages_by_month(
-    session: AsyncSession, employer_id: UUID, *, first_year: int, last_year: int
-) -> list[WagesOfMonth]:
-    """Return what the household paid in these years, without wages from other payrolls."""
-    requested = {"employer": employer_id, "first": first_year, "last": last_year}
-    return await fetch_all(session, _WAGES, requested)
 
 
 async def read_paid_places(session: AsyncSession, employer_id: UUID) -> list[PaidPlace]:
