@@ -92,9 +92,9 @@ async def read_threshold_progress(
     paid, last_year = wages.get(year, QuarterlyWages()), wages.get(year - 1, QuarterlyWages())
     names = {persons[record.id]: record.name for record in records}
     here = {persons[record.id] for record in records if record.status == "active"}
-    here |= {person for person, _, _ in paid.cents}
+    here |= paid.cents.keys()
     states = {record.work_state for record in records if record.status == "active"} or {employer.state}
-    states |= {code[:2] for _, _, code in paid.cents} & STATES.keys()
+    states |= {code[:2] for code in paid.codes} & STATES.keys()
     progress = _Progress(year, {person: names[person] for person in here}, paid, last_year)
     return HouseholdThresholds(
         year,
@@ -188,7 +188,4 @@ class _Progress:
 
 
 def _parted(wages: QuarterlyWages) -> dict[UUID, QuarterlyWages]:
-    found: dict[UUID, dict[tuple[UUID, int, str], int]] = {}
-    for key, cents in wages.cents.items():
-        found.setdefault(key[0], {})[key] = cents
-    return {person: QuarterlyWages(own) for person, own in found.items()}
+    return {person: QuarterlyWages({person: own}) for person, own in wages.cents.items()}

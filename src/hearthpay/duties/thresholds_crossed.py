@@ -45,9 +45,7 @@ def liabilities_of(
     the account, as long as the wages of the year before keep the household liable.
     """
     states = {spell.state for employee in employees for spell in employee.employments}
-    states |= {
-        code[:2] for quarters in wages.by_year.values() for _, _, code in quarters.cents
-    } & STATES.keys()
+    states |= {code[:2] for quarters in wages.by_year.values() for code in quarters.codes} & STATES.keys()
     found: dict[Liability, None] = {}
     for year in range(first_year, last_year + 1):
         period = next(YEARS.periods(year))
