@@ -42,7 +42,7 @@ from hearthpay.mail.limits import MailLimitsError, mail_limits
 from hearthpay.mail.mail_folder import MailFolder
 from hearthpay.mail.mailer import SERVER_VARIABLE, MailSettingsError, load_mailer
 from hearthpay.mail.notices import OPERATOR_VARIABLE, PUBLIC_URL_VARIABLE
-from hearthpay.process import configure_logging, log_settings
+from hearthpay.process import collect_garbage_rarely, configure_logging, log_settings
 from hearthpay.security.key_ring import KeyRing, KeyRingError
 from hearthpay.security.seal_file import SealFileError
 from hearthpay.separation import StaysRootError, WebUser, lesser_user, web_process
@@ -146,12 +146,14 @@ async def serving(
                 await runtime.replica.dispose()
 
 
-def freeze_start_objects() -> None:
-    """Exclude permanent objects from every later garbage collection: a full one stops the loop, by 90 ms with the
-    rules of three years loaded.
+def freeze_start_objects(app: FastAPI) -> None:
+    """Exclude permanent objects from every later garbage collection, what is still loading once it is there: a full
+    one stops the loop, by 90 ms with the rules of three years loaded.
     """
-    gc.collect()
-    gc.freeze()
+    collect_garbage_rarely()
+    loading: asyncio.Task[None] | None = getattr(app.state, "loading", None)
+    if loading is not None:
+        loading.add_done_callback(lambda _: gc.freeze())
 
 
 def public_url_of(environment: Mapping[str, str]) -> str | None:
@@ -315,7 +317,7 @@ async def serve(
                     worker,
                     running(app, host, port, connections=settings.connections) as (address, served),
                 ):
-                    freeze_start_objects()
+                    freeze_start_objects(app)
                     announce(address)
                     welcome(
                         found.first_owner,

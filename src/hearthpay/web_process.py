@@ -64,7 +64,7 @@ async def _serve(order: WebOrder) -> None:
                 address,
                 task,
             ):
-                freeze_start_objects()
+                freeze_start_objects(app)
                 announce(address)
                 await either(stopping, task)
     except (WebSettingsError, KeyRingError) as error:

@@ -20,7 +20,7 @@ from hearthpay.documents.archive import open_document
 from hearthpay.documents.models import IssuedDocument
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from tests.documents.family import HOME, ROOM, Family, add_family, advance_to, patched, tell_numbers
-from tests.http.api import Account, NewKey, data, fields, refusal
+from tests.http.api import ROSA, Account, NewKey, data, fields, refusal
 
 SUBMITTER = {"user_id": "AB12CD34", "phone": "415-555-0134"}
 
@@ -282,6 +282,28 @@ async def test_what_to_pay_in_each_quarter(family: Family, clock: FixedClock) ->
         400,
         "document_not_available",
     )
+
+
+async def test_a_state_without_rules_for_a_year_does_not_keep_the_estimate_of_others_from_being_told(
+    account: Account,
+) -> None:
+    home = {"first_name": "Ana", "last_name": "Lopez", "state": "IL", "email": "ana@example.com"}
+    employer = data(await account.live.post("/employers", home | {"threshold_basis": "as_paid"}), 201)
+    family = await add_family(account.live, employer["id"], addresses=False)
+    started = {"start_date": "2025-01-06"}
+    await patched(account.live, f"/employees/{family.employee_id}", work_state="IL", **started)
+    await family.pay(
+        pay_period_start="2025-11-03",
+        pay_period_end="2025-11-09",
+        pay_date="2025-11-14",
+        notes="catch-up",
+    )
+    # Maryland has no rules for 2025.
+    other = ROSA | {"employer_id": employer["id"], "first_name": "Eva", "work_state": "MD"}
+    data(await account.live.post("/employees", other | started), 201)
+    told = data(await account.live.get("/reports/estimated-tax", employer_id=employer["id"], year=2025))
+    assert (told["from_ledger"], told["expected"]) == (told["total"], 0)
+    assert told["total"] > 0
 
 
 async def test_of_two_requests_at_once_one_issues(family: Family) -> None:

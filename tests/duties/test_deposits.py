@@ -93,7 +93,7 @@ def _without(household: Household, day: datetime.date, lines: list[PayrollLine])
     return replace(
         household,
         amounts=tuple(
-            replace(each, cents=each.cents - charged.get((each.employee_id, each.line), 0))
+            each._replace(cents=each.cents - charged.get((each.employee_id, each.line), 0))
             if (each.year, each.month) == (day.year, day.month)
             else each
             for each in household.amounts

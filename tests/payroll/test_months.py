@@ -7,10 +7,13 @@ from uuid import UUID
 import psycopg
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
-from hearthpay.payroll.ledger.months import read_lines_by_month, read_wages_by_month
+from hearthpay.payroll.ledger.federal_year import read_federal_months, read_last_paychecks
+from hearthpay.payroll.ledger.months import read_household_months
+from hearthpay.payroll.ledger.paychecks import read_year
 from hearthpay.payroll.ledger.quarters import read_quarters, read_taxed_months, read_taxed_quarters
 from tests.http.api import Account
 from tests.payroll.test_fica_refund import refund
@@ -89,19 +92,77 @@ async def _compare(household: UUID, owner: Database, connection: psycopg.Connect
     spans = ((DAY(2025, 12, 1), DAY(2026, 4, 30)), (DAY(2025, 12, 31), DAY(2026, 1, 30)))
     years = {"first_year": 2025, "last_year": 2026}
     async with owner.transaction(None) as session:
-        lines = await read_lines_by_month(session, household, **years)
-        wages = await read_wages_by_month(session, household, **years)
+        ledger_months, wages = await read_household_months(session, household, **years)
+        lines = [
+            (month.employee_id, code, category, month.year, month.month, *cents)
+            for month in ledger_months
+            for code, category, *cents in zip(
+                month.lines.codes,
+                month.lines.categories,
+                month.amounts,
+                month.subject_wages,
+                month.taxable_wages,
+                strict=True,
+            )
+        ]
         quarters = await read_quarters(session, household, **years)
         taxed = await read_taxed_quarters(session, household, state="US", year=2026)
         months = [
             await read_taxed_months(session, household, first=first, last=last) for first, last in spans
         ]
+        for year in (2025, 2026):
+            await _compare_federal_year(session, household, year)
     assert lines == by_lines(LINES)
     assert wages == by_lines(WAGES.format(part="month", order="3, 4, 2"))
     assert quarters == by_lines(WAGES.format(part="quarter", order="2, 3, 4"))
     assert taxed == by_lines(QUARTERS)
     assert months == [by_lines(MONTHS, first=first, last=last) for first, last in spans]
     return len(lines)
+
+
+async def _compare_federal_year(session: AsyncSession, household: UUID, year: int) -> None:
+    """Check the federal sums by month, and everyone's last paycheck, against all paychecks of the year."""
+    posted = await read_year(session, household, year)
+    reversed_ids = {each.reverses for each in posted}
+    standing = [each for each in posted if each.reverses is None and each.id not in reversed_ids]
+    cents: dict[tuple[UUID, int, str], tuple[int, int]] = {}
+    for each in standing:
+        for line in each.paycheck.lines:
+            place = (each.paycheck.employee_id, each.pay_date.month, line.code)
+            amount, subject = cents.get(place, (0, 0))
+            cents[place] = (amount + line.amount, subject + line.subject_wages)
+    found: dict[tuple[UUID, int, str], tuple[int, int]] = {}
+    for month in await read_federal_months(session, household, year):
+        for code, charged in month.amounts.items():
+            place = (month.employee_id, month.month, code)
+            amount, subject = found.get(place, (0, 0))
+            found[place] = (amount + charged, subject + month.subject_wages[code])
+    assert {place: sums for place, sums in found.items() if any(sums)} == {
+        place: sums for place, sums in cents.items() if place[2].startswith("US-") and any(sums)
+    }
+    last: dict[UUID, Any] = {}
+    for each in sorted(standing, key=lambda each: (each.pay_date, each.id)):
+        if not each.paycheck.is_refund:
+            last[each.paycheck.employee_id] = each
+    assert {
+        each.employee_id: (
+            each.id,
+            each.pay_date,
+            each.pay_frequency,
+            each.work_state,
+            [*zip(each.codes, each.subject_wages, each.amounts, strict=True)],
+        )
+        for each in await read_last_paychecks(session, household, year)
+    } == {
+        employee_id: (
+            each.id,
+            each.pay_date,
+            each.pay_frequency,
+            each.paycheck.work_state,
+            [(line.code, line.subject_wages, line.amount) for line in each.paycheck.lines],
+        )
+        for employee_id, each in last.items()
+    }
 
 
 @settings(

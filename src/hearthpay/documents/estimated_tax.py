@@ -6,12 +6,13 @@ earlier quarters too. Amounts in the ledger are separate from what is expected f
 """
 
 import datetime
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_UP, Decimal
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
@@ -23,7 +24,15 @@ from hearthpay.documents.year_books import YearOnRecord, read_year_on_record
 from hearthpay.duties.office_days import office_day_on_or_after
 from hearthpay.duties.periods import AfterPeriod, Partition, Period, day_of_month
 from hearthpay.duties.rules import HouseholdDuty, duties_of
+from hearthpay.employees.models import Employee
 from hearthpay.employers.service import resolve_employer
+from hearthpay.payroll.ledger.federal_year import (
+    FederalMonth,
+    LastPaycheck,
+    read_federal_months,
+    read_last_paychecks,
+)
+from hearthpay.payroll.years.prior_wages import read_prior_year
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
 from hearthpay.wire.money import Dollars
@@ -86,10 +95,21 @@ class EstimatedTax:
 
 
 class _Payment(NamedTuple):
-    """Federal taxes, in cents, of one pay date."""
+    """Federal taxes, in cents, of one pay date, or of a month by a day in it."""
 
     day: datetime.date
     cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class _PersonYear:
+    """What is needed of the year of a person who was paid."""
+
+    paid: Sequence[_Payment]
+    active: bool
+    last: LastPaycheck | None
+    subject_wages: Mapping[str, int]
+    """The cents subject to each federal line of the last paycheck so far."""
 
 
 async def estimate_tax(
@@ -108,8 +128,7 @@ async def estimate_tax(
         raise not_available(
             "form_not_published", f"The law of {tax_year} is not known here.", tax_year=tax_year
         )
-    year = await read_year_on_record(session, employer.id, tax_year)
-    everyone = list(year.books.everyone())
+    everyone = await _read_everyone(session, employer.id, tax_year)
     if not everyone:
         raise not_available(
             "no_wages",
@@ -117,9 +136,89 @@ async def estimate_tax(
             employer_id=employer.id,
             tax_year=tax_year,
         )
-    paid = [payment for person in everyone for payment in _paid(person)]
-    expected = [payment for person in everyone for payment in _expected(year, person, today)]
+    paid = [payment for person in everyone for payment in person.paid]
+    expected = [payment for person in everyone for payment in _expected(person, tax_year, today)]
     return _estimated_tax(employer.id, tax_year, today, paid, expected)
+
+
+async def _read_everyone(session: AsyncSession, employer_id: UUID, tax_year: int) -> list[_PersonYear]:
+    """Return the year of everyone who was paid, from the sums of its months and everyone's last paycheck.
+
+    Only where prior wages were entered, all paychecks are read: the state of those wages follows from them.
+    """
+    if await read_prior_year(session, employer_id, tax_year):
+        year = await read_year_on_record(session, employer_id, tax_year)
+        return [_of_books(year, person) for person in year.books.everyone()]
+    statement = select(Employee.id, Employee.person_id, Employee.status)
+    people: dict[UUID, list[UUID]] = {}
+    active: set[UUID] = set()
+    for row in await session.execute(statement.where(Employee.employer_id == employer_id)):
+        people.setdefault(row.person_id or row.id, []).append(row.id)
+        if row.status == "active":
+            active.add(row.id)
+    months: dict[UUID, list[FederalMonth]] = {}
+    for month in await read_federal_months(session, employer_id, tax_year):
+        months.setdefault(month.employee_id, []).append(month)
+    last = {each.employee_id: each for each in await read_last_paychecks(session, employer_id, tax_year)}
+    found = (
+        _of_months(
+            tax_year,
+            [month for record in records for month in months.get(record, ())],
+            [last[record] for record in records if record in last],
+            active=not active.isdisjoint(records),
+        )
+        for records in people.values()
+    )
+    return [each for each in found if each.last is not None or any(paid.cents for paid in each.paid)]
+
+
+def _of_months(
+    tax_year: int, months: Sequence[FederalMonth], last: Sequence[LastPaycheck], *, active: bool
+) -> _PersonYear:
+    latest = max(last, key=_by_day, default=None)
+    return _PersonYear(
+        [_Payment(datetime.date(tax_year, month.month, 1), sum(month.amounts.values())) for month in months],
+        active,
+        latest,
+        {
+            code: sum(month.subject_wages.get(code, 0) for month in months)
+            for code in (latest.codes if latest else ())
+        },
+    )
+
+
+def _of_books(year: YearOnRecord, person: PersonBooks) -> _PersonYear:
+    """Return the same from all paychecks and prior wages."""
+    wages = [_last_paycheck(booked) for booked in person.paychecks if not booked.paycheck.is_refund]
+    latest = max(wages, key=_by_day, default=None)
+    return _PersonYear(
+        [*_paid(person)],
+        any(record.status == "active" for record in year.records[person.person.id]),
+        latest,
+        {
+            code: sum(part.cents for part in person.subject(code))
+            for code in (latest.codes if latest else ())
+            if _federal(code)
+        },
+    )
+
+
+def _last_paycheck(booked: BookedPaycheck) -> LastPaycheck:
+    lines = booked.paycheck.lines
+    return LastPaycheck(
+        booked.paycheck.employee_id,
+        booked.id,
+        booked.pay_date,
+        booked.pay_frequency,
+        booked.paycheck.work_state,
+        [line.code for line in lines],
+        [line.subject_wages for line in lines],
+        [line.amount for line in lines],
+    )
+
+
+def _by_day(paycheck: LastPaycheck) -> tuple[datetime.date, UUID]:
+    return paycheck.pay_date, paycheck.id
 
 
 def _paid(person: PersonBooks) -> Iterable[_Payment]:
@@ -136,38 +235,34 @@ def _federal(code: str) -> bool:
     return code.startswith("US-")
 
 
-def _expected(year: YearOnRecord, person: PersonBooks, today: datetime.date) -> Iterable[_Payment]:
+def _expected(person: _PersonYear, tax_year: int, today: datetime.date) -> Iterable[_Payment]:
     """Return what the rest of the year brings if everyone still working is paid as last time.
 
     Contributions end at their wage base; income tax is assumed to be that of the last paycheck.
     """
-    wages = [booked for booked in person.paychecks if not booked.paycheck.is_refund]
-    active = any(record.status == "active" for record in year.records[person.person.id])
-    if not wages or not active or person.tax_year != today.year:
+    last = person.last
+    if last is None or not person.active or tax_year != today.year:
         return
-    last = max(wages, key=lambda booked: (booked.pay_date, booked.id))
-    rules = rulebook_of(person.tax_year)
-    of_the_state = rules.state(last.paycheck.work_state).contributions
+    rules = rulebook_of(tax_year)
+    of_the_state = rules.state(last.work_state).contributions
     laws = {law.code: law for law in (*rules.contributions, *of_the_state) if _federal(law.code)}
-    subject = {code: sum(part.cents for part in person.subject(code)) for code in laws}
-    withheld = sum(
-        line.amount
-        for line in last.paycheck.lines
-        if line.code in (rules.income_tax.code, rules.income_tax.supplemental_code)
-    )
+    lines = list(zip(last.codes, last.subject_wages, last.amounts, strict=True))
+    subject = dict(person.subject_wages)
+    income_tax = (rules.income_tax.code, rules.income_tax.supplemental_code)
+    withheld = sum(amount for code, _, amount in lines if code in income_tax)
     for day in _days_to_come(last, today):
         cents = withheld
-        for line in last.paycheck.lines:
-            law = laws.get(line.code)
-            if law is None or not line.subject_wages:
+        for code, wages, _ in lines:
+            law = laws.get(code)
+            if law is None or not wages:
                 continue
-            before = subject[law.code]
-            subject[law.code] = before + line.subject_wages
-            cents += law.tax(law.due(subject[law.code]) - law.due(before), law.rate)
+            before = subject[code]
+            subject[code] = before + wages
+            cents += law.tax(law.due(subject[code]) - law.due(before), law.rate)
         yield _Payment(day, cents)
 
 
-def _days_to_come(last: BookedPaycheck, today: datetime.date) -> list[datetime.date]:
+def _days_to_come(last: LastPaycheck, today: datetime.date) -> list[datetime.date]:
     """Return the pay dates that follow one in its year, by its frequency; none once they have stopped."""
     days = _following(last.pay_date, last.pay_frequency)
     if len(days) >= _LATE_FACTOR and days[_LATE_FACTOR - 1] < today:

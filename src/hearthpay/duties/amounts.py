@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
-from hearthpay.duties.accounts import Account
 from hearthpay.duties.frequency import QUARTER, AccountLedger, FrequencyReason, Stretch, stretches_of
-from hearthpay.duties.household import Household, LedgerAmount
-from hearthpay.duties.periods import MONTH_END, MONTHS, Partition, Paydays, Period, day_of_month
+from hearthpay.duties.household import Household
+from hearthpay.duties.periods import MONTH_END, MONTHS, Partition, Paydays, Period, day_of_month, month_number
 from hearthpay.duties.rules import PAID, Duties, HouseholdDuty
 
 
@@ -54,7 +53,7 @@ class Amounts:
         self._household = household
         self._duties = duties
         self._years: dict[tuple[str, int], tuple[Stretch, ...]] = {}
-        self._months: dict[tuple[str, ...], dict[tuple[int, int], int]] = {}
+        self._months: dict[tuple[str, ...], dict[int, int]] = {}
         self._parts: dict[tuple[str, int], tuple[PaydayPart, ...]] = {}
         self._by_id = {duty.id: duty for duty in duties.duties}
 
@@ -63,13 +62,13 @@ class Amounts:
         key = (account_name, year)
         if key not in self._years:
             account = self._duties.account(account_name)
-            measured = self._measured_lines(account)
+            measured = self._duties.measured_lines(account)
             months, paydays = self._by_month(measured), self._paydays_of(measured)
             self._years[key] = stretches_of(
                 account,
                 chosen_frequency(self._household, self._duties.jurisdiction, account_name, year),
                 AccountLedger(
-                    lambda of_year, month: months.get((of_year, month), 0),
+                    lambda of_year, month: months.get(month_number(of_year, month), 0),
                     lambda of_year, month: paydays.get((of_year, month), ()),
                 ),
                 year,
@@ -169,16 +168,15 @@ class Amounts:
 
     def _total(self, lines: tuple[str, ...], months: Period) -> int:
         by_month = self._by_month(lines)
-        return sum(
-            by_month.get((months.year, month), 0)
-            for month in range(months.first_month, months.last_month + 1)
-        )
+        return sum(by_month.get(month, 0) for month in months.months)
 
-    def _by_month(self, lines: tuple[str, ...]) -> dict[tuple[int, int], int]:
+    def _by_month(self, lines: tuple[str, ...]) -> dict[int, int]:
         if lines not in self._months:
-            months: dict[tuple[int, int], int] = {}
-            for each in _amounts_of(self._household, lines):
-                months[each.year, each.month] = months.get((each.year, each.month), 0) + each.cents
+            months: dict[int, int] = {}
+            for line, cents in self._household.cents_by_line.items():
+                if is_among(line, lines):
+                    for month, amount in cents.items():
+                        months[month] = months.get(month, 0) + amount
             self._months[lines] = months
         return self._months[lines]
 
@@ -189,9 +187,6 @@ class Amounts:
         ):
             months.setdefault((day.year, day.month), []).append(day)
         return months
-
-    def _measured_lines(self, account: Account) -> tuple[str, ...]:
-        return self._duties.measured_lines(account)
 
     def lines_of(self, account_name: str) -> tuple[str, ...]:
         """Return the codes of the lines that are paid under an account."""
@@ -227,12 +222,6 @@ def chosen_frequency(household: Household, jurisdiction: str, account: str, year
         if (filing.jurisdiction, filing.account) == (jurisdiction, account) and filing.since_year <= year
     ]
     return max(chosen)[1] if chosen else None
-
-
-def _amounts_of(household: Household, lines: tuple[str, ...]) -> Iterator[LedgerAmount]:
-    for line, amounts in household.amounts_by_line.items():
-        if is_among(line, lines):
-            yield from amounts
 
 
 _Part = tuple[datetime.date, datetime.date, datetime.date]

@@ -5,27 +5,19 @@ date changes.
 """
 
 import datetime
-from collections.abc import Iterator
+import functools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 from uuid import UUID, uuid5
 
 from hearthpay.duties.amounts import Amounts, Covered, PaydayPart, is_among
+from hearthpay.duties.conditions import Conditions
 from hearthpay.duties.frequency import FrequencyReason
 from hearthpay.duties.household import FEDERAL, Household, HouseholdEmployee
 from hearthpay.duties.office_days import office_day_on_or_after
 from hearthpay.duties.periods import YEARS, AfterHire, AfterPayday, Partition, Paydays, Period
-from hearthpay.duties.rules import (
-    ANY_WITHHOLDING,
-    EMPLOYEE,
-    EXEMPTION,
-    LOCAL,
-    WITHHOLDING,
-    Duties,
-    HouseholdDuty,
-    Kind,
-    duties_of,
-)
+from hearthpay.duties.rules import EMPLOYEE, Duties, HouseholdDuty, Kind, duties_of
 from hearthpay.taxes.trace import Source
 from hearthpay.taxes.vocabulary import Confidence
 
@@ -122,10 +114,11 @@ def calendar_of_duties(
     Raises `UnknownFilingError` for a filing unknown to its jurisdiction, KeyError for a state without duties.
     """
     _check_filings(household)
+    conditions = Conditions(household)
     items = [
         item
         for jurisdiction in _jurisdictions(household)
-        for item in _items(household, duties_of(jurisdiction), first, last)
+        for item in _items(household, conditions, duties_of(jurisdiction), first, last)
         if first <= item.due <= last
     ]
     return tuple(sorted(items, key=lambda item: (item.due, item.key)))
@@ -138,7 +131,7 @@ def _jurisdictions(household: Household) -> list[str]:
         withholding.jurisdiction for employee in household.employees for withholding in employee.withholding
     }
     states |= {liability.jurisdiction for liability in household.liabilities}
-    states |= {amount.line[:2] for amount in household.amounts}
+    states |= {line[:2] for line in household.cents_by_line}
     return [FEDERAL, *sorted(states - {FEDERAL})]
 
 
@@ -158,28 +151,47 @@ def _check_filings(household: Household) -> None:
 
 
 def _items(
-    household: Household, duties: Duties, first: datetime.date, last: datetime.date
+    household: Household, conditions: Conditions, duties: Duties, first: datetime.date, last: datetime.date
 ) -> Iterator[CalendarItem]:
     amounts = Amounts(household, duties)
-    begins = {each: _begins(household, each) for each in {duty.jurisdiction for duty in duties.duties}}
+    begins = {each: conditions.begins(each) for each in {duty.jurisdiction for duty in duties.duties}}
+    years = range(first.year - _YEARS_AROUND, last.year + _YEARS_AROUND + 1)
+    due_in = [_periods_due(duties.jurisdiction, year) for year in years]
     for duty in duties.duties:
         if duty.partition is None:
             yield from _at_hires(household, duty, last)
-            continue
-        for year in range(first.year - _YEARS_AROUND, last.year + _YEARS_AROUND + 1):
-            if isinstance(duty.partition, Paydays):
+        elif isinstance(duty.partition, Paydays):
+            for year in years:
                 yield from _at_paydays(household, amounts, duty, year)
-                continue
-            for period in duty.partition.periods(year):
-                if first <= _moved(duty, _unmoved(duty, period)) <= last:
-                    yield from _for_period(household, amounts, duty, period, begins[duty.jurisdiction])
+        else:
+            for of_year in due_in:
+                for period, due in of_year[duty.id]:
+                    if first <= due <= last:
+                        yield from _for_period(
+                            household, conditions, amounts, duty, period, begins[duty.jurisdiction]
+                        )
+
+
+@functools.lru_cache(256)
+def _periods_due(jurisdiction: str, year: int) -> Mapping[str, Sequence[tuple[Period, datetime.date]]]:
+    """Return the periods of a year, each with its due date, for each duty of a jurisdiction that has any."""
+    return {
+        duty.id: [(period, _moved(duty, _unmoved(duty, period))) for period in duty.partition.periods(year)]
+        for duty in duties_of(jurisdiction).duties
+        if isinstance(duty.partition, Partition)
+    }
 
 
 # What is due for a period
 
 
 def _for_period(
-    household: Household, amounts: Amounts, duty: HouseholdDuty, period: Period, begins: datetime.date
+    household: Household,
+    conditions: Conditions,
+    amounts: Amounts,
+    duty: HouseholdDuty,
+    period: Period,
+    begins: datetime.date,
 ) -> Iterator[CalendarItem]:
     if _is_outside(household, duty, period) or _has_too_high_wages(household, duty, period):
         return
@@ -194,14 +206,14 @@ def _for_period(
     days = (covered.period.start, covered.period.end)
     if duty.each_employee:
         for employee in household.employees:
-            if _concerns(household, duty, asked, employee):
+            if conditions.concerns(duty, asked, employee):
                 yield _item(household, duty, employee, period.label, days, unmoved)
         return
-    concerned = _is_liable(household, duty, asked, None) or any(
-        _concerns(household, duty, asked, employee) for employee in household.employees
+    concerned = conditions.is_liable(duty, asked, None) or any(
+        conditions.concerns(duty, asked, employee) for employee in household.employees
     )
     amount = amounts.amount(duty, covered)
-    if _has_nothing_to_say(household, duty, covered, amount) or not (
+    if _has_nothing_to_say(household, conditions, duty, covered, amount) or not (
         concerned or (begins > datetime.date.min and duty.nil and _is_open(household, duty))
     ):
         return
@@ -211,7 +223,7 @@ def _for_period(
 
 
 def _has_nothing_to_say(
-    household: Household, duty: HouseholdDuty, covered: Covered, amount: int | None
+    household: Household, conditions: Conditions, duty: HouseholdDuty, covered: Covered, amount: int | None
 ) -> bool:
     """Return whether a past period had no payments and the agency requires no return for it."""
     if covered.period.end >= household.as_of or not duty.lines:
@@ -219,7 +231,7 @@ def _has_nothing_to_say(
     if duty.kind == "payment":
         return amount == 0
     return not duty.nil and not any(
-        _has_money(household, duty.lines, covered.period, employee) for employee in household.employees
+        conditions.has_money(duty.lines, covered.period, employee.id) for employee in household.employees
     )
 
 
@@ -249,38 +261,6 @@ def _month_of(part: PaydayPart) -> Period:
     return Period(part.label, part.last.year, part.last.month, part.last.month)
 
 
-def _begins(household: Household, jurisdiction: str) -> datetime.date:
-    """Return the first day on which anybody worked, or was paid, in a state (federal law: anywhere).
-
-    A crossed threshold makes the household liable from the start of the year, but there is nothing to report for
-    periods in which nobody worked yet.
-    """
-    everywhere = jurisdiction == FEDERAL
-    worked = (
-        employment.since
-        for employee in household.employees
-        for employment in employee.employments
-        if everywhere or employment.state == jurisdiction
-    )
-    withheld = (
-        withholding.since
-        for employee in household.employees
-        for withholding in employee.withholding
-        if withholding.jurisdiction == jurisdiction
-    )
-    paid = (
-        datetime.date(amount.year, amount.month, 1)
-        for amount in household.amounts
-        if amount.cents and (everywhere or amount.line.startswith(f"{jurisdiction}-"))
-    )
-    earned = (
-        datetime.date(month.year, month.month, 1)
-        for month in household.wages
-        if month.cents and (everywhere or month.state == jurisdiction)
-    )
-    return min((*worked, *withheld, *paid, *earned), default=datetime.date.min)
-
-
 def _is_outside(household: Household, duty: HouseholdDuty, period: Period) -> bool:
     """Return whether the law begins after the period, or the account was closed before it."""
     if duty.effective_from is not None and period.end < duty.effective_from:
@@ -302,81 +282,6 @@ def _has_too_high_wages(household: Household, duty: HouseholdDuty, period: Perio
         if month.state == duty.jurisdiction and month.year == period.year
     )
     return wages > duty.wages_at_most
-
-
-def _concerns(household: Household, duty: HouseholdDuty, period: Period, employee: HouseholdEmployee) -> bool:
-    """Return whether a condition of the duty applies to an employee in the period.
-
-    Money that the ledger has under one of its lines is owed whatever the conditions say.
-    """
-    if _has_money(household, duty.without_lines, period, employee):
-        return False
-    return (
-        _has_money(household, duty.lines, period, employee)
-        or _is_liable(household, duty, period, employee.id)
-        or (ANY_WITHHOLDING in duty.when and _withholds(employee, None, period))
-        or (WITHHOLDING in duty.when and _withholds(employee, duty.jurisdiction, period))
-        or (
-            LOCAL in duty.when
-            and any(is_among(line, duty.lines) for line in employee.local_lines)
-            and _works(employee, duty.jurisdiction, period)
-        )
-        or (EXEMPTION in duty.when and employee.claims_exemption and _works(employee, FEDERAL, period))
-        or (
-            EMPLOYEE in duty.when
-            and employee.relationship not in duty.exempt_relationships
-            and _works(employee, duty.jurisdiction, period)
-        )
-    )
-
-
-def _has_money(
-    household: Household, lines: tuple[str, ...], period: Period, employee: HouseholdEmployee
-) -> bool:
-    return any(
-        amount.cents and period.covers(amount.year, amount.month)
-        for line, amounts in household.amounts_of.get(employee.id, {}).items()
-        if is_among(line, lines)
-        for amount in amounts
-    )
-
-
-def _is_liable(household: Household, duty: HouseholdDuty, period: Period, employee_id: UUID | None) -> bool:
-    """Return whether a threshold of the duty is crossed in the period: by all wages (None), or by one employee's."""
-    return any(
-        liability.name in duty.when
-        and liability.jurisdiction == duty.jurisdiction
-        and liability.employee_id == employee_id
-        and period.meets(liability.since, liability.until)
-        for liability in household.liabilities
-    )
-
-
-def _works(employee: HouseholdEmployee, state: str, period: Period) -> bool:
-    return any(
-        state in (FEDERAL, employment.state) and period.meets(employment.since, employment.until)
-        for employment in employee.employments
-    )
-
-
-def _withholds(employee: HouseholdEmployee, jurisdiction: str | None, period: Period) -> bool:
-    """Return whether tax of the jurisdiction (None: of any) is withheld in the period while the employee works."""
-    return any(
-        jurisdiction in (None, withholding.jurisdiction)
-        and _overlap(
-            (period.start, period.end),
-            (withholding.since, withholding.until),
-            (employment.since, employment.until),
-        )
-        for withholding in employee.withholding
-        for employment in employee.employments
-    )
-
-
-def _overlap(*stretches: tuple[datetime.date, datetime.date | None]) -> bool:
-    """Return whether the time spans have a day in common."""
-    first = max(since for since, _ in stretches)
-    return all(until is None or first <= until for _, until in stretches)
 
 
 def _unmoved(duty: HouseholdDuty, period: Period) -> datetime.date:

@@ -4,9 +4,12 @@ Amounts are whole cents from the ledger; days are calendar days. Nothing is look
 """
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
+from typing import NamedTuple
 from uuid import UUID
+
+from hearthpay.duties.periods import month_number
 
 FEDERAL = "US"
 """The value used in place of a state for federal law."""
@@ -46,8 +49,7 @@ class HouseholdEmployee:
     """Codes of the local taxes on the employee's pay today, by the places chosen."""
 
 
-@dataclass(frozen=True, slots=True)
-class Liability:
+class Liability(NamedTuple):
     """A crossed threshold: from ``since`` to ``until`` the household owes what depends on it.
 
     ``name`` is the engine's (``fica``, ``futa``, ``sui``, ``sdi``, ``tdi``). If only one employee's wages count, as
@@ -61,8 +63,7 @@ class Liability:
     employee_id: UUID | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerAmount:
+class LedgerAmount(NamedTuple):
     """The total of a line in the paychecks of one month, for one employee, in cents, less voids."""
 
     employee_id: UUID
@@ -72,8 +73,7 @@ class LedgerAmount:
     cents: int
 
 
-@dataclass(frozen=True, slots=True)
-class PaydayAmount:
+class PaydayAmount(NamedTuple):
     """The total of a line in all paychecks of one day, in cents, less voids."""
 
     line: str
@@ -81,8 +81,8 @@ class PaydayAmount:
     cents: int
 
 
-AmountsByLine = Mapping[str, Sequence[LedgerAmount]]
-"""Amounts by the line that they were charged on."""
+Months = Set[int]
+"""Months by their numbers, see `month_number`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,18 +175,31 @@ class Household:
     filed: Mapping[str, RecordedFiling] = field(default_factory=dict)
     """What the household recorded as filed, by the item's key; the latest where a return was amended."""
 
-    amounts_by_line: AmountsByLine = field(init=False, repr=False, compare=False)
-    """The amounts by line, since a duty needs only some lines."""
+    cents_by_line: Mapping[str, Mapping[int, int]] = field(init=False, repr=False, compare=False)
+    """The amounts of all employees together by line and month, since a duty needs only some lines."""
 
-    amounts_of: Mapping[UUID, AmountsByLine] = field(init=False, repr=False, compare=False)
-    """The same for each employee, since each duty needs them for each."""
+    months_of: Mapping[UUID, Mapping[str, Months]] = field(init=False, repr=False, compare=False)
+    """The months with an amount by employee and line."""
 
     def __post_init__(self) -> None:
-        """Group the amounts by line and by employee."""
-        lines: dict[str, list[LedgerAmount]] = {}
-        employees: dict[UUID, dict[str, list[LedgerAmount]]] = {}
-        for amount in self.amounts:
-            lines.setdefault(amount.line, []).append(amount)
-            employees.setdefault(amount.employee_id, {}).setdefault(amount.line, []).append(amount)
-        object.__setattr__(self, "amounts_by_line", lines)
-        object.__setattr__(self, "amounts_of", employees)
+        """Add the amounts up by line, and note the months in which each employee has any."""
+        lines: dict[str, dict[int, int]] = {}
+        employees: dict[UUID, dict[str, set[int]]] = {}
+        of = None
+        own: dict[str, set[int]] = {}
+        for employee_id, line, year, month, cents in self.amounts:
+            if employee_id is not of:
+                own, of = employees.setdefault(employee_id, {}), employee_id
+            number = month_number(year, month)
+            together = lines.get(line)
+            if together is None:
+                together = lines[line] = {}
+            together[number] = together.get(number, 0) + cents
+            if cents:
+                months = own.get(line)
+                if months is None:
+                    own[line] = {number}
+                else:
+                    months.add(number)
+        object.__setattr__(self, "cents_by_line", lines)
+        object.__setattr__(self, "months_of", employees)

@@ -1,4 +1,4 @@
-"""What a household recorded as paid to tax agencies and as filed with them, as its calendar counts it."""
+"""What a household recorded as paid to tax agencies, as its calendar counts it."""
 
 import datetime
 from typing import Final, NamedTuple
@@ -6,9 +6,9 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hearthpay.database.relations import FILINGS, TAX_PAYMENTS
+from hearthpay.database.relations import TAX_PAYMENTS
 from hearthpay.database.typed_rows import fetch_all, query
-from hearthpay.duties.household import RecordedFiling, RecordedPayment
+from hearthpay.duties.household import RecordedPayment
 
 
 class _PaymentRow(NamedTuple):
@@ -23,12 +23,6 @@ class _PaymentRow(NamedTuple):
     agency: str
 
 
-class _FilingRow(NamedTuple):
-    item_key: str
-    filed_on: datetime.date
-    total: int | None
-
-
 _PAYMENTS: Final = query(
     _PaymentRow,
     "SELECT p.id, p.jurisdiction, p.account, p.period, p.period_start, p.period_end, p.amount, p.paid_on, p.agency "
@@ -36,22 +30,9 @@ _PAYMENTS: Final = query(
     "AND NOT EXISTS (SELECT FROM {payments} r WHERE r.reverses = p.id) ORDER BY p.id",
     payments=TAX_PAYMENTS,
 )
-_FILINGS: Final = query(
-    _FilingRow,
-    "SELECT f.item_key, f.filed_on, CAST(f.figures ->> 'total' AS bigint) AS total FROM {filings} f "
-    "WHERE f.employer_id = :employer AND f.reverses IS NULL "
-    "AND NOT EXISTS (SELECT FROM {filings} r WHERE r.reverses = f.id) ORDER BY f.id",
-    filings=FILINGS,
-)
 
 
 async def read_payments(session: AsyncSession, employer_id: UUID) -> tuple[RecordedPayment, ...]:
     """Return the payments of a household that were not reversed, in the order in which they were recorded."""
     rows = await fetch_all(session, _PAYMENTS, {"employer": employer_id})
     return tuple(RecordedPayment(*row) for row in rows)
-
-
-async def read_filings(session: AsyncSession, employer_id: UUID) -> dict[str, RecordedFiling]:
-    """Return what is filed by the key of its item; of several filings of an item, the last that was recorded."""
-    rows = await fetch_all(session, _FILINGS, {"employer": employer_id})
-    return {row.item_key: RecordedFiling(row.filed_on, row.total) for row in rows}

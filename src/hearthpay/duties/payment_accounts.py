@@ -105,10 +105,15 @@ def _name(duty: HouseholdDuty, duties: Duties) -> str:
 
 def agency_of(jurisdiction: str, full_name: str) -> Agency:
     """Return the agency that a duty of a jurisdiction names; raises KeyError for an office that is not listed."""
+    return _agencies_by_name()[jurisdiction, full_name]
+
+
+@functools.cache
+def _agencies_by_name() -> Mapping[tuple[str, str], Agency]:
+    found: dict[tuple[str, str], Agency] = {}
     for agency in agencies().values():
-        if (agency.state, agency.full_name) == (jurisdiction, full_name):
-            return agency
-    raise KeyError(full_name)
+        found.setdefault((agency.state, agency.full_name), agency)
+    return found
 
 
 def _period(duty: HouseholdDuty, label: str) -> PaymentPeriod | None:

@@ -2,6 +2,7 @@
 
 import calendar
 import datetime
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -31,6 +32,11 @@ class Period:
     def end(self) -> datetime.date:
         """The last day."""
         return day_of_month(self.year, self.last_month, 31)
+
+    @property
+    def months(self) -> range:
+        """The numbers of its months, see `month_number`."""
+        return range(month_number(self.year, self.first_month), month_number(self.year, self.last_month) + 1)
 
     def covers(self, year: int, month: int) -> bool:
         """Return whether the month is in the period."""
@@ -166,6 +172,12 @@ class AfterPayday:
         return day + datetime.timedelta(days=self.days)
 
 
+def month_number(year: int, month: int) -> int:
+    """Return the number of a month, which is one more than that of the month before it."""
+    return year * MONTHS + month
+
+
+@functools.lru_cache(4096)
 def day_of_month(year: int, month: int, day: int) -> datetime.date:
     """Return a day of a month; one beyond the month's end becomes its last day."""
     return datetime.date(year, month, min(day, calendar.monthrange(year, month)[1]))

@@ -4,10 +4,11 @@ What was paid shows where an employee worked and what was withheld; what isn't p
 """
 
 import datetime
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import groupby
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import Final
 from uuid import UUID
 
@@ -33,30 +34,34 @@ from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.employers.threshold_basis import ASSUME_CROSSED, basis_of
 from hearthpay.payroll.ledger.months import (
-    LineOfMonth,
+    LedgerMonth,
     LineOfPayday,
     PaidPlace,
     WagesFromBefore,
     WagesOfMonth,
 )
 from hearthpay.registrations.accounts import lines_of_number
-from hearthpay.registrations.derivation import local_lines_of, state_withheld_for
+from hearthpay.registrations.derivation import EmployeeFacts, local_lines_of, state_withheld_for
 from hearthpay.registrations.records import household_facts
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.liability import QuarterlyWages, wages_by_line
 
 _INCOME_TAXES: Final = frozenset({"federal_income_tax", "state_income_tax"})
 _DAY: Final = datetime.timedelta(days=1)
-_MONTH_OF_LINE: Final = attrgetter("employee_id", "year", "month")
+
+_TaxedMonth = tuple[str, int, int]
+"""The jurisdiction of an income tax, with the year and the month."""
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerOfYears:
     """A household's ledger by month, and where its employees were paid for work."""
 
-    lines: Sequence[LineOfMonth]
+    months: Sequence[LedgerMonth]
     wages: Sequence[WagesOfMonth]
     places: Sequence[PaidPlace]
+    """Of employees who were paid for work in another state than their record's."""
+
     before: Sequence[WagesFromBefore]
     paydays: Sequence[LineOfPayday] = ()
     """Only of lines that a duty settles payday by payday."""
@@ -93,7 +98,7 @@ def household_of(
     employees = _employees(employer, records, ledger, today)
     assumed = frozenset(year for year in years if basis_of(employer.threshold_bases, year) == ASSUME_CROSSED)
     wages = WagesPaid(quarterly_wages(records, persons, ledger), assumed)
-    amounts = _amounts(persons, (line for line in ledger.lines if line.year in years))
+    amounts = _amounts(persons, (month for month in ledger.months if month.year in years))
     return Household(
         id=employer.id,
         employees=employees,
@@ -137,18 +142,23 @@ def _employees(
     people: dict[UUID, list[Employee]] = {}
     for record in records:
         people.setdefault(record.person_id or record.id, []).append(record)
-    taxed: dict[UUID, list[LineOfMonth]] = {}
-    for line in ledger.lines:
-        if line.category in _INCOME_TAXES and line.taxable_wages:
-            taxed.setdefault(line.employee_id, []).append(line)
+    taxed: dict[UUID, set[_TaxedMonth]] = {}
+    for month in ledger.months:
+        for code, category, wages in zip(
+            month.lines.codes, month.lines.categories, month.taxable_wages, strict=True
+        ):
+            if wages and category in _INCOME_TAXES:
+                taxed.setdefault(month.employee_id, set()).add((code[:2], month.year, month.month))
+    places: dict[UUID, list[PaidPlace]] = {}
+    for place in ledger.places:
+        places.setdefault(place.employee_id, []).append(place)
     last_paid: dict[UUID, tuple[int, int]] = {}
-    for wages in ledger.wages:
-        if wages.cents:
-            month = (wages.year, wages.month)
-            last_paid[wages.employee_id] = max(month, last_paid.get(wages.employee_id, month))
+    for paid in ledger.wages:
+        if paid.cents:
+            day = (paid.year, paid.month)
+            last_paid[paid.employee_id] = max(day, last_paid.get(paid.employee_id, day))
     return tuple(
-        _person(employer, person, own, ledger.places, taxed, last_paid, today)
-        for person, own in people.items()
+        _person(employer, person, own, places, taxed, last_paid, today) for person, own in people.items()
     )
 
 
@@ -156,13 +166,18 @@ def _person(
     employer: Employer,
     person: UUID,
     records: Sequence[Employee],
-    places: Sequence[PaidPlace],
-    taxed: Mapping[UUID, Sequence[LineOfMonth]],
+    places: Mapping[UUID, Sequence[PaidPlace]],
+    taxed: Mapping[UUID, Set[_TaxedMonth]],
     last_paid: Mapping[UUID, tuple[int, int]],
     today: datetime.date,
 ) -> HouseholdEmployee:
     latest = max(records, key=lambda record: (record.status == "active", record.start_date, record.id))
-    spells = [spell for record in records for spell in _spells(record, places)]
+    spells = [spell for record in records for spell in _spells(record, places.get(record.id, ()))]
+    facts = {
+        record.id: household_facts(employer, [record], {}, (), ()).employees[0]
+        for record in records
+        if record.status == "active"
+    }
     return HouseholdEmployee(
         id=person,
         name=latest.name,
@@ -172,21 +187,20 @@ def _person(
             withheld
             for record in records
             for withheld in (
-                *_withheld(taxed.get(record.id, ())),
-                *_agreed(employer, record, last_paid.get(record.id), today),
+                *_withheld(taxed.get(record.id, frozenset())),
+                *_agreed(record, facts.get(record.id), last_paid.get(record.id), today),
             )
         ),
         claims_exemption=bool(latest.federal_withholding.get("exempt", False)),
-        local_lines=frozenset().union(*(_local_lines(employer, record, today) for record in records)),
+        local_lines=frozenset().union(*(local_lines_of(each, today) for each in facts.values())),
     )
 
 
 # Where somebody worked
 
 
-def _spells(record: Employee, places: Sequence[PaidPlace]) -> Iterator[EmploymentSpell]:
+def _spells(record: Employee, paid: Sequence[PaidPlace]) -> Iterator[EmploymentSpell]:
     """Yield the employments of a record, each split where the work state changed."""
-    paid = [place for place in places if place.employee_id == record.id]
     for earlier in record.earlier_employments:
         since = datetime.date.fromisoformat(earlier["start_date"])
         until = datetime.date.fromisoformat(earlier["end_date"])
@@ -223,9 +237,8 @@ def _parted(
 # What is withheld
 
 
-def _withheld(taxed: Sequence[LineOfMonth]) -> Iterator[Withholding]:
+def _withheld(months: Set[_TaxedMonth]) -> Iterator[Withholding]:
     """Yield when income tax was withheld from pay, even if the amount was zero: whole months, joined."""
-    months = {(line.code[:2], line.year, line.month) for line in taxed}
     for jurisdiction, own in groupby(sorted(months), itemgetter(0)):
         since = until = None
         for _, year, month in own:
@@ -239,19 +252,11 @@ def _withheld(taxed: Sequence[LineOfMonth]) -> Iterator[Withholding]:
             yield Withholding(jurisdiction, since, until)
 
 
-def _local_lines(employer: Employer, record: Employee, today: datetime.date) -> frozenset[str]:
-    """Return the codes of the local taxes on an active employee's pay."""
-    if record.status != "active":
-        return frozenset()
-    (facts,) = household_facts(employer, [record], {}, (), ()).employees
-    return local_lines_of(facts, today)
-
-
 def _agreed(
-    employer: Employer, record: Employee, last_paid: tuple[int, int] | None, today: datetime.date
+    record: Employee, facts: EmployeeFacts | None, last_paid: tuple[int, int] | None, today: datetime.date
 ) -> Iterator[Withholding]:
     """Yield what will be withheld from an active employee, from the month after the last one paid."""
-    if record.status != "active":
+    if facts is None:
         return
     since = record.start_date
     if last_paid is not None:
@@ -259,7 +264,6 @@ def _agreed(
     election = record.federal_withholding
     if election.get("elected", True) and not election.get("exempt", False):
         yield Withholding(FEDERAL, since)
-    (facts,) = household_facts(employer, [record], {}, (), ()).employees
     state = state_withheld_for(facts, today)
     if state is not None:
         yield Withholding(state, since)
@@ -268,19 +272,24 @@ def _agreed(
 # What was paid
 
 
-def _amounts(persons: Mapping[UUID, UUID], lines: Iterable[LineOfMonth]) -> tuple[LedgerAmount, ...]:
-    of_person: dict[UUID, dict[tuple[str, int, int], int]] = {}
-    for employee, own in groupby(lines, attrgetter("employee_id")):
-        cents = of_person.setdefault(persons[employee], {})
-        for line in own:
-            place = (line.code, line.year, line.month)
-            cents[place] = cents.get(place, 0) + line.amount
-    return tuple(
-        LedgerAmount(person, *place, amount)
-        for person, cents in of_person.items()
-        for place, amount in cents.items()
-        if amount
-    )
+def _amounts(persons: Mapping[UUID, UUID], months: Iterable[LedgerMonth]) -> tuple[LedgerAmount, ...]:
+    records = Counter(persons.values())
+    found: list[LedgerAmount] = []
+    shared: dict[tuple[UUID, str, int, int], int] = {}
+    for employee_id, year, month, lines, amounts, _, _ in months:
+        person = persons[employee_id]
+        if records[person] == 1:
+            found.extend(
+                LedgerAmount(person, code, year, month, cents)
+                for code, cents in zip(lines.codes, amounts, strict=True)
+                if cents
+            )
+            continue
+        for code, cents in zip(lines.codes, amounts, strict=True):
+            place = (person, code, year, month)
+            shared[place] = shared.get(place, 0) + cents
+    found.extend(LedgerAmount(*place, cents) for place, cents in shared.items() if cents)
+    return tuple(found)
 
 
 def _state_wages(wages: Iterable[WagesOfMonth]) -> tuple[WagesInState, ...]:
@@ -296,21 +305,29 @@ def quarterly_wages(
 ) -> dict[int, QuarterlyWages]:
     """Return the wages that count for thresholds, including those of other payrolls."""
     years: dict[int, QuarterlyWages] = {}
-    for (employee, tax_year, month), lines in groupby(ledger.lines, _MONTH_OF_LINE):
-        wages = {line.code: line.subject_wages for line in lines if line.subject_wages}
+    for (employee_id, year, quarter), months in groupby(ledger.months, _quarter):
+        wages: dict[str, int] = {}
+        for month in months:
+            for code, cents in zip(month.lines.codes, month.subject_wages, strict=True):
+                if cents:
+                    wages[code] = wages.get(code, 0) + cents
         if wages:
-            day = datetime.date(tax_year, month, 1)
-            years.setdefault(tax_year, QuarterlyWages()).add(persons[employee], day, wages)
+            day = datetime.date(year, 3 * quarter - 2, 1)
+            years.setdefault(year, QuarterlyWages()).add(persons[employee_id], day, wages)
     by_id = {record.id: record for record in records}
     for prior in ledger.before:
         record = by_id[prior.employee_id]
         subject_wages = dict(zip(prior.codes, prior.subject_wages, strict=True))
-        wages = wages_by_line(
+        entered = wages_by_line(
             law_year(prior.tax_year, record.work_state),
             record.work_state,
             record.relationship,
             prior.gross_pay,
             subject_wages,
         )
-        years.setdefault(prior.tax_year, QuarterlyWages()).add(persons[record.id], prior.as_of, wages)
+        years.setdefault(prior.tax_year, QuarterlyWages()).add(persons[record.id], prior.as_of, entered)
     return years
+
+
+def _quarter(month: LedgerMonth) -> tuple[UUID, int, int]:
+    return month.employee_id, month.year, (month.month + 2) // 3

@@ -21,22 +21,21 @@ from hearthpay.duties.amounts import Amounts, is_among
 from hearthpay.duties.calendar import CalendarItem
 from hearthpay.duties.deposits import PayrollLine, TaxDeposit, calendar_years, tax_deposits, with_payroll
 from hearthpay.duties.employment_records import items_of_employment
+from hearthpay.duties.facts_records import read_facts
 from hearthpay.duties.frequency import FrequencyReason
-from hearthpay.duties.household import FEDERAL, ClosedAccount, Filing, Household
-from hearthpay.duties.ledger_records import read_filings, read_payments
+from hearthpay.duties.household import FEDERAL, Household
 from hearthpay.duties.models import AccountClosing, DutyMark, FilingChoice
 from hearthpay.duties.periods import MONTHS, day_of_month
-from hearthpay.duties.records import DutyFacts, LedgerOfYears, codes_by_payday, household_of
+from hearthpay.duties.records import LedgerOfYears, codes_by_payday, household_of
 from hearthpay.duties.rules import duties_of
 from hearthpay.duties.settlement import SettledCalendar, settled_calendar
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
 from hearthpay.payroll.ledger.months import (
-    read_lines_by_month,
+    read_household_months,
     read_lines_by_payday,
     read_paid_places,
-    read_wages_by_month,
     read_wages_from_before,
 )
 from hearthpay.registrations.service import read_numbers_on_file
@@ -209,18 +208,18 @@ async def _household(
     if records is None:
         records = await read_employees(session, employer.id)
     spanned = {"first_year": years[0] - 1, "last_year": years[-1]}
-    lines = await read_lines_by_month(session, employer.id, **spanned)
-    by_payday = codes_by_payday({line.code for line in lines})
+    months, wages = await read_household_months(session, employer.id, **spanned)
+    by_payday = codes_by_payday({code for lines in {month.lines for month in months} for code in lines.codes})
     ledger = LedgerOfYears(
-        lines=lines,
-        wages=await read_wages_by_month(session, employer.id, **spanned),
+        months=months,
+        wages=wages,
         places=await read_paid_places(session, employer.id),
         before=await read_wages_from_before(session, employer.id, **spanned),
         paydays=await read_lines_by_payday(session, employer.id, by_payday, **spanned) if by_payday else (),
         numbers=await read_numbers_on_file(session, employer.id),
     )
     return household_of(
-        employer, records, ledger, await _read_facts(session, employer.id), today=today, years=years
+        employer, records, ledger, await read_facts(session, employer.id), today=today, years=years
     )
 
 
@@ -253,7 +252,7 @@ async def account_filings(
         duties = duties_of(jurisdiction)
         amounts = Amounts(household, duties)
         borne = {line for person in household.employees for line in person.local_lines} | household.open_lines
-        borne |= household.amounts_by_line.keys()
+        borne |= household.cents_by_line.keys()
         for account in duties.accounts:
             key = (jurisdiction, account.name)
             lines = amounts.lines_of(account.name)
@@ -267,44 +266,6 @@ async def account_filings(
                 )
             )
     return tuple(found)
-
-
-async def _read_facts(session: AsyncSession, employer_id: UUID) -> DutyFacts:
-    marks = await session.execute(
-        select(DutyMark.item_key, DutyMark.done_on).where(
-            DutyMark.employer_id == employer_id, DutyMark.done_on.is_not(None)
-        )
-    )
-    filings = await session.execute(
-        select(
-            FilingChoice.jurisdiction, FilingChoice.account, FilingChoice.frequency, FilingChoice.since_year
-        )
-        .where(FilingChoice.employer_id == employer_id, FilingChoice.frequency.is_not(None))
-        .order_by(FilingChoice.jurisdiction, FilingChoice.account, FilingChoice.since_year)
-    )
-    closed = await session.execute(
-        select(AccountClosing.jurisdiction, AccountClosing.account, AccountClosing.closed_on)
-        .where(AccountClosing.employer_id == employer_id, AccountClosing.closed_on.is_not(None))
-        .order_by(AccountClosing.jurisdiction, AccountClosing.account)
-    )
-    return DutyFacts(
-        done={row.item_key: row.done_on for row in marks},
-        filings=tuple(
-            Filing(row.jurisdiction, row.account, row.frequency, row.since_year)
-            for row in filings
-            if not _is_retired(row.jurisdiction, row.account, row.frequency)
-        ),
-        closed=tuple(ClosedAccount(row.jurisdiction, row.account, row.closed_on) for row in closed),
-        payments=await read_payments(session, employer_id),
-        filed=await read_filings(session, employer_id),
-    )
-
-
-def _is_retired(jurisdiction: str, account: str, frequency: str) -> bool:
-    """Return whether a chosen frequency is one that was once listed but the agency doesn't have."""
-    return any(
-        frequency in known.retired for known in duties_of(jurisdiction).accounts if known.name == account
-    )
 
 
 # What the household enters

@@ -75,7 +75,6 @@ def settled_calendar(
 
     Raises what `calendar_of_duties` raises.
     """
-    items = calendar_of_duties(household, first, last)
     reach = range(first.year - YEARS_LATER, last.year + 1)
     payments = [each for each in household.payments if each.first.year in reach]
     accounts: Mapping[str, _Account] = {}
@@ -88,6 +87,9 @@ def settled_calendar(
             max(last, datetime.date(max(years) + YEARS_LATER, 12, 31)),
         )
         accounts, unplaced = _placed(household, around, payments)
+        items = tuple(item for item in around if first <= item.due <= last)
+    else:
+        items = calendar_of_duties(household, first, last)
     return SettledCalendar(
         tuple(_settled(household, item, accounts.get(item.key)) for item in (*items, *further)), unplaced
     )
@@ -193,6 +195,8 @@ def _settled(household: Household, item: CalendarItem, account: _Account | None)
     filed, marked = household.filed.get(item.key), household.done.get(item.key)
     if item.amount is None:
         to_file = item.kind in FILED and item.done_on is None and filed is None
+        if filed is None and marked is None and not to_file:
+            return item
         return replace(
             item,
             done_on=filed.filed_on if filed is not None else item.done_on,

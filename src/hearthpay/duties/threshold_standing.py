@@ -20,7 +20,7 @@ from hearthpay.duties.thresholds_crossed import law_year
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.employers.threshold_basis import ASSUME_CROSSED, basis_of
-from hearthpay.payroll.ledger.months import read_lines_by_month, read_wages_from_before
+from hearthpay.payroll.ledger.months import read_household_months, read_wages_from_before
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.liability import QUARTERS, Guard, QuarterlyWages, first_days, guards_of
 from hearthpay.taxes.thresholds import LiabilityThreshold
@@ -82,7 +82,7 @@ async def read_threshold_progress(
     ).all()
     spanned = {"first_year": year - 1, "last_year": year}
     ledger = LedgerOfYears(
-        lines=await read_lines_by_month(session, employer.id, **spanned),
+        months=(await read_household_months(session, employer.id, **spanned))[0],
         wages=[],
         places=[],
         before=await read_wages_from_before(session, employer.id, **spanned),
@@ -92,9 +92,9 @@ async def read_threshold_progress(
     paid, last_year = wages.get(year, QuarterlyWages()), wages.get(year - 1, QuarterlyWages())
     names = {persons[record.id]: record.name for record in records}
     here = {persons[record.id] for record in records if record.status == "active"}
-    here |= {person for person, _, _ in paid.cents}
+    here |= paid.cents.keys()
     states = {record.work_state for record in records if record.status == "active"} or {employer.state}
-    states |= {code[:2] for _, _, code in paid.cents} & STATES.keys()
+    states |= {code[:2] for code in paid.codes} & STATES.keys()
     progress = _Progress(year, {person: names[person] for person in here}, paid, last_year)
     return HouseholdThresholds(
         year,
@@ -188,7 +188,4 @@ class _Progress:
 
 
 def _parted(wages: QuarterlyWages) -> dict[UUID, QuarterlyWages]:
-    found: dict[UUID, QuarterlyWages] = {}
-    for key, cents in wages.cents.items():
-        found.setdefault(key[0], QuarterlyWages()).cents[key] = cents
-    return found
+    return {person: QuarterlyWages({person: own}) for person, own in wages.cents.items()}

@@ -45,9 +45,7 @@ def liabilities_of(
     the account, as long as the wages of the year before keep the household liable.
     """
     states = {spell.state for employee in employees for spell in employee.employments}
-    states |= {
-        code[:2] for quarters in wages.by_year.values() for _, _, code in quarters.cents
-    } & STATES.keys()
+    states |= {code[:2] for quarters in wages.by_year.values() for code in quarters.codes} & STATES.keys()
     found: dict[Liability, None] = {}
     for year in range(first_year, last_year + 1):
         period = next(YEARS.periods(year))
@@ -77,7 +75,8 @@ def _crossed(
         federal = guard.threshold.liability in _OF_FEDERAL_LAW
         if not guard.codes or (federal and not anybody):
             continue
-        for employee in employees:
+        # A threshold of all wages together has one day for everybody.
+        for employee in employees if guard.threshold.per_employee else employees[:1]:
             since = days[employee.id][guard.codes[0]]
             if since is not None:
                 yield _liability(guard, state, employee.id, since.replace(year=period.year), period.end)
@@ -90,12 +89,17 @@ def _assumed(employees: Sequence[HouseholdEmployee], period: Period, state: str)
             if spell.state != state or not _meets(spell, period):
                 continue
             law = law_year(period.year, state)
-            subject = wages_by_line(law, state, employee.relationship, 1)
             since = max(spell.since, period.start)
             until = period.end if spell.until is None else min(spell.until, period.end)
-            for guard in guards_of(law, state):
-                if any(subject.get(code) for code in guard.codes):
-                    yield _liability(guard, state, employee.id, since, until)
+            for guard in _guards_for(law, state, employee.relationship):
+                yield _liability(guard, state, employee.id, since, until)
+
+
+@functools.lru_cache(1024)
+def _guards_for(law: int, state: str, relationship: str) -> tuple[Guard, ...]:
+    """Return the thresholds with a line that is charged on the wages of an employee with this family tie."""
+    subject = wages_by_line(law, state, relationship, 1)
+    return tuple(guard for guard in guards_of(law, state) if any(subject.get(code) for code in guard.codes))
 
 
 def _liability(

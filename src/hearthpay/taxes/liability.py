@@ -58,33 +58,48 @@ def guarded_codes(tax_year: int, states: Iterable[str]) -> frozenset[str]:
 
 @dataclass(slots=True)
 class QuarterlyWages:
-    """Wages of a year by person, quarter and line, in cents: those that are subject to the line, due or not."""
+    """Wages of a year by person, quarter and line, in cents: those that are subject to the line, due or not.
 
-    cents: dict[tuple[UUID, int, str], int] = field(default_factory=dict)
+    Only `add` changes them.
+    """
+
+    cents: dict[UUID, dict[tuple[int, str], int]] = field(default_factory=dict)
+    """By person, since a person's are looked up together: by quarter and line."""
+
+    _together: dict[tuple[int, str], int] | None = field(default=None, init=False, repr=False, compare=False)
 
     def add(self, person: UUID, day: datetime.date, wages: Mapping[str, int]) -> None:
         """Count wages paid on a day, given by line."""
+        if not wages:
+            return
         quarter = quarter_of(day)
+        own = self.cents.setdefault(person, {})
         for code, amount in wages.items():
-            key = (person, quarter, code)
-            self.cents[key] = self.cents.get(key, 0) + amount
+            own[quarter, code] = own.get((quarter, code), 0) + amount
+        self._together = None
+
+    @property
+    def codes(self) -> frozenset[str]:
+        """The lines under which anybody has wages."""
+        return frozenset(code for own in self.cents.values() for _, code in own)
 
     def of(self, codes: tuple[str, ...], quarter: int, person: UUID | None) -> int:
         """Return the wages of a quarter that count toward a threshold, for one person or for all together.
 
         If several lines have this threshold, the largest line's wages count: relatives may be exempt from one.
         """
-        if person is not None:
-            return max(self.cents.get((person, quarter, code), 0) for code in codes)
-        together = self.together()
-        return max(together.get((quarter, code), 0) for code in codes)
+        wages = self.together() if person is None else self.cents.get(person, {})
+        return max(wages.get((quarter, code), 0) for code in codes)
 
-    def together(self) -> dict[tuple[int, str], int]:
+    def together(self) -> Mapping[tuple[int, str], int]:
         """Return the wages of everybody by quarter and line, in cents."""
-        found: dict[tuple[int, str], int] = {}
-        for (_, quarter, code), amount in self.cents.items():
-            found[quarter, code] = found.get((quarter, code), 0) + amount
-        return found
+        if self._together is None:
+            found: dict[tuple[int, str], int] = {}
+            for own in self.cents.values():
+                for place, amount in own.items():
+                    found[place] = found.get(place, 0) + amount
+            self._together = found
+        return self._together
 
 
 def first_days(

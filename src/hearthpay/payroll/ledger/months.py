@@ -6,50 +6,60 @@ negative lines.
 
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import Final, NamedTuple
 from uuid import UUID
 
+import orjson
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.database.relations import EMPLOYEES
 from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.payroll.ledger.line_headings import read_headings
 
 
-class LineOfMonth(NamedTuple):
-    """A line of one employee's paychecks in a month, in cents."""
+@dataclass(frozen=True, slots=True)
+class LineSet:
+    """The codes of the lines of a month, with each line's category; most months of a household share one."""
+
+    codes: tuple[str, ...]
+    categories: tuple[str, ...]
+
+
+class LedgerMonth(NamedTuple):
+    """The sums of one employee's paychecks in a month, in cents; each has one for each line of the set."""
 
     employee_id: UUID
-    code: str
-    category: str
     year: int
     month: int
-    amount: int
-    subject_wages: int
-    taxable_wages: int
+    lines: LineSet
+    amounts: list[int]
+    subject_wages: list[int]
+    taxable_wages: list[int]
 
 
 class _MonthRow(NamedTuple):
     employee_id: UUID
     year: int
     month: int
+    work_state: str
     refund: bool
     codes: str
-    amounts: str
-    subject_wages: str
-    taxable_wages: str
+    cents: str
+    gross_pay: int
 
 
 _MONTHS: Final = query(
     _MonthRow,
-    "SELECT employee_id, tax_year AS year, CAST(extract(month FROM month) AS int) AS month, refund, "
-    "array_to_string(codes, ',') AS codes, array_to_string(amounts, ',') AS amounts, "
-    "array_to_string(subject_wages, ',') AS subject_wages, array_to_string(taxable_wages, ',') AS taxable_wages "
-    "FROM month_balances WHERE employer_id = :employer AND tax_year BETWEEN :first AND :last AND codes <> '{}' "
-    "ORDER BY 1, 2, 3",
+    "SELECT employee_id, tax_year AS year, CAST(extract(month FROM month) AS int) AS month, work_state, refund, "
+    "array_to_string(codes, ',') AS codes, '[[' || array_to_string(amounts, ',') || '],[' "
+    "|| array_to_string(subject_wages, ',') || '],[' || array_to_string(taxable_wages, ',') || ']]' AS cents, "
+    "gross_pay FROM month_balances WHERE employer_id = :employer AND tax_year BETWEEN :first AND :last "
+    "ORDER BY 1, 2, 3, 4",
 )
-"""Each array comes as one text, since the driver would check every element."""
+"""The arrays come as one JSON text, since the driver would check every element."""
 
 
 class LineOfPayday(NamedTuple):
@@ -86,14 +96,6 @@ class WagesOfMonth(NamedTuple):
     cents: int
 
 
-_WAGES: Final = query(
-    WagesOfMonth,
-    "SELECT employee_id, work_state, tax_year AS year, CAST(extract(month FROM month) AS int) AS month, "
-    "CAST(sum(gross_pay) AS bigint) AS cents FROM month_balances "
-    "WHERE employer_id = :employer AND tax_year BETWEEN :first AND :last GROUP BY 1, 2, 3, 4 ORDER BY 1, 3, 4, 2",
-)
-
-
 class PaidPlace(NamedTuple):
     """A range of pay periods for which an employee was paid for work in one state; both days are included."""
 
@@ -109,9 +111,13 @@ _PLACES: Final = query(
     "SELECT c.employee_id, c.work_state, lower(c.period) AS since, upper(c.period) - 1 AS until, "
     "row_number() OVER (PARTITION BY c.employee_id ORDER BY lower(c.period), c.id) "
     "- row_number() OVER (PARTITION BY c.employee_id, c.work_state ORDER BY lower(c.period), c.id) AS stretch "
-    "FROM paychecks c WHERE c.employer_id = :employer AND c.reverses IS NULL AND c.gross_pay > 0 "
+    "FROM (SELECT DISTINCT m.employee_id FROM month_balances m JOIN {employees} w ON w.id = m.employee_id "
+    "WHERE m.employer_id = :employer AND m.work_state <> w.work_state) moved "
+    "JOIN paychecks c ON c.employee_id = moved.employee_id "
+    "WHERE c.employer_id = :employer AND c.reverses IS NULL AND c.gross_pay > 0 "
     "AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id)) AS worked "
     "GROUP BY employee_id, work_state, stretch ORDER BY employee_id, min(since), max(until)",
+    employees=EMPLOYEES,
 )
 
 
@@ -134,18 +140,23 @@ _PRIOR: Final = query(
 )
 
 
-async def read_lines_by_month(
+async def read_household_months(
     session: AsyncSession, employer_id: UUID, *, first_year: int, last_year: int
-) -> list[LineOfMonth]:
-    """Return the sums of the household's lines in these years; those of other payrolls aren't included.
+) -> tuple[list[LedgerMonth], list[WagesOfMonth]]:
+    """Return the sums of the household's lines, and of its wages, in these years, without those of other payrolls.
 
     A line that repaid FICA counts with its amount and taxable wages: the wages were paid, so they stay subject to it.
     """
     requested = {"employer": employer_id, "first": first_year, "last": last_year}
-    rows = await fetch_all(session, _MONTHS, requested)
+    every = await fetch_all(session, _MONTHS, requested)
+    wages = [
+        WagesOfMonth(employee_id, work_state, year, month, sum(row.gross_pay for row in own))
+        for (employee_id, year, month, work_state), own in groupby(every, itemgetter(0, 1, 2, 3))
+    ]
+    rows = [row for row in every if row.codes]
     codes: dict[int, set[str]] = {}
-    for lines in {(row.year, row.codes) for row in rows}:
-        codes.setdefault(lines[0], set()).update(lines[1].split(","))
+    for year, texts in {(row.year, row.codes) for row in rows}:
+        codes.setdefault(year, set()).update(texts.split(","))
     categories = {
         year: {
             code: heading.category
@@ -153,30 +164,51 @@ async def read_lines_by_month(
         }
         for year, of_year in codes.items()
     }
-    return [
-        line for _, group in groupby(rows, itemgetter(0, 1, 2)) for line in _lines_of(list(group), categories)
+    sets: dict[tuple[int, str], LineSet] = {}
+
+    def line_set(year: int, codes: str) -> LineSet:
+        if (year, codes) not in sets:
+            split = tuple(codes.split(","))
+            sets[year, codes] = LineSet(split, tuple(categories[year][code] for code in split))
+        return sets[year, codes]
+
+    months = [
+        _month_of(first, line_set(first.year, first.codes))
+        if len(own) == 1
+        else _merged(own, categories[first.year])
+        for first, own in _by_month(rows)
     ]
+    return months, wages
 
 
-def _lines_of(
-    rows: Sequence[_MonthRow], categories: Mapping[int, Mapping[str, str]]
-) -> Iterator[LineOfMonth]:
-    """Yield the lines of one employee's month by code: of one row, unless it has a refund or two work states."""
-    first = rows[0]
-    of_year = categories[first.year]
-    cents: dict[str, tuple[int, int, int]] = {}
+def _by_month(rows: Sequence[_MonthRow]) -> Iterator[tuple[_MonthRow, Sequence[_MonthRow]]]:
+    """Yield the rows of each employee's months, with the first of them."""
+    for _, group in groupby(rows, itemgetter(0, 1, 2)):
+        own = list(group)
+        yield own[0], own
+
+
+def _month_of(row: _MonthRow, lines: LineSet) -> LedgerMonth:
+    amounts, subject, taxable = orjson.loads(row.cents)
+    if row.refund:
+        subject = [0] * len(subject)
+    return LedgerMonth(row.employee_id, row.year, row.month, lines, amounts, subject, taxable)
+
+
+def _merged(rows: Sequence[_MonthRow], categories: Mapping[str, str]) -> LedgerMonth:
+    """Return a month with several rows, as with a refund or two work states, its lines by code."""
+    cents: dict[str, list[int]] = {}
     for row in rows:
-        codes, amounts, taxable = (text.split(",") for text in (row.codes, row.amounts, row.taxable_wages))
-        subject = ["0"] * len(codes) if row.refund else row.subject_wages.split(",")
-        added = zip(map(int, amounts), map(int, subject), map(int, taxable), strict=True)
-        if not cents:
-            cents = dict(zip(codes, added, strict=True))
-            continue
-        for code, own in zip(codes, added, strict=True):
+        amounts, subject, taxable = orjson.loads(row.cents)
+        if row.refund:
+            subject = [0] * len(subject)
+        for code, *added in zip(row.codes.split(","), amounts, subject, taxable, strict=True):
             before = cents.get(code, (0, 0, 0))
-            cents[code] = (before[0] + own[0], before[1] + own[1], before[2] + own[2])
-    for code in sorted(cents) if len(rows) > 1 else cents:
-        yield LineOfMonth(first.employee_id, code, of_year[code], first.year, first.month, *cents[code])
+            cents[code] = [one + other for one, other in zip(before, added, strict=True)]
+    codes = tuple(sorted(cents))
+    sums = [list(column) for column in zip(*(cents[code] for code in codes), strict=True)]
+    lines = LineSet(codes, tuple(categories[code] for code in codes))
+    return LedgerMonth(rows[0].employee_id, rows[0].year, rows[0].month, lines, *sums)
 
 
 async def read_lines_by_payday(
@@ -187,16 +219,12 @@ async def read_lines_by_payday(
     return await fetch_all(session, _PAYDAYS, requested)
 
 
-async def read_wages_by_month(
-    session: AsyncSession, employer_id: UUID, *, first_year: int, last_year: int
-) -> list[WagesOfMonth]:
-    """Return what the household paid in these years, without wages from other payrolls."""
-    requested = {"employer": employer_id, "first": first_year, "last": last_year}
-    return await fetch_all(session, _WAGES, requested)
-
-
 async def read_paid_places(session: AsyncSession, employer_id: UUID) -> list[PaidPlace]:
-    """Return where each employee was paid for work, in order, by the paychecks that aren't reversed."""
+    """Return where employees were paid for work, in order, by the paychecks that aren't reversed.
+
+    Only of those who were ever paid for work in another state than their record's: for all others it is that one, and
+    not every paycheck of a household has to be read.
+    """
     return await fetch_all(session, _PLACES, {"employer": employer_id})
 
 

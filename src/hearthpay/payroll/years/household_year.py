@@ -152,7 +152,7 @@ class HouseholdYear:
         }
 
     def _wages(self) -> QuarterlyWages:
-        wages = QuarterlyWages(dict(self.prior.cents))
+        wages = QuarterlyWages({person: dict(own) for person, own in self.prior.cents.items()})
         for person, paid in self.standing.items():
             for paycheck in paid:
                 subject = {code: cents for code, (cents, _) in paycheck.lines.items()}
