@@ -89,7 +89,7 @@ async def test_every_page_is_in_the_employees_language(
     assert "Guardamos su cuenta de ahorros terminada en 8901." in spanish["bank thanks"].text
     assert "Le escribimos sobre esto a usted y al hogar" in spanish["bank thanks"].text
     assert "Le escribimos sobre esto a usted y al hogar" in spanish["done"].text
-    assert "desde el nov 21, 2026" in spanish["bank thanks"].text
+    assert "desde el 21 nov 2026" in spanish["bank thanks"].text
     assert "Los números de cuenta no coinciden" in spanish["bank problem"].text
     assert "número de Seguro Social" in spanish["number"].text
 

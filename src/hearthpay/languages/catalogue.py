@@ -115,7 +115,8 @@ def say_in(language: str) -> Say:
 def moment_in(language: str, moment: datetime.datetime) -> str:
     """Return a moment as people read it: in the household's time (`shown_time_zone`), with the time zone named."""
     here = moment.astimezone(shown_time_zone())
-    shown = format_datetime(here, "MMM d, y, h:mm a", locale=_LOCALES[language])
+    form = "MMM d, y, h:mm a" if language == "en" else "d MMM y, h:mm a"
+    shown = format_datetime(here, form, locale=_LOCALES[language])
     return f"{shown} {_ZONES[_zone_name()].short}"
 
 
@@ -132,7 +133,14 @@ def month_in(language: str, day: datetime.date) -> str:
 
 def short_day_in(language: str, day: datetime.date) -> str:
     """Return a day as shown on a page: Nov 24, 2026."""
-    return str(format_date(day, "MMM d, y", locale=_LOCALES[language]))
+    form = "MMM d, y" if language == "en" else "d MMM y"
+    return str(format_date(day, form, locale=_LOCALES[language]))
+
+
+def day_of_year_in(language: str, day: datetime.date) -> str:
+    """Return a day without its year: Nov 24."""
+    form = "MMM d" if language == "en" else "d 'de' MMMM"
+    return str(format_date(day, form, locale=_LOCALES[language]))
 
 
 def hour_in(language: str, moment: datetime.datetime) -> str:

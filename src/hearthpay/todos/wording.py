@@ -4,7 +4,7 @@ import datetime
 from collections.abc import Mapping
 from typing import Final
 
-from hearthpay.languages.catalogue import day_in, mark, money_in, say_in, short_day_in
+from hearthpay.languages.catalogue import day_in, day_of_year_in, mark, money_in, say_in
 from hearthpay.taxes.money import from_cents
 from hearthpay.todos.to_do import ToDo, ToDoKind
 
@@ -63,7 +63,7 @@ def action_text(to_do: ToDo, language: str, today: datetime.date) -> str:
         sentence,
         name=to_do.name,
         agency=agency_text(to_do.agency or "", language),
-        day="" if to_do.day is None else short_day_in(language, to_do.day).split(",")[0],
+        day="" if to_do.day is None else day_of_year_in(language, to_do.day),
     )
 
 
