@@ -64,9 +64,15 @@ coverage:
 test-long: setup
 	$(BIN)/pytest -m long
 
-# The pictures of docs/app, from the pages as they are now.
+# The pictures of docs/app, from the pages as they are now. ALL=folder leaves a picture of every page there instead:
+# wide and narrow, light and dark, in English and Spanish. ONLY='autopilot|taxes$$' takes those whose address matches.
 screenshots: setup
+ifdef ALL
+	mkdir -p $(ALL)
+	HEARTHPAY_TEST_PICTURES=$(abspath $(ALL)) HEARTHPAY_TEST_PICTURES_ONLY='$(ONLY)' $(BIN)/pytest -m long tests/stories/test_every_page.py
+else
 	HEARTHPAY_APP_PICTURES=docs/app $(BIN)/pytest -m long tests/stories/test_app_pictures.py
+endif
 
 bench: setup
 	$(BIN)/python -m benchmarks

@@ -17,6 +17,9 @@ from playwright.async_api import Page
 PICTURES: Final = os.environ.get("HEARTHPAY_TEST_PICTURES")
 """A folder for a picture of each page, light and dark, wide and narrow: to be looked at."""
 
+ONLY: Final = os.environ.get("HEARTHPAY_TEST_PICTURES_ONLY", "")
+"""A regular expression: `tests/stories/test_every_page.py` looks only at the pages whose address it finds."""
+
 AXE_PACKAGE: Final = "axe-core@4.14.1"
 _CACHE: Final = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hearthpay-tests"
 _SECONDS: Final = 40
@@ -115,7 +118,7 @@ async def pictured(page: Page, name: str, axe: str | None = None) -> None:
             await page.set_viewport_size({"width": 360, "height": 740})
             await page.screenshot(path=Path(PICTURES) / f"{name}_{scheme}_360.png", full_page=True)
             await page.set_viewport_size({"width": 1280, "height": 860})
-            await page.screenshot(path=Path(PICTURES) / f"{name}_{scheme}_1280.png")
+            await page.screenshot(path=Path(PICTURES) / f"{name}_{scheme}_1280.png", full_page=True)
     await page.emulate_media(color_scheme="light")
     if size is not None:
         await page.set_viewport_size(size)

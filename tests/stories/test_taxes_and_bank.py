@@ -88,12 +88,12 @@ async def _ein(page: Page) -> None:
     await page.get_by_role("link", name="Enter the number", exact=True).click()
     await page.get_by_label("EIN", exact=True).fill(EIN)
     await page.get_by_label("Confirm EIN").fill(EIN[:-1] + "0")
-    await page.get_by_role("button", name="Keep the number").click()
+    await page.get_by_role("button", name="Save number").click()
     assert await page.locator("#ein_again-problem").get_by_text("The numbers don't match.").is_visible()
     await pictured(page, "state_accounts_ein")
     await page.get_by_label("EIN", exact=True).fill(EIN)
     await page.get_by_label("Confirm EIN").fill(EIN)
-    await page.get_by_role("button", name="Keep the number").click()
+    await page.get_by_role("button", name="Save number").click()
     assert await page.get_by_text("••-•••6789").is_visible()
 
 
@@ -102,10 +102,10 @@ async def _address(page: Page, root: str) -> None:
     for label, text in (
         ("Street address", "1 Oak Street"),
         ("City", "Oakland"),
-        ("State, two letters", "CA"),
         ("ZIP code", "94601"),
     ):
         await page.get_by_label(label).fill(text)
+    await page.get_by_label("State", exact=True).select_option(label="California")
     await page.get_by_role("button", name="Save").click()
     await page.wait_for_url(re.compile(r"/taxes/papers\?year="))
 
@@ -118,7 +118,7 @@ async def _state_number(page: Page, root: str) -> None:
     await page.get_by_role("link", name=re.compile("Enter the number EDD")).click()
     await pictured(page, "state_accounts_number")
     await page.get_by_label("Number").fill(STATE_NUMBER)
-    await page.get_by_role("button", name="Keep the number").click()
+    await page.get_by_role("button", name="Save number").click()
     assert await page.get_by_text("Number ending in 5678").is_visible()
     await pictured(page, "state_accounts_kept")
     await page.get_by_role("link", name=re.compile("Show the number")).click()
@@ -134,7 +134,7 @@ async def _state_number(page: Page, root: str) -> None:
 async def _calendar(page: Page, root: str) -> None:
     await page.goto(f"{root}/calendar")
     await pictured(page, "calendar")
-    await page.locator("main .list a").first.click()
+    await page.locator("main .rows a").first.click()
     name = await page.locator("h1").inner_text()
     await pictured(page, "calendar_item")
     await page.get_by_text("Mark as done without details").click()

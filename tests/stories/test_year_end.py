@@ -67,17 +67,17 @@ async def test_two_states_and_the_papers_of_the_year(
     await maria.follow("Enter the number")
     await maria.fill("EIN", EIN)
     await maria.fill("Confirm EIN", EIN)
-    await maria.press("Keep the number")
+    await maria.press("Save number")
     await maria.reads("State accounts")
     await maria.open(f"{root}/taxes/papers/address")
     await maria.reads("Your address")
     for label, text in (
         ("Street address", "1 Oak Street"),
         ("City", "Oakland"),
-        ("State, two letters", "CA"),
         ("ZIP code", "94601"),
     ):
         await maria.fill(label, text)
+    await maria.choose("State", "California", said=False)
     await maria.press("Save")
     await maria.page.wait_for_url(re.compile(r"/taxes/papers\?year="))
     for name, number in (("Rosa Diaz", "123-45-6789"), ("Nina Vega", "234-56-7890")):
@@ -118,14 +118,14 @@ async def _hire_in_new_york(maria: Housekeeper) -> None:
         await maria.fill(label, text)
     await maria.fill("First day of work", "2026-11-09")
     await maria.choose("Pay schedule", "Every week")
-    await maria.choose("Work state", "NY", said=False)
+    await maria.choose("Work state", "New York", said=False)
     await maria.press("Save")
     await maria.page.get_by_role("heading", name="Nina Vega", level=1).wait_for()
     await maria.follow("Change what is withheld")
     await maria.reads("What is withheld")
     await maria.page.get_by_role("heading", name=re.compile("New York")).first.wait_for()
     await maria.check("Yes, we agreed on it")
-    await maria.choose("State where your employee lives", "NY", said=False)
+    await maria.choose("State where your employee lives", "New York", said=False)
     await maria.press("Save")
     await maria.page.get_by_role("heading", name="Nina Vega", level=1).wait_for()
 

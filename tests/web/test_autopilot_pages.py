@@ -121,7 +121,7 @@ async def test_the_whole_way_of_an_enrollment(
 
     # Three paydays and the cost before the tick; without the tick, or with another text, nothing.
     ahead = await browser.look(enroll + "?" + "&".join(f"{k}={v}" for k, v in TERMS.items()))
-    for day in ("Dec 1, 2026", "Dec 8, 2026", "Dec 15, 2026"):
+    for day in ("Tue, Dec\N{NO-BREAK SPACE}1", "Tue, Dec\N{NO-BREAK SPACE}8", "Tue, Dec\N{NO-BREAK SPACE}15"):
         assert day in ahead.text
     assert all(sentence in words_of(ahead) for sentence in AUTHORIZATION)
     for wrong in ({}, {"agree": "on", "text_version": "2020-01-01"}):
@@ -140,7 +140,7 @@ async def test_the_whole_way_of_an_enrollment(
     ]
     source = owner_connection.execute("SELECT event, source, actor_kind FROM autopilot_events")
     assert source.fetchall() == [("enroll", "app", "user")]
-    assert "Dec 1, 2026" in (await browser.look(one)).text
+    assert "Tue, Dec\N{NO-BREAK SPACE}1" in (await browser.look(one)).text
 
     # A raise of a third: the payroll is held, shown with what it is measured against, and approved.
     async with world.people_context.database.transaction(world.actor.tenant) as session:
@@ -168,7 +168,7 @@ async def test_the_whole_way_of_an_enrollment(
     town.go_to("2026-11-28", 15)
     await work()
     browser = await _browser(app, "owner", clock)
-    assert "is scheduled: skipped, it is voided" in words_of(await browser.look(f"{one}/skip"))
+    assert "is scheduled. If you skip it, we void it." in words_of(await browser.look(f"{one}/skip"))
     nothing = await browser.send(f"{one}/skip", page="/settings/profile", what="through")
     assert (nothing.status_code, 'id="through_date-problem"' in nothing.text) == (400, True)
     assert (await skip_next(browser, one, "2026-11-23")).status_code == 303

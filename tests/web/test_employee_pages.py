@@ -379,7 +379,7 @@ async def test_three_answers_are_enough_for_earlier_pay(
     assert "US-FIT" not in by_code
     assert {code[:2] for code in by_code} == {"US", row(world)["work_state"]}
     again = await browser.look(at)
-    assert "<td>You</td>" in again.text
+    assert '<td role="cell" class="c">You</td>' in again.text
 
 
 async def test_earlier_pay_keeps_what_was_entered_of_a_tax(

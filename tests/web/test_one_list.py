@@ -265,7 +265,8 @@ async def assert_all_say_the_same(
     # State accounts.
     page = words_of(await browser.look(f"{root}/state-accounts"))
     to_apply = sum(1 for each in agenda.to_dos if each.kind == "register")
-    assert (f"Accounts to apply for: {to_apply}" in page) == bool(to_apply)
+    accounts = "1 account" if to_apply == 1 else f"{to_apply} accounts"
+    assert (f"Apply for {accounts}." in page) == bool(to_apply)
 
     # What the worker writes.
     async with worker.transaction(None) as session:

@@ -120,7 +120,9 @@ async def test_what_an_employee_sets_aside_is_hers(
     assert to_rosa + held + own == total
     assert "$50.00 of it set aside for Rosa" in page
     home = (await maria.look(f"/app/{world.household_id}")).text
-    amounts = [_cents(each) for each in re.findall(r'<td class="amount">([^<]*)</td>', home)]
+    amounts = [
+        _cents(each) for each in re.findall(r'<td role="cell" class="[b-f] amount"[^>]*>([^<]*)</td>', home)
+    ]
     assert [to_rosa, held, own, total] in [amounts[at : at + 4] for at in range(len(amounts))]
 
 

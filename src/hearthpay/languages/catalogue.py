@@ -139,7 +139,8 @@ def short_day_in(language: str, day: datetime.date) -> str:
 
 def day_of_year_in(language: str, day: datetime.date) -> str:
     """Return a day without its year: Nov 24."""
-    return str(format_date(day, "MMM d" if language == "en" else "d MMM", locale=_LOCALES[language]))
+    form = "MMM d" if language == "en" else "d 'de' MMMM"
+    return str(format_date(day, form, locale=_LOCALES[language]))
 
 
 def hour_in(language: str, moment: datetime.datetime) -> str:

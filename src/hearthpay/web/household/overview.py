@@ -104,10 +104,11 @@ async def overview(at: HouseholdContext) -> Response:
             costs = await costs_by_month(session, at.id, _months_back(first, _MONTHS - 1), last)
             upcoming = await _next_payday(at, session, agenda)
             paychecks = await latest_paychecks(session, at.id, limit=_PAYCHECKS_SHOWN)
+            paid = [each for each in paychecks if each.pay_date <= today]
             facts |= {
                 "next": upcoming,
                 "costs": _chart(language, first, costs),
-                "paychecks": paychecks,
+                "paychecks": paid,
                 "is_new": not paychecks and upcoming is None and at.may(CHANGE_EMPLOYEES),
             }
     if agenda is not None:

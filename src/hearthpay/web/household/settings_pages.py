@@ -83,7 +83,7 @@ def _form(at: HouseholdContext, problems: dict[str, str], form_values: Mapping[s
     facts = {
         "problems": problems,
         "form_values": form_values,
-        "states": tuple(sorted(STATES)),
+        "states": tuple(STATES.items()),
         "time_zones": [(zone, time_zone_in(at.visitor.language, zone)) for zone in TIME_ZONES],
         "split": (there := state_times().get(at.household.state)) is not None and there.note is not None,
         "may_end": at.may(DELETE_HOUSEHOLD),

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from hearthpay.access.permissions import KEEP_CALENDAR, KEEP_TAX_LEDGER, READ_CALENDAR
 from hearthpay.access.refusal import Refusal, invalid
+from hearthpay.documents.papers.stub_paper import line_name
 from hearthpay.duties.calendar import CalendarItem
 from hearthpay.duties.minutes import minutes_of
 from hearthpay.duties.open_items import is_overdue
@@ -146,7 +147,7 @@ async def _page(at: HouseholdContext, problems: dict[str, str] | None = None) ->
         "may_record": at.may(KEEP_TAX_LEDGER),
         "is_filed": found.kind in FILED,
         "filings": [each for each in filings if each.reversed_at is None],
-        "line_names": {line.code: line.name for line in lines},
+        "line_names": {line.code: line_name(line.code, line.name, at.visitor.language) for line in lines},
         "row": row,
     }
     return at.show("calendar/item.html", facts, status=400 if problems else 200)

@@ -9,6 +9,7 @@ from hearthpay.access.permissions import CHANGE_EMPLOYEES, READ_EMPLOYEES
 from hearthpay.employees.onboarding import onboarding_of
 from hearthpay.employees.schemas import EmployeeQuery, item_of
 from hearthpay.employees.service import list_employees
+from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.employees.words import FREQUENCIES
 from hearthpay.web.household.queries import cursor_in
@@ -32,6 +33,7 @@ async def employees(at: HouseholdContext) -> Response:
         "employees": [each for each in items if each.status == "active"],
         "former": [each for each in items if each.status != "active"],
         "frequencies": FREQUENCIES,
+        "states": STATES,
         "next_cursor": next_cursor,
         "first": requested.cursor is None,
         "may_change": at.may(CHANGE_EMPLOYEES),

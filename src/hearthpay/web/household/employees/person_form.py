@@ -31,7 +31,7 @@ CHOICES: Final = {
     "salary_spans": SALARY_SPANS,
     "relations": RELATIONS,
     "languages": LANGUAGES,
-    "states": tuple(sorted(STATES)),
+    "states": tuple(STATES.items()),
 }
 """The options of the form's lists."""
 

@@ -70,7 +70,7 @@ async def _form(
         "places": found.place_options(),
         # The form was filled in based on what was shown then.
         "shown": form_values.get(SHOWN, found.digest),
-        "states": tuple(sorted(STATES)),
+        "states": tuple(STATES.items()),
         "filing_statuses": FILING_STATUSES,
         "old_statuses": OLD_STATUSES,
         "household_rules": HOUSEHOLD_RULES,

@@ -188,7 +188,7 @@ def _first_names(found: PayrollsPage) -> list[str]:
 
 def _line(at: HouseholdContext, payroll: Payroll, paid: PaidIn) -> PayrollRow:
     language = at.visitor.language
-    day = day_text(language, "weekday", payroll.pay_date)
+    day = day_text(language, "short_weekday", payroll.pay_date)
     return PayrollRow(
         payroll.id,
         day if payroll.pay_date.year == at.today.year else f"{day}, {payroll.pay_date.year}",

@@ -10,6 +10,7 @@ from hearthpay.access.permissions import CHANGE_HOUSEHOLD
 from hearthpay.access.refusal import Refusal
 from hearthpay.employers.schemas import EmployerChanges
 from hearthpay.payroll.years.threshold_choice import change_employer
+from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.web.framework import problems_of
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.form_values import field_errors, year_in
@@ -54,6 +55,7 @@ def _form(at: HouseholdContext, problems: dict[str, str] | None = None) -> Respo
     known = at.household.address
     facts = {
         "year": _year(at),
+        "states": tuple(STATES.items()),
         "address": {name: getattr(known, name, None) or "" for name in _FIELDS},
         "problems": field_errors(problems or {}, lambda field: field.removeprefix("address.")),
         "form_values": dict(at.form) if problems else {},

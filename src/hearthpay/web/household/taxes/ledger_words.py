@@ -4,7 +4,7 @@ import datetime
 from collections.abc import Mapping
 from typing import Final
 
-from hearthpay.duties.payment_accounts import PaymentPeriod, payment_accounts
+from hearthpay.duties.payment_accounts import PaymentPeriod, account_names, payment_accounts
 from hearthpay.duties.periods import Partition
 from hearthpay.duties.rules import HouseholdDuty, duties_of
 from hearthpay.filing.commands import TaxPaymentMethod
@@ -23,6 +23,8 @@ METHOD_WORDS: Final[Mapping[TaxPaymentMethod, str]] = {
 }
 
 _FEDERAL_ACCOUNT: Final = mark("Household employment taxes")
+_PAYROLL_TAXES: Final = mark("Payroll taxes")
+_INCOME_TAX: Final = "-SIT"
 _LOCAL: Final = mark("Local tax")
 _MONTHS: Final = mark("{first} through {last}")
 _UNTIL: Final = mark("Paydays up to {day}")
@@ -30,7 +32,12 @@ _ACCOUNTS: Final = {**ACCOUNT_WORDS, "estimated-tax": _FEDERAL_ACCOUNT}
 
 
 def account_text(jurisdiction: str, account: str, say: Say) -> str:
-    """Return the name of an account that taxes are paid to; a local one by its own name, where it has one."""
+    """Return the name of an account that taxes are paid to; a local one by its own name, where it has one.
+
+    An account of unemployment insurance to which the state's income tax is paid, too, is one of payroll taxes.
+    """
+    if account == "sui" and _has_income_tax(jurisdiction):
+        return say(_PAYROLL_TAXES)
     known = _ACCOUNTS.get(account)
     if known is not None:
         return say(known)
@@ -39,6 +46,12 @@ def account_text(jurisdiction: str, account: str, say: Say) -> str:
     except KeyError:
         label = None
     return f"{say(_LOCAL)}: {label or account.replace('-', ' ')}"
+
+
+def _has_income_tax(jurisdiction: str) -> bool:
+    names = account_names(jurisdiction)
+    duties = (duty for duty in duties_of(jurisdiction).duties if names.get(duty.id) == "sui")
+    return any(line.endswith(_INCOME_TAX) for duty in duties for line in duty.lines)
 
 
 def period_of(agency: Agency, account: str, label: str) -> PaymentPeriod | None:

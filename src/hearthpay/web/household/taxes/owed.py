@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
+from functools import partial
 from typing import Final
 
 from fastapi import APIRouter
 from starlette.responses import Response
 
 from hearthpay.access.permissions import READ_PAYROLLS
+from hearthpay.documents.papers.stub_paper import line_name
 from hearthpay.employers.service import find_employer
 from hearthpay.reports.commands import AskTaxLiability
 from hearthpay.reports.csv_table import tax_liability_csv
@@ -37,6 +39,7 @@ async def owed(at: HouseholdContext) -> Response:
         "quarterly": quarterly,
         "report": report,
         "sources": _sources(report, year),
+        "line_name": partial(line_name, language=at.visitor.language),
     }
     return at.show("taxes/owed.html", facts)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from fastapi import APIRouter
 from starlette.responses import Response
 
 from hearthpay.access.permissions import READ_PAYROLLS
+from hearthpay.documents.papers.stub_paper import line_name
 from hearthpay.employers.service import find_employer
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.ledger.quarters import read_quarters
@@ -49,6 +51,7 @@ async def wages(at: HouseholdContext) -> Response:
         ],
         "form_values": {"year": asked.year, "state": asked.state, "quarter": asked.quarter or "all"},
         "state_name": STATES[asked.state],
+        "line_name": partial(line_name, language=at.visitor.language),
     }
     return at.show("taxes/wages.html", facts)
 
