@@ -15,7 +15,7 @@ from typing import Final
 from playwright.async_api import Page
 
 PICTURES: Final = os.environ.get("HEARTHPAY_TEST_PICTURES")
-"""A folder for a picture of each page, light and dark, wide and narrow: to be looked at."""
+"""A folder for a picture of each page, light and dark, wide and narrow, and in print: to be looked at."""
 
 ONLY: Final = os.environ.get("HEARTHPAY_TEST_PICTURES_ONLY", "")
 """A regular expression: `tests/stories/test_every_page.py` looks only at the pages whose address it finds."""
@@ -120,5 +120,10 @@ async def pictured(page: Page, name: str, axe: str | None = None) -> None:
             await page.set_viewport_size({"width": 1280, "height": 860})
             await page.screenshot(path=Path(PICTURES) / f"{name}_{scheme}_1280.png", full_page=True)
     await page.emulate_media(color_scheme="light")
+    if PICTURES is not None:
+        await page.emulate_media(media="print")
+        await page.set_viewport_size({"width": 800, "height": 1000})
+        await page.screenshot(path=Path(PICTURES) / f"{name}_print.png", full_page=True)
+        await page.emulate_media(media="screen")
     if size is not None:
         await page.set_viewport_size(size)

@@ -31,6 +31,13 @@ _NEXT_STEPS: Final[Mapping[Kind, str]] = {
 }
 """What to do about something late, and what the agency usually does next; no penalty is calculated."""
 
+RECIPIENTS: Final = (
+    mark("The employee"),
+    mark("Kept by the household"),
+    mark("The state's unemployment agency"),
+)
+"""To whom a duty is done that is none to a named agency; pages show these in the reader's language."""
+
 
 def status_text(say: Say, language: str, item: CalendarItem, today: datetime.date, *, overdue: bool) -> str:
     """Return when an item is due or was done, or how late it is."""
