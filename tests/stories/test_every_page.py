@@ -17,7 +17,7 @@ from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.mail.mailer import Mailer
 from hearthpay.security.key_ring import KeyRing
-from tests.stories.looking import held_small, held_within, pictured
+from tests.stories.looking import held_small, pictured
 from tests.web.rows import AREAS
 from tests.web.rows.world import World
 
@@ -52,7 +52,7 @@ async def _look_at_all(page: Page, things: dict[str, str], name: str) -> int:
         assert answer.status in (200, 400, 403, 404), f"{answer.status}: {address}"
         await page.goto(address)
         part = re.sub(r"[{}]", "", path.removeprefix("/app/{household_id}")).strip("/").replace("/", "_")
-        for held in (held_small, held_within, pictured):
+        for held in (held_small, pictured):
             try:
                 await held(page, f"{name}_{part or 'home'}")
             except AssertionError as error:

@@ -19,7 +19,7 @@ from hearthpay.people.context import PeopleContext
 from hearthpay.people.sessions import SignedIn
 from tests.people.visitors import MARIA, PASSWORD
 from tests.stories.housekeepers import Housekeeper
-from tests.stories.looking import held_small, held_within, pictured
+from tests.stories.looking import held_small, pictured
 from tests.stories.readers import Way
 from tests.web.rows.world import World
 
@@ -31,7 +31,7 @@ _REVIEW = re.compile(r"/households/payrolls/[0-9a-f-]{36}$")
 
 
 async def _looked_at(maria: Housekeeper, name: str) -> None:
-    for held in (held_small, held_within, pictured):
+    for held in (held_small, pictured):
         await held(maria.page, f"several_{maria.way.language}_{name}")
 
 
