@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine
+from hearthpay.payroll.issues.attempts import MOST_ATTEMPTS
 from tests.http.api import Account, data, fields, refusal
 from tests.worlds.households import add_employee, add_household
 from tests.worlds.rule_editions import edition, unpublished_program
@@ -377,6 +378,17 @@ async def _over_new_year(
             assert await differences(town, owner_database) in ([], ["open_money"])
     set_account(owner_connection, family.employee_id, "active")
     await town.live_through("2026-01-18", "2026-02-10")
+    kept = (
+        "SELECT status, attempts, failure->>'code', (SELECT count(*) FROM bank_entries b WHERE b.payroll_id = p.id) "
+        "FROM payrolls p WHERE employer_id = %s ORDER BY p.id"
+    )
+    *_, ended = rows(owner_connection, kept, family.employer_id)
+    if ended[0] == "failed":  # no attempt found an account to pay to: no money moved, and no wages are booked
+        assert ended == ("failed", MOST_ATTEMPTS, "employee_account_not_ready", 0)
+        booked_at_all = "SELECT count(*) FROM year_balances WHERE gross_pay <> 0 AND employee_id = %s"
+        assert rows(owner_connection, booked_at_all, family.employee_id) == [(0,)]
+        assert await differences(town, owner_database) == []
+        return
     paid = (
         "SELECT c.tax_year, extract(year FROM b.effective_date)::int, p.status FROM bank_entries b "
         "JOIN paychecks c ON c.id = b.paycheck_id JOIN payrolls p ON p.id = c.payroll_id "

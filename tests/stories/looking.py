@@ -97,10 +97,11 @@ async def held_within(page: Page, name: str) -> None:
 
 
 async def pictured(page: Page, name: str, axe: str | None = None) -> None:
-    """Hold that the page fits a telephone and that axe finds nothing; leave pictures where somebody wants them.
+    """Hold that the page fits every narrow window and that axe finds nothing; leave pictures where somebody wants them.
 
     Where axe-core cannot be had, the rest is held.
     """
+    await held_within(page, name)
     axe = axe or axe_source()
     size = page.viewport_size
     await page.set_viewport_size({"width": 360, "height": 740})

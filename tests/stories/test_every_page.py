@@ -21,7 +21,7 @@ from hearthpay.duties.dues_records import renew_dues
 from hearthpay.mail.mailer import Mailer
 from hearthpay.security.key_ring import KeyRing
 from tests.stories.furnished import furnish
-from tests.stories.looking import ONLY, held_small, held_within, pictured
+from tests.stories.looking import ONLY, held_small, pictured
 from tests.web.rows import AREAS
 from tests.web.rows.world import World
 
@@ -85,7 +85,7 @@ async def _look_at_all(page: Page, things: dict[str, str], name: str) -> int:
 async def _look_at(page: Page, name: str) -> list[str]:
     """Look at the page that is open; return what is wrong with it."""
     wrong = []
-    for held in (held_small, held_within, pictured):
+    for held in (held_small, pictured):
         try:
             await held(page, name)
         except AssertionError as error:

@@ -8,7 +8,15 @@ import psycopg
 import pytest
 from playwright.async_api import Page
 
-from tests.stories.looking import pictured
+from hearthpay.clock import FixedClock
+from hearthpay.database.session import Database
+from hearthpay.documents.package_builder import make_next
+from hearthpay.employees.commands import ChangeEmployee
+from hearthpay.employees.service import update_employee
+from hearthpay.employers.commands import PostalAddress
+from hearthpay.mail.notices import NotificationSettings
+from hearthpay.security.key_ring import KeyRing
+from tests.stories.looking import held_small, pictured
 from tests.web.rows.world import World
 
 pytestmark = pytest.mark.long
@@ -52,6 +60,48 @@ async def test_from_the_first_number_to_the_papers(at_home: Page, world: World) 
         await page.goto(f"{root}/{part}")
         for number in (EIN, ROUTING, ACCOUNT, STATE_NUMBER):
             assert number not in await page.content()
+
+
+async def test_the_papers_of_a_year_that_take_a_while(
+    at_home: Page, world: World, worker_database: Database, ring: KeyRing, clock: FixedClock
+) -> None:
+    """More than can be drawn at once: asked for, looked at while they are drawn, downloaded."""
+    page, root = at_home, f"/app/{world.household_id}"
+    ana = await world.employ(LONG, "Wolfeschlegelsteinhausen")
+    for each in (world.employee_id, ana):
+        async with world.people_context.database.transaction(world.actor.tenant) as session:
+            lives = ChangeEmployee(
+                address=PostalAddress(line1="1 Oak St", city="Oakland", state="CA", zip="94601")
+            )
+            await update_employee(session, world.actor, clock, each, lives)
+    for weeks_ago in range(27):
+        await world.pay(world.employee_id, ana, weeks_ago=weeks_ago)
+    await page.goto(f"{root}/state-accounts/ein")
+    for label in ("EIN", "Confirm EIN"):
+        await page.get_by_label(label, exact=True).fill(EIN)
+    await page.get_by_role("button", name="Keep the number").click()
+    await page.get_by_text("••-•••6789").wait_for()
+    await _address(page, root)
+    await page.goto(f"{root}/taxes/papers?year=2026")
+    await page.get_by_role("link", name="Everything of the year").click()
+    await page.get_by_role("button", name="Download").click()
+    await page.wait_for_url("**/taxes/papers/packages/*")
+    place = page.url
+    for looked, most in (("begun", 0), ("drawn", 10), ("ready", 1_000)):
+        budget = iter(range(most))
+        await make_next(
+            worker_database,
+            ring,
+            clock,
+            NotificationSettings(),
+            lambda budget=budget: next(budget, None) is None,
+        )
+        await page.goto(place)
+        for held in (held_small, pictured):
+            await held(page, f"package_{looked}")
+    async with page.expect_download() as download:
+        await page.get_by_role("button", name="Download").click()
+    assert (await download.value).suggested_filename == "household-payroll-2026.zip"
 
 
 @pytest.mark.parametrize("language", ["en", "es"])

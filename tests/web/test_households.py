@@ -269,7 +269,7 @@ async def test_a_changed_household_is_calculated_for_the_page_or_shown_as_being_
     found = await _read(late["Ng"], clock)
     assert not any(item.being_checked for item in found.items)
     assert found.counts is not None
-    assert found.counts.being_checked == 1
+    assert found.counts.being_checked == 0, "the page knows it by now"
     before = owner_connection.execute(kept, (clock.today(),)).fetchall()
     monkeypatch.setattr(worklist, "MOST_CALCULATED", 0)
     for asked in ({"sort": "payday"}, {"show": "overdue"}, {"show": "run"}, {"text": "alvarez"}):
@@ -278,7 +278,26 @@ async def test_a_changed_household_is_calculated_for_the_page_or_shown_as_being_
         if asked != {"show": "run"}:
             assert [item.line.last_name for item in unknown] == ["Álvarez"]
         assert all(item.dues is None and item.payday_to_run is None for item in unknown)
+        assert found.counts is not None
+        assert found.counts.being_checked == 1
     assert owner_connection.execute(kept, (clock.today(),)).fetchall() == before, "a page stores nothing"
+
+
+async def test_what_a_page_calculates_is_counted_on_it(
+    app: FastAPI, late: dict[str, World], clock: FixedClock, owner_connection: psycopg.Connection
+) -> None:
+    counted = (await _read(late["Ng"], clock)).counts
+    assert counted is not None
+    assert counted.overdue >= 2
+    owner_connection.execute("UPDATE household_dues SET computed_on = computed_on - 1")
+    for state in ("NV", "CA"):
+        owner_connection.execute("UPDATE employers SET state = %s WHERE state <> 'NY'", (state,))
+    owner_connection.execute("UPDATE employers SET state = 'TX' WHERE last_name = 'De la Cruz'")
+    found = await _read(late["Ng"], clock)
+    assert found.counts == counted, "one that is old and has changed is counted once"
+    page = await (await _browser(app, "owner", clock)).look("/households")
+    assert parsed(page).findtext(".//h1") == f"{counted.overdue} households have something overdue"
+    assert "Being checked" not in page.text
 
 
 async def test_nothing_is_said_to_be_done_while_households_are_being_checked(

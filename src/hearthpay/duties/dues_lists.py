@@ -136,9 +136,9 @@ _COUNTS: Final = query(
     "AND d.payday_to_run <= CAST(:until AS date) LIMIT :most) n) AS to_run, "
     "(SELECT count(*) FROM (SELECT FROM household_dues d WHERE {in_scope} AND {fresh} "
     "AND d.overdue_count > 0 LIMIT :most) n) AS overdue, "
-    "(SELECT count(*) FROM (SELECT FROM household_dues d WHERE {in_scope} "
-    "AND (d.computed_on IS NULL OR d.computed_on < CAST(:today AS date)) LIMIT :most) n) "
-    "+ (SELECT count(*) FROM (SELECT DISTINCT d.employer_id FROM outdated_dues d WHERE {in_scope} LIMIT :most) n) "
+    "(SELECT count(*) FROM (SELECT * FROM (SELECT d.employer_id FROM household_dues d WHERE {in_scope} "
+    "AND (d.computed_on IS NULL OR d.computed_on < CAST(:today AS date)) LIMIT :most) stale UNION "
+    "SELECT * FROM (SELECT DISTINCT d.employer_id FROM outdated_dues d WHERE {in_scope} LIMIT :most) changed) n) "
     "AS being_checked",
     in_scope=_IN_SCOPE,
     fresh=_FRESH,

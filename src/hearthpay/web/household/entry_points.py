@@ -161,8 +161,9 @@ async def _show_worklist(visitor: Visitor) -> Response:
         "week_ends": today + SIX_DAYS,
         "headline": _headline(visitor.say, found),
         "being_checked": _counted(counts.being_checked) if counts is not None else "",
-        "may_run": found.counts is not None and may(visitor.actor(), RUN_PAYROLL),
-        "runnable": any(
+        "may_run": found.counts is not None
+        and may(visitor.actor(), RUN_PAYROLL)
+        and any(
             item.payday_to_run is not None and item.payday_to_run <= today + SIX_DAYS for item in found.items
         ),
         "chosen": CHOSEN,

@@ -6,7 +6,7 @@ A filter that no index knows looks at a bounded number of households for each pa
 import datetime
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple, get_args
 from uuid import UUID
 
@@ -18,7 +18,14 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
 from hearthpay.duties import dues_lists
 from hearthpay.duties.dues import SIX_DAYS, HouseholdDues, compute_dues
-from hearthpay.duties.dues_lists import DuesCounts, KeptDues, count_dues, oldest_payday, read_dues
+from hearthpay.duties.dues_lists import (
+    MOST_COUNTED,
+    DuesCounts,
+    KeptDues,
+    count_dues,
+    oldest_payday,
+    read_dues,
+)
 from hearthpay.employers import list_queries as rows
 from hearthpay.employers.models import Employer
 from hearthpay.web.household.to_dos import ListedToDo, WaitingKind, find_to_dos
@@ -150,7 +157,10 @@ async def read_worklist(
         found = await reading.search(rows.words_in(requested.text)[: rows.MOST_WORDS], place)
     else:
         found = await reading.walk(place)
-    return replace(found, counts=await count_dues(session, scope, clock.today())) if dues else found
+    if not dues:
+        return found
+    counts = await count_dues(session, scope, clock.today())
+    return replace(found, counts=_with_calculated(counts, reading.calculated, clock.today() + SIX_DAYS))
 
 
 @dataclass(slots=True)
@@ -162,7 +172,10 @@ class _Reading:
     requested: WorklistQuery
     reads_payrolls: bool
     reads_dues: bool
-    calculated: int = 0
+    attempts: int = 0
+    calculated: list[HouseholdDues] = field(default_factory=list)
+    """What was found of households whose kept figures are not fresh."""
+
     listed: set[UUID] | None = None
     """The households that were found by a day, of a list that is read from its beginning; else None."""
 
@@ -266,14 +279,15 @@ class _Reading:
 
     async def _calculate(self, item: WorklistItem) -> WorklistItem:
         """Return the item with what it has to do, if the page may still calculate it; nothing is stored."""
-        if not item.being_checked or self.calculated >= MOST_CALCULATED:
+        if not item.being_checked or self.attempts >= MOST_CALCULATED:
             return item
-        self.calculated += 1
+        self.attempts += 1
         try:
             employer = await self.session.get_one(Employer, item.line.id)
             dues = await compute_dues(self.session, employer, self.today)
         except (ArithmeticError, LookupError, ValueError):  # the worker reports what can't be calculated
             return item
+        self.calculated.append(dues)
         return replace(item, kept=KeptDues(dues, fresh=True))
 
     def _belongs(self, item: WorklistItem, part: str) -> bool:
@@ -305,6 +319,24 @@ class _Reading:
                 return bool(item.missing)
             case _:
                 return True
+
+
+def _with_calculated(
+    counts: DuesCounts, calculated: Sequence[HouseholdDues], week_ends: datetime.date
+) -> DuesCounts:
+    """Add the households that a page calculated to what is kept of the others: they are no longer being checked.
+
+    A count at its limit stays there: how many more there are is not known.
+    """
+    to_run = sum(1 for each in calculated if each.payday_to_run and each.payday_to_run <= week_ends)
+    overdue = sum(1 for each in calculated if each.overdue_count)
+    return DuesCounts(
+        min(counts.to_run + to_run, MOST_COUNTED),
+        min(counts.overdue + overdue, MOST_COUNTED),
+        counts.being_checked
+        if counts.being_checked >= MOST_COUNTED
+        else max(counts.being_checked - len(calculated), 0),
+    )
 
 
 def _by_name(item: WorklistItem) -> tuple[str, str, UUID]:
