@@ -30,7 +30,7 @@ async def test_an_app_in_use_is_to_be_connected_again_before_its_access_ends(
     await dance.call(token)
     [title] = await titles()
     assert title == "Connect Helper <b>9</b> again, expires November 30, 2026"
-    page = await dance.browser.look(f"/app/{dance.household_id}")
+    page = await dance.browser.look(f"/app/{dance.household_id}/calendar")
     assert f"/settings/agents/{grant}" in {link.get("href") for link in parsed(page).iterfind(".//a")}
     await dance.tokens()
     assert await titles() == []
