@@ -414,4 +414,7 @@ async def test_a_household_is_all_clear_once_everything_is_done_and_not_before(
             session, ring, actor, here, employer, state="CA", account_id="sui", number="123-4567-8"
         )
     assert await assert_all_say_the_same(world, browser, caller, worker_database, owner_connection)
-    assert "All clear until" in words_of(await browser.look(root))
+    home = words_of(await browser.look(root))
+    assert "All clear until" in home
+    assert "Just done" in home
+    assert "Filed with" not in home.partition("Just done")[2]  # that was said, and not recorded with a date

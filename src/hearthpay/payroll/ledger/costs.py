@@ -56,6 +56,7 @@ class LatestPaycheck(NamedTuple):
     """A paycheck that isn't reversed, as a list shows it."""
 
     payroll_id: UUID
+    status: str
     pay_date: datetime.date
     employee_id: UUID
     employee_name: str
@@ -65,10 +66,11 @@ class LatestPaycheck(NamedTuple):
 
 _LATEST: Final = query(
     LatestPaycheck,
-    "SELECT p.id AS payroll_id, p.pay_date, c.employee_id, c.employee_name, c.net_pay, c.total_cost "
-    "FROM (SELECT id, pay_date FROM payrolls WHERE employer_id = :employer AND status NOT IN ('draft', 'voided') "
-    "ORDER BY pay_date DESC, id DESC LIMIT :limit) p JOIN paychecks c ON c.payroll_id = p.id "
-    "WHERE {standing} ORDER BY p.pay_date DESC, p.id DESC, c.position LIMIT :limit",
+    "SELECT p.id AS payroll_id, p.status, p.pay_date, c.employee_id, c.employee_name, c.net_pay, c.total_cost "
+    "FROM (SELECT id, status, pay_date FROM payrolls WHERE employer_id = :employer "
+    "AND status NOT IN ('draft', 'voided') ORDER BY pay_date DESC, id DESC LIMIT :limit) p "
+    "JOIN paychecks c ON c.payroll_id = p.id WHERE {standing} "
+    "ORDER BY p.pay_date DESC, p.id DESC, c.position LIMIT :limit",
     standing=_STANDING,
 )
 

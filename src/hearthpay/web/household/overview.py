@@ -25,13 +25,20 @@ from hearthpay.autopilot.reading import list_autopilot
 from hearthpay.employees.models import Employee
 from hearthpay.employers.service import find_employer
 from hearthpay.filing.balances import agency_balances
-from hearthpay.payroll.ledger.costs import MonthlyCost, coming_payrolls, costs_by_month, latest_paychecks
+from hearthpay.payroll.ledger.costs import (
+    LatestPaycheck,
+    MonthlyCost,
+    coming_payrolls,
+    costs_by_month,
+    latest_paychecks,
+)
 from hearthpay.payroll.next_payday import LATE_FOR
 from hearthpay.payroll.pots import MoneyPots
 from hearthpay.todos.service import agenda_of_household
 from hearthpay.todos.to_do import Agenda
 from hearthpay.web.household.charts import BarChart, Month, bar_chart
 from hearthpay.web.household.context import HouseholdContext, household_page
+from hearthpay.web.household.done_rows import just_done
 from hearthpay.web.household.home_words import headline
 from hearthpay.web.household.keep_aside import keep_aside_of
 from hearthpay.web.household.setup.progress_page import unfinished_setup
@@ -83,6 +90,7 @@ async def overview(at: HouseholdContext) -> Response:
         "is_new": False,
     }
     agenda = None
+    paychecks: list[LatestPaycheck] = []
     async with at.transaction() as session:
         unfinished = await unfinished_setup(at, session)
         if unfinished is not None:
@@ -108,6 +116,9 @@ async def overview(at: HouseholdContext) -> Response:
         facts |= {
             "heading": headline(agenda, say, language, newcomer),
             "is_clear": agenda.is_clear and not facts["is_new"],
+            "done": just_done(agenda.calendar.items, paychecks, today, say, language)
+            if agenda.is_clear
+            else (),
         }
     return at.show("overview.html", facts)
 
