@@ -193,3 +193,33 @@ def test_a_late_payroll_is_expected_as_long_on_the_list_of_to_dos_as_on_the_list
         assert all(each.overdue for each in to_do)
         listed.append((bool(to_do), next_payroll(household, [due], pays, today) is not None))
     assert listed == [(True, True), (False, False)]
+
+
+async def test_a_check_that_was_handed_over_is_no_to_do_any_more(
+    account: Account, household: Household, owner_connection: psycopg.Connection, clock: FixedClock
+) -> None:
+    rosa = await add_employee(account.live, household["id"])
+    dates = {"pay_period_start": "2026-11-16", "pay_period_end": "2026-11-22", "pay_date": "2026-11-27"}
+    ran = data(await account.live.post("/payroll/run", payroll_of(household["id"], rosa, **dates)))
+    [row] = by_kind(await to_dos(account, household, due_within=31))["check_to_hand_over"]
+    assert row["subject"]["object_id"] == ran["payroll_id"]
+    first = data(await account.live.post(f"/payroll/{ran['payroll_id']}/hand-over", {"note": "In person."}))
+    assert first["handed_over_at"] == clock.now().isoformat().replace("+00:00", "Z")
+    assert (first["status"], first["pay_date"]) == ("completed", "2026-11-27")
+    clock.advance(timedelta(hours=1))
+    assert data(await account.live.post(f"/payroll/{ran['payroll_id']}/hand-over", {})) == first
+    assert "check_to_hand_over" not in by_kind(await to_dos(account, household, due_within=31))
+    assert owner_connection.execute(
+        "SELECT actor_kind, details FROM audit_log WHERE action = 'payroll.hand_over'"
+    ).fetchall() == [("key", {"pay_date": "2026-11-27", "note": "In person."})]
+
+
+async def test_a_payroll_that_was_voided_cannot_be_handed_over(
+    account: Account, household: Household
+) -> None:
+    rosa = await add_employee(account.live, household["id"])
+    ran = data(await account.live.post("/payroll/run", payroll_of(household["id"], rosa)))["payroll_id"]
+    data(await account.live.post(f"/payroll/{ran}/void", {}))
+    refused = await account.live.post(f"/payroll/{ran}/hand-over", {})
+    assert refused.status_code == 400
+    assert refused.json()["error"]["code"] == "invalid_state"

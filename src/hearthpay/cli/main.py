@@ -22,6 +22,7 @@ from hearthpay.cli.calendar import calendar, calendar_link, close_account, filin
 from hearthpay.cli.doctor import doctor
 from hearthpay.cli.documents import documents
 from hearthpay.cli.escrow import escrow
+from hearthpay.cli.household_changes import hand_over, time_zone
 from hearthpay.cli.households import households
 from hearthpay.cli.keys import keys
 from hearthpay.cli.mcp import mcp
@@ -69,6 +70,8 @@ households.command("policy")(policy)
 households.command("filing")(filing)
 households.command("close-account")(close_account)
 households.command("calendar-link")(calendar_link)
+households.command("time-zone")(time_zone)
+households.command("hand-over")(hand_over)
 households.command("tax-payments")(tax_payments)
 households.command("record-tax-payment")(record_tax_payment)
 households.command("reverse-tax-payment")(reverse_tax_payment)
