@@ -76,9 +76,9 @@ class Neighbours:
     ) -> httpx.Response:
         """Send the right request of the world `about`, some of its ids replaced; `employer_id` by "": left out."""
         asked = ENDPOINTS[operation.id].request(about)
-        ids = {**about.objects, **replaced}
+        ids = {**about.objects, **asked.path, **replaced}
         path = operation.path
-        for name, identity in {**ids, **asked.path}.items():
+        for name, identity in ids.items():
             path = path.replace(f"{{{name}}}", quote(identity, safe=""))
         assert "{" not in path, f"World.objects has nothing for {path}"
         body, query = asked.body, dict(asked.query)

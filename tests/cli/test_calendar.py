@@ -16,6 +16,7 @@ from icalendar import Calendar
 from hearthpay.database.embedded import EmbeddedServer
 from tests.banking.families import add_family
 from tests.conftest import plain_url
+from tests.database.damage import without_triggers
 from tests.worlds.commands import hearthpay
 from tests.worlds.installations import install
 
@@ -134,3 +135,36 @@ def test_to_dos_are_told_as_lines_and_as_json(running: EmbeddedServer, household
     assert {each["id"] for each in sooner} <= {each["id"] for each in told}
     assert f"/app/{household}/" in told[0]["link"]
     assert "id of a household is needed" in ask(running, "to-dos", "nobody", refused=True)
+
+
+def test_a_time_zone_is_chosen_and_left_to_the_state_again(running: EmbeddedServer, household: UUID):
+    for asked, zone, stored in (
+        ("America/Denver", "America/Denver", "America/Denver"),
+        ("usual", None, None),
+    ):
+        told = ask(running, "households", "time-zone", str(household), asked)
+        assert told == f"Time zone of {household}: {zone or 'America/Los_Angeles'}\n"
+        assert rows(running, f"SELECT time_zone FROM employers WHERE id = '{household}'") == [(stored,)]
+    assert "must be usual or one of" in ask(
+        running, "households", "time-zone", str(household), "Mars/Olympus", refused=True
+    )
+    assert rows(running, "SELECT count(*) FROM audit_log WHERE action = 'employer.update'") == [(2,)]
+
+
+def test_a_check_is_marked_as_handed_over(running: EmbeddedServer, household: UUID):
+    hand_over = ("households", "hand-over", str(household))
+    [(payroll,)] = rows(running, f"SELECT id FROM payrolls WHERE employer_id = '{household}'")
+    with psycopg.connect(plain_url(running.owner_url()), autocommit=True) as connection:
+        with without_triggers(connection):
+            connection.execute("UPDATE payrolls SET status = 'completed', direct_deposit = true")
+        assert "Only a payroll by check or cash" in ask(running, *hand_over, str(payroll), refused=True)
+        with without_triggers(connection):
+            connection.execute("UPDATE payrolls SET direct_deposit = false")
+    told = ask(running, *hand_over, str(payroll), "--note", "In person.")
+    assert told.startswith(f"{payroll}: handed over, ")
+    assert ask(running, *hand_over, str(payroll)) == told
+    assert rows(
+        running, "SELECT actor_kind, details ->> 'note' FROM audit_log WHERE action = 'payroll.hand_over'"
+    ) == [("operator", "In person.")]
+    assert "Payroll not found" in ask(running, *hand_over, str(uuid4()), refused=True)
+    assert "id of a payroll is needed" in ask(running, *hand_over, "nobody", refused=True)

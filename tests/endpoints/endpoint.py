@@ -39,7 +39,7 @@ class Asked:
 
     body: dict[str, Any] | None = None
     path: dict[str, str] = field(default_factory=dict)
-    """What the path names that belongs to nobody, such as a state."""
+    """What the path names that belongs to nobody, such as a state, or another object than the world's usual one."""
     query: dict[str, Any] = field(default_factory=dict)
 
 

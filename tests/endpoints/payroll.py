@@ -113,6 +113,15 @@ ENDPOINTS: Final = (
         finds_one=True,
     ),
     Endpoint(
+        id="handOverPayroll",
+        method="POST",
+        path="/payroll/{payroll_id}/hand-over",
+        scope="payroll",
+        turn=Turn.CHANGE,
+        request=lambda world: Asked({"note": "In person."}, {"payroll_id": world.paid_id}),
+        finds_one=True,
+    ),
+    Endpoint(
         id="remedyPaycheck",
         method="POST",
         path="/payroll/{payroll_id}/paychecks/{employee_id}/remedy",

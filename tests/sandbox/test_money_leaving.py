@@ -1,4 +1,4 @@
-"""What leaves a household within a month is what its account is debited: net pay, and what employees set aside."""
+"""What an upcoming payroll takes from a household is what its account is debited: net pay, and what is set aside."""
 
 from datetime import date
 from uuid import UUID
@@ -6,7 +6,7 @@ from uuid import UUID
 import psycopg
 
 from hearthpay.database.session import Tenant
-from hearthpay.payroll.ledger.costs import coming_payrolls, net_pay_leaving
+from hearthpay.payroll.ledger.costs import coming_payrolls, costs_by_month
 from tests.http.api import data
 from tests.sandbox.households import Lab
 
@@ -23,6 +23,8 @@ async def test_what_is_set_aside_leaves_with_the_net_pay_in_the_month_of_the_deb
         "voluntary_set_aside": {"amount": 50},
     }
     ran = await lab.run(employer_id, employee_id, "2026-11-16", "2026-11-22", employees=[saving])
+    async with lab.database.transaction(Tenant(lab.organization_id, True)) as session:
+        [coming] = await coming_payrolls(session, UUID(employer_id), date(2026, 11, 25), limit=5)
     await lab.advance(employer_id, "2026-12-15")
     payroll = await lab.payroll(ran)
     assert payroll["status"] == "completed"
@@ -49,12 +51,17 @@ async def test_what_is_set_aside_leaves_with_the_net_pay_in_the_month_of_the_deb
     debited, left_on = debits
     assert debited == round(payroll["totals"]["total_net_pay"] * 100) + 5_000
     assert left_on.month == 11
+    assert (coming.net_pay + coming.set_aside, coming.leaves_on) == (debited, left_on)
 
     async with lab.database.transaction(Tenant(lab.organization_id, True)) as session:
-        november = await net_pay_leaving(session, UUID(employer_id), date(2026, 11, 1), date(2026, 11, 30))
-        of_december = await net_pay_leaving(session, UUID(employer_id), date(2026, 12, 1), date(2026, 12, 31))
-    assert november == debited
-    assert of_december == round(december["totals"]["total_net_pay"] * 100)
+        assert await coming_payrolls(session, UUID(employer_id), date(2026, 12, 15), limit=5) == []
+        months = await costs_by_month(session, UUID(employer_id), date(2026, 11, 1), date(2026, 12, 31))
+    by_month = {each.month: each.to_employees for each in months}
+    paid_on = coming.pay_date
+    by_hand = round(december["totals"]["total_net_pay"] * 100) + 5_000
+    expected = {date(2026, 12, 1): by_hand}
+    expected[paid_on.replace(day=1)] = expected.get(paid_on.replace(day=1), 0) + debited
+    assert by_month == expected
 
 
 async def test_a_debit_that_is_presented_again_leaves_on_the_day_of_its_last_attempt(
@@ -74,8 +81,9 @@ async def test_a_debit_that_is_presented_again_leaves_on_the_day_of_its_last_att
     assert (second, first_day, last_day) == (2, date(2026, 11, 23), date(2026, 11, 27))
 
     async with lab.database.transaction(Tenant(lab.organization_id, True)) as session:
-        [coming] = await coming_payrolls(session, UUID(employer_id), limit=5)
-        before = await net_pay_leaving(session, UUID(employer_id), date(2026, 11, 1), date(2026, 11, 26))
-        on_the_day = await net_pay_leaving(session, UUID(employer_id), last_day, last_day)
-    assert (str(coming.payroll_id), coming.leaves_on) == (ran, last_day)
-    assert (before, on_the_day) == (0, amount)
+        [coming] = await coming_payrolls(session, UUID(employer_id), date(2026, 11, 25), limit=5)
+    assert (str(coming.payroll_id), coming.leaves_on, coming.net_pay + coming.set_aside) == (
+        ran,
+        last_day,
+        amount,
+    )

@@ -15,7 +15,7 @@ from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database, Tenant, become_person
 from hearthpay.people.context import PeopleContext
 from hearthpay.security.key_ring import KeyRing
-from hearthpay.web.household.to_dos import find_to_dos
+from hearthpay.todos.records import find_recorded_to_dos
 from tests.http.api import Account, data
 from tests.people.visitors import PASSWORD
 from tests.web.people_browser import Browser
@@ -51,7 +51,7 @@ async def make(
 
 async def kinds(database: Database, account: Account, clock: FixedClock, household: str) -> list[str]:
     async with database.transaction(Tenant(account.organization_id, False)) as session:
-        found = await find_to_dos(session, [UUID(household)], clock.now(), clock.today())
+        found = await find_recorded_to_dos(session, [UUID(household)], clock.now(), clock.today())
     return [each.kind for each in found]
 
 

@@ -9,7 +9,7 @@ import psycopg
 
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database, Tenant
-from hearthpay.web.household.to_dos import find_to_dos
+from hearthpay.todos.records import find_recorded_to_dos
 from tests.http.api import MARIA, ROSA, Account, data
 from tests.mail.servers import Postbox
 from tests.web.test_portal import fill_in, link
@@ -19,7 +19,9 @@ from tests.worlds.inviting import invite
 async def to_dos(database: Database, account: Account, clock: FixedClock, *households: str) -> list[str]:
     """The kinds of what these households have to do about links."""
     async with database.transaction(Tenant(account.organization_id, False)) as session:
-        found = await find_to_dos(session, [UUID(each) for each in households], clock.now(), clock.today())
+        found = await find_recorded_to_dos(
+            session, [UUID(each) for each in households], clock.now(), clock.today()
+        )
     return [each.kind for each in found if each.kind in ("new_link_asked", "tax_info_asked")]
 
 

@@ -100,3 +100,32 @@ async def test_a_payroll_that_is_late_stands_where_the_next_payday_would(
     page = await browser.look(f"/app/{world.household_id}")
     assert "Payroll to run: payday was Fri, Nov\N{NO-BREAK SPACE}20" in page.text
     assert "Nothing scheduled" not in page.text
+
+
+async def test_a_check_that_is_to_be_handed_over_is_the_next_payday_with_its_three_pots(
+    app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection, clock: FixedClock
+) -> None:
+    world = await _world(app, owner_connection, people)
+    ahead = await world.pay(weeks_ago=-1)
+    browser = await _browser(app, "owner", clock)
+    root = f"/app/{world.household_id}"
+
+    async def pots() -> list[str]:
+        tree = parsed(await browser.look(root))
+        return [
+            "".join(each.itertext())
+            for each in tree.iterfind(".//dl[@class='pots']//dd")
+            if each.text[0] == "$"
+        ]
+
+    [amounts] = owner_connection.execute(
+        "SELECT net_pay, gross_pay - net_pay, employer_taxes, gross_pay + employer_taxes FROM payrolls"
+    ).fetchall()
+    assert await pots() == [f"${cents / 100:,.2f}" for cents in amounts]
+    page = await browser.look(root)
+    assert f'href="{root}/payrolls/{ahead}"' in page.text
+    assert "Next payday, Fri, Nov\N{NO-BREAK SPACE}27" in page.text
+    sent = await browser.send(f"{root}/payrolls/{ahead}/hand-over", page="/settings/profile")
+    assert sent.status_code == 303, sent.text
+    assert await pots() == []
+    assert "Next payday, Fri, Dec\N{NO-BREAK SPACE}4" in (await browser.look(root)).text

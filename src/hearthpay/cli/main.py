@@ -30,6 +30,7 @@ from hearthpay.cli.estimate import (
     print_estimate,
     print_line,
 )
+from hearthpay.cli.household_changes import hand_over, time_zone
 from hearthpay.cli.households import households
 from hearthpay.cli.keys import keys
 from hearthpay.cli.mcp import mcp
@@ -77,6 +78,8 @@ households.command("policy")(policy)
 households.command("filing")(filing)
 households.command("close-account")(close_account)
 households.command("calendar-link")(calendar_link)
+households.command("time-zone")(time_zone)
+households.command("hand-over")(hand_over)
 households.command("tax-payments")(tax_payments)
 households.command("record-tax-payment")(record_tax_payment)
 households.command("reverse-tax-payment")(reverse_tax_payment)

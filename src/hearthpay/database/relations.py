@@ -12,6 +12,9 @@ from hearthpay.database.statements import Fragment
 
 # accounts/
 ORGANIZATIONS: Final = Fragment("(SELECT id, name, plan, created_at, frozen_until FROM organizations)")
+API_KEYS: Final = Fragment(
+    "(SELECT id, employer_id, last_four, created_at, revoked_at, expires_at, last_used_at FROM api_keys)"
+)
 
 # people/
 PEOPLE: Final = Fragment("(SELECT id, name, email, language FROM people)")
@@ -25,6 +28,14 @@ HOUSEHOLD_WORDS: Final = Fragment(
     "(SELECT organization_id, sandbox, employer_id, owner_id, word FROM household_words)"
 )
 ASSIGNED_RATES: Final = Fragment("(SELECT employer_id, tax_year, state, sui_rate FROM assigned_rates)")
+
+# registrations/
+STATE_REGISTRATIONS: Final = Fragment("(SELECT id, employer_id, state FROM state_registrations)")
+
+# oauth/
+AGENT_GRANTS: Final = Fragment(
+    "(SELECT id, employer_id, person_id, client_id, client_name, created_at, expires_at, ended_at FROM agent_grants)"
+)
 
 # sandbox/
 HOUSEHOLD_CLOCKS: Final = Fragment(

@@ -22,7 +22,7 @@ from hearthpay.database.statements import Fragment, compose
 from hearthpay.database.typed_rows import fetch_all, fetch_one, query
 from hearthpay.duties.dues import SIX_DAYS, HouseholdDues, rules_fingerprint
 from hearthpay.employers.list_queries import ListScope, PaydayKey
-from hearthpay.payroll.next_payroll import LATE_FOR
+from hearthpay.payroll.next_payday import LATE_FOR
 
 MOST_COUNTED: Final = 100
 """Households are counted up to this number."""

@@ -1,5 +1,6 @@
 """Marks a payroll by check or cash as handed over, before its pay date."""
 
+import datetime
 from uuid import UUID
 
 from sqlalchemy import select
@@ -13,8 +14,10 @@ from hearthpay.clock import Clock
 from hearthpay.payroll.models import Payroll
 
 
-async def mark_handed_over(session: AsyncSession, actor: Actor, clock: Clock, payroll_id: UUID) -> None:
-    """Record that the checks or the cash of a payroll were handed over; once, however often it is said.
+async def mark_handed_over(
+    session: AsyncSession, actor: Actor, clock: Clock, payroll_id: UUID, note: str | None = None
+) -> tuple[Payroll, datetime.datetime]:
+    """Record that the checks or the cash of a payroll were handed over, and return it with the time of the first mark.
 
     Its status, dates and taxes stay as they are. Raises `not_found`, and `invalid_state` for a payroll that isn't
     completed or is paid through the bank.
@@ -30,8 +33,9 @@ async def mark_handed_over(session: AsyncSession, actor: Actor, clock: Clock, pa
             details={"payroll_id": payroll_id, "status": payroll.status},
         )
     if payroll.handed_over_at is not None:
-        return
-    payroll.handed_over_at = clock.now()
+        return payroll, payroll.handed_over_at
+    now = clock.now()
+    payroll.handed_over_at = now
     await session.flush()
     await record_audit(
         session,
@@ -39,5 +43,6 @@ async def mark_handed_over(session: AsyncSession, actor: Actor, clock: Clock, pa
         "payroll.hand_over",
         employer_id=payroll.employer_id,
         subject_id=payroll_id,
-        details={"pay_date": payroll.pay_date},
+        details={"pay_date": payroll.pay_date} | ({} if note is None else {"note": note}),
     )
+    return payroll, now

@@ -25,6 +25,9 @@ LOOKED_AT: Final = 4
 LONGEST_DELAY: Final = 14
 """The most calendar days after a period that count as a usual payday; more is a payroll that was late."""
 
+LATE_FOR: Final = datetime.timedelta(days=45)
+"""How long after a payday its payroll is still expected: after that, the household may have stopped paying."""
+
 _DAY: Final = datetime.timedelta(days=1)
 _A_WEEK: Final = 7
 

@@ -17,21 +17,15 @@ from hearthpay.database.relations import AUTOPILOT_ENROLLMENTS, EMPLOYEES
 from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.employees.commands import PayFrequency, PaymentMethod
 from hearthpay.payroll.commands import EmployeePay, Order
-from hearthpay.payroll.next_payday import NextPayday, read_next_paydays
-
-LATE_FOR: Final = datetime.timedelta(days=45)
-"""How long after a payday its payroll is still expected."""
+from hearthpay.payroll.next_payday import LATE_FOR, NextPayday, read_next_paydays
 
 _NOTHING: Final = Decimal(0)
 
 
 class LastPay(NamedTuple):
-    """The last period that an employee was paid for, as it was asked for."""
+    """What an employee was last paid for, as it was asked for."""
 
-    employer_id: UUID
     employee_id: UUID
-    period_end: datetime.date
-    pay_date: datetime.date
     pay_frequency: str
     payment_method: str
     regular_hours: Decimal
@@ -42,9 +36,9 @@ class LastPay(NamedTuple):
 # Ids are made by the time: the last ones are looked through, as past pay may have been recorded after a later period.
 _LAST: Final = query(
     LastPay,
-    "SELECT w.employer_id, w.id AS employee_id, l.period_end, l.pay_date, l.pay_frequency, l.payment_method, "
-    "l.regular_hours, l.overtime_hours, w.pay_type FROM {employees} w CROSS JOIN LATERAL ("
-    "SELECT p.period_end, p.pay_date, p.pay_frequency, e.payment_method, e.regular_hours, e.overtime_hours FROM ("
+    "SELECT w.id AS employee_id, l.pay_frequency, l.payment_method, l.regular_hours, l.overtime_hours, w.pay_type "
+    "FROM {employees} w CROSS JOIN LATERAL ("
+    "SELECT p.pay_frequency, e.payment_method, e.regular_hours, e.overtime_hours FROM ("
     "SELECT n.payroll_id, n.payment_method, n.regular_hours, n.overtime_hours, n.salary FROM payroll_entries n "
     "WHERE n.employee_id = w.id AND n.live ORDER BY n.payroll_id DESC LIMIT 60) e "
     "JOIN payrolls p ON p.id = e.payroll_id WHERE p.status NOT IN ('draft', 'voided', 'failed') "
@@ -53,8 +47,7 @@ _LAST: Final = query(
     "ORDER BY p.period_end DESC, p.id DESC LIMIT 1) l "
     "WHERE w.employer_id = ANY(CAST(:households AS uuid[])) AND w.status = 'active' "
     "AND coalesce(w.pay_rate_cents, w.salary_cents) IS NOT NULL "
-    "AND NOT EXISTS (SELECT FROM {enrollments} a WHERE a.employee_id = w.id AND a.status = 'active') "
-    "ORDER BY w.employer_id, w.id",
+    "AND NOT EXISTS (SELECT FROM {enrollments} a WHERE a.employee_id = w.id AND a.status = 'active')",
     employees=EMPLOYEES,
     enrollments=AUTOPILOT_ENROLLMENTS,
 )
@@ -99,14 +92,20 @@ class NextPayroll:
 
 
 def next_payroll(
-    paydays: Sequence[NextPayday], pays: Mapping[UUID, LastPay], today: datetime.date
+    employer_id: UUID, paydays: Sequence[NextPayday], pays: Mapping[UUID, LastPay], today: datetime.date
 ) -> NextPayroll | None:
     """Return the payroll of a household's first payday by hand, for those who are paid then for the same period."""
     for due in paydays:
         own = tuple(pays[each] for each in due.employees if each in pays)
         if own and not due.autopilot and due.pay_date >= today - LATE_FOR:
-            return NextPayroll(own[0].employer_id, due.start, due.end, due.pay_date, due.frequency, own)
+            return NextPayroll(employer_id, due.start, due.end, due.pay_date, due.frequency, own)
     return None
+
+
+async def read_last_pay(session: AsyncSession, households: Collection[UUID]) -> Mapping[UUID, LastPay]:
+    """Return what each active employee whom Autopilot doesn't pay was last paid for, by the employee's id."""
+    rows = await fetch_all(session, _LAST, {"households": list(households)})
+    return {row.employee_id: row for row in rows}
 
 
 async def read_next_payrolls(
@@ -115,7 +114,7 @@ async def read_next_payrolls(
     """Return the next payroll of each of these households that has one; the caller has checked that it may be read."""
     if not households:
         return {}
-    last = {row.employee_id: row for row in await fetch_all(session, _LAST, {"households": list(households)})}
+    last = await read_last_pay(session, households)
     paydays = await read_next_paydays(session, households) if last else {}
-    nexts = {household: next_payroll(due, last, today) for household, due in paydays.items()}
+    nexts = {household: next_payroll(household, due, last, today) for household, due in paydays.items()}
     return {household: each for household, each in nexts.items() if each is not None}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Final
+from typing import Annotated, Final, cast
 from uuid import UUID
 
 from fastapi import Depends, Query
@@ -29,9 +29,13 @@ from hearthpay.payroll.explaining import (
     explanations_of,
     recorded_explanations_of,
 )
+from hearthpay.payroll.handing_over import mark_handed_over
 from hearthpay.payroll.issues.payment_status import read_payment_status
+from hearthpay.payroll.lifecycle import PayrollStatus
 from hearthpay.payroll.payday import remedies
 from hearthpay.payroll.schemas import (
+    HandedOver,
+    HandOverRequest,
     PayrollDetail,
     PayrollPreview,
     PayrollRequest,
@@ -61,6 +65,7 @@ _PAYROLL: Final = {
     ],
 }
 _NO_REASON: Final = VoidRequest()
+_NO_NOTE: Final = HandOverRequest()
 _RUN_ERRORS: Final = (
     "too_many_employees",
     "duplicate_employee",
@@ -265,6 +270,37 @@ async def void_payroll(
     async def operation(session: AsyncSession) -> Answer:
         payroll = await voiding.void_payroll(session, actor, clock, payroll_id, body.reason)
         return Answer(detail_data(payroll, await read_payment_status(session, payroll_id, clock.now())))
+
+    return await idempotent(request, actor, operation)
+
+
+@router.post(
+    "/payroll/{payroll_id}/hand-over",
+    operation_id="handOverPayroll",
+    summary="Mark a payroll by check or cash as handed over",
+    **describe(
+        answer=Envelope[HandedOver],
+        body={"note": "In person."},
+        errors=("not_found", "invalid_state", "idempotency_conflict"),
+    ),
+)
+async def hand_over_payroll(
+    request: Request,
+    payroll_id: UUID,
+    actor: Annotated[Actor, Depends(require(RUN_PAYROLL))],
+    body: HandOverRequest = _NO_NOTE,
+) -> Response:
+    """For checks or cash that the employees have before the pay date: the to-do to pay them ends.
+
+    Nothing else changes: not the status, the pay date, or the taxes. Without it, a payroll counts as handed over once
+    its pay date has come. The same request again answers with the time of the first.
+    """
+    clock = runtime_of(request).clock
+
+    async def operation(session: AsyncSession) -> Answer:
+        payroll, at = await mark_handed_over(session, actor, clock, payroll_id, body.note)
+        status = cast(PayrollStatus, payroll.status)
+        return Answer(HandedOver(payroll.id, payroll.employer_id, status, payroll.pay_date, at))
 
     return await idempotent(request, actor, operation)
 

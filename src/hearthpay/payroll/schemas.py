@@ -191,6 +191,26 @@ class VoidRequest(RequestModel):
     )
 
 
+class HandOverRequest(RequestModel):
+    """That checks or cash were handed over."""
+
+    note: Annotated[str, Text(longest=200)] | None = Field(
+        default=None, description="Saved in the household's history with the first mark."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class HandedOver:
+    """That the checks or the cash of a payroll were handed over; `status` and the pay date stay as they are."""
+
+    payroll_id: UUID
+    employer_id: UUID
+    status: PayrollStatus
+    pay_date: datetime.date
+    handed_over_at: datetime.datetime
+    """When it was first marked."""
+
+
 class RemedyRequest(RequestModel):
     """What to do about a direct deposit that is on hold."""
 

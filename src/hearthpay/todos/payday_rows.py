@@ -2,22 +2,18 @@
 
 import datetime
 from collections.abc import Iterable, Iterator
-from typing import Final
 from uuid import UUID
 
-from hearthpay.payroll.next_payday import NextPayday
+from hearthpay.payroll.next_payday import LATE_FOR, NextPayday
 from hearthpay.todos.to_do import ToDo
-
-_LATE_FOR: Final = datetime.timedelta(days=31)
-"""For so long after its payday a payroll is called late; after that, the employee may simply not work."""
 
 
 def to_dos_of_paydays(
     employer_id: UUID, paydays: Iterable[NextPayday], today: datetime.date, until: datetime.date
 ) -> Iterator[ToDo]:
-    """Yield a to-do for each payday up to a day whose payroll is to be run by hand."""
+    """Yield a to-do for each payday up to a day whose payroll is to be run by hand and is still expected."""
     for each in paydays:
-        if each.autopilot or each.pay_date > until:
+        if each.autopilot or not today - LATE_FOR <= each.pay_date <= until:
             continue
         yield ToDo(
             employer_id=employer_id,
@@ -27,7 +23,7 @@ def to_dos_of_paydays(
             subject_id=str(employer_id),
             path="/payrolls/new",
             due_on=each.pay_date,
-            overdue=today - _LATE_FOR <= each.pay_date < today,
+            overdue=each.pay_date < today,
             name=", ".join(each.names),
             day=each.pay_date,
         )

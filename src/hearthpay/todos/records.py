@@ -1,4 +1,4 @@
-"""The to-dos that are found in records alone: payrolls, money, bank accounts, and what employees have to enter.
+"""The to-dos that are found in records alone: payrolls, money, bank accounts, rates, and what employees have to enter.
 
 One statement finds them for all requested households, however many there are.
 """
@@ -10,7 +10,10 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.banking.authorizations import covers
 from hearthpay.database.relations import (
+    ASSIGNED_RATES,
+    AUTOPILOT_ENROLLMENTS,
     AUTOPILOT_PERIODS,
     BANK_ACCOUNTS,
     BANK_ENTRIES,
@@ -20,6 +23,8 @@ from hearthpay.database.relations import (
     INVITATIONS,
     PAYCHECKS,
     PAYROLLS,
+    STANDING_AUTHORIZATIONS,
+    STATE_REGISTRATIONS,
     VAULT_ENDINGS,
     WAITING_ACCOUNTS,
 )
@@ -33,7 +38,16 @@ _FAILED_FOR: Final = 60
 _HANDED_OVER_WITHIN: Final = 31
 """Days before its payday from which a check is listed."""
 
+_NEW_EMPLOYER_YEARS: Final = 3
+"""After so many whole years of wages, a state has assigned a rate of the employer's own (26 U.S.C. 3303(a)(1))."""
+
+_RATE_BY: Final = (4, 30)
+"""When the first quarter's report is due, by which the state's notice has come."""
+
 _PAGES: Final[Mapping[ToDoKind, str]] = {
+    "authorize_debit": "/bank/authorization",
+    "authorize_autopilot": "/autopilot/{place}/agree",
+    "enter_rate": "/state-accounts#{place}",
     "account_failed": "/bank",
     "ein_missing": "/state-accounts",
     "pay_rate_missing": "/employees/{employee}",
@@ -46,7 +60,9 @@ _PAGES: Final[Mapping[ToDoKind, str]] = {
 }
 """The page for it, relative to the household's own address; the others are about a payroll."""
 
-_BAD: Final[frozenset[ToDoKind]] = frozenset({"money_stuck", "payroll_failed", "payroll_held"})
+_BAD: Final[frozenset[ToDoKind]] = frozenset(
+    {"money_stuck", "payroll_failed", "payroll_held", "authorize_debit"}
+)
 """Late once their day has passed. A check whose payday has passed is taken as handed over."""
 
 _ASKED: Final = Fragment("= ANY(CAST(:households AS uuid[]))")
@@ -61,6 +77,8 @@ class _FindRow(NamedTuple):
     amount: int | None
     payroll_id: UUID | None
     employee_id: UUID | None
+    place: str | None
+    """A state or an enrollment's id, where the page needs it."""
 
 
 _FIND: Final = query(
@@ -68,24 +86,24 @@ _FIND: Final = query(
     """
     SELECT p.employer_id, 'money_stuck' AS kind, CAST(NULL AS text) AS name, p.pay_date AS day, p.pay_date AS due_on,
            CAST(sum(e.amount) FILTER (WHERE e.kind IN ('credit', 'payout')) AS bigint) AS amount,
-           p.id AS payroll_id, CAST(NULL AS uuid) AS employee_id
+           p.id AS payroll_id, CAST(NULL AS uuid) AS employee_id, CAST(NULL AS text) AS place
       FROM {payrolls} p
       JOIN {bank_entries} e ON e.payroll_id = p.id AND e.status = 'pending' AND e.held_reason IS NOT NULL
      WHERE p.employer_id {asked}
      GROUP BY p.employer_id, p.id, p.pay_date
     UNION ALL
-    SELECT p.employer_id, 'payroll_failed', NULL, p.pay_date, p.pay_date, p.net_pay, p.id, NULL
+    SELECT p.employer_id, 'payroll_failed', NULL, p.pay_date, p.pay_date, p.net_pay, p.id, NULL, NULL
       FROM {payrolls} p
      WHERE p.employer_id {asked} AND p.status = 'failed'
        AND p.pay_date > CAST(:today AS date) - CAST(:failed_for AS int)
     UNION ALL
     SELECT p.employer_id, 'payroll_held', NULL, p.pay_date,
-           (a.send_at AT TIME ZONE 'America/New_York')::date, p.net_pay, p.id, NULL
+           (a.send_at AT TIME ZONE 'America/New_York')::date, p.net_pay, p.id, NULL, NULL
       FROM {autopilot_periods} a JOIN {payrolls} p ON p.id = a.payroll_id
      WHERE p.employer_id {asked} AND a.outcome = 'scheduled' AND a.held <> '{}' AND a.confirmed_at IS NULL
     UNION ALL
     SELECT p.employer_id, 'check_to_hand_over', w.first_name || ' ' || w.last_name, p.pay_date, p.pay_date,
-           c.net_pay, p.id, w.id
+           c.net_pay, p.id, w.id, NULL
       FROM {payrolls} p
       JOIN {paychecks} c ON c.payroll_id = p.id
       JOIN {employees} w ON w.id = c.employee_id
@@ -95,31 +113,47 @@ _FIND: Final = query(
        AND c.payment_method IN ('check', 'cash') AND c.net_pay > 0
        AND c.reverses IS NULL AND NOT EXISTS (SELECT FROM {paychecks} r WHERE r.reverses = c.id)
     UNION ALL
-    SELECT b.employer_id, 'account_failed', NULL, NULL, NULL, NULL, NULL, NULL
+    SELECT p.employer_id, 'authorize_debit', NULL, p.pay_date,
+           (p.scheduled_send_at AT TIME ZONE 'America/New_York')::date, p.net_pay, p.id, NULL, NULL
+      FROM {payrolls} p
+      JOIN {bank_accounts} a ON a.employer_id = p.employer_id AND a.employee_id IS NULL AND a.status <> 'replaced'
+     WHERE p.employer_id {asked} AND p.status = 'scheduled' AND NOT {covered}
+    UNION ALL
+    SELECT w.employer_id, 'authorize_autopilot', w.first_name || ' ' || w.last_name, t.next_pay_date, NULL, NULL,
+           NULL, w.id, CAST(t.id AS text)
+      FROM {enrollments} t JOIN {employees} w ON w.id = t.employee_id
+     WHERE t.employer_id {asked} AND t.status = 'active'
+       AND EXISTS (SELECT FROM {bank_accounts} b WHERE b.employer_id = t.employer_id AND b.employee_id IS NULL
+                      AND b.status <> 'replaced')
+       AND NOT EXISTS (SELECT FROM {standing_authorizations} z
+                         JOIN {bank_accounts} b ON b.id = z.bank_account_id AND b.status <> 'replaced'
+                        WHERE z.enrollment_id = t.id AND z.ended_at IS NULL)
+    UNION ALL
+    SELECT b.employer_id, 'account_failed', NULL, NULL, NULL, NULL, NULL, NULL, NULL
       FROM {bank_accounts} b
      WHERE b.employer_id {asked} AND b.employee_id IS NULL AND b.status = 'failed'
     UNION ALL
-    SELECT w.employer_id, 'account_needs_word', w.first_name || ' ' || w.last_name, NULL, NULL, NULL, NULL, w.id
+    SELECT w.employer_id, 'account_needs_word', w.first_name || ' ' || w.last_name, NULL, NULL, NULL, NULL, w.id, NULL
       FROM {waiting_accounts} c JOIN {employees} w ON w.id = c.employee_id
      WHERE w.employer_id {asked}
     UNION ALL
-    SELECT w.employer_id, 'account_to_confirm', w.first_name || ' ' || w.last_name, NULL, NULL, NULL, NULL, w.id
+    SELECT w.employer_id, 'account_to_confirm', w.first_name || ' ' || w.last_name, NULL, NULL, NULL, NULL, w.id, NULL
       FROM {employee_links} l JOIN {employees} w ON w.id = l.employee_id
      WHERE w.employer_id {asked} AND l.awaits_household AND l.ended_at IS NULL
     UNION ALL
     SELECT w.employer_id, 'new_link_asked', w.first_name || ' ' || w.last_name,
-           (max(i.new_link_requested_at) AT TIME ZONE 'America/New_York')::date, NULL, NULL, NULL, w.id
+           (max(i.new_link_requested_at) AT TIME ZONE 'America/New_York')::date, NULL, NULL, NULL, w.id, NULL
       FROM {invitations} i JOIN {employees} w ON w.id = i.employee_id
      WHERE w.employer_id {asked} AND i.new_link_requested_at > CAST(:now AS timestamptz) - interval '30 days'
        AND NOT EXISTS (SELECT FROM {invitations} n WHERE n.employee_id = i.employee_id AND n.type = i.type
                           AND n.created_at > i.new_link_requested_at)
      GROUP BY w.employer_id, w.first_name, w.last_name, w.id
     UNION ALL
-    SELECT w.employer_id, 'pay_rate_missing', w.first_name || ' ' || w.last_name, NULL, NULL, NULL, NULL, w.id
+    SELECT w.employer_id, 'pay_rate_missing', w.first_name || ' ' || w.last_name, NULL, NULL, NULL, NULL, w.id, NULL
       FROM {employees} w
      WHERE w.employer_id {asked} AND w.status = 'active' AND coalesce(w.pay_rate_cents, w.salary_cents) IS NULL
     UNION ALL
-    SELECT w.employer_id, 'tax_info_missing', w.first_name || ' ' || w.last_name, NULL, NULL, NULL, NULL, w.id
+    SELECT w.employer_id, 'tax_info_missing', w.first_name || ' ' || w.last_name, NULL, NULL, NULL, NULL, w.id, NULL
       FROM {employees} w
      WHERE w.employer_id {asked} AND w.status = 'active'
        AND NOT EXISTS (SELECT FROM {vault_endings} v
@@ -128,11 +162,24 @@ _FIND: Final = query(
                           AND i.status = 'pending' AND i.expires_at > :now)
     UNION ALL
     SELECT w.employer_id, i.type || '_asked', w.first_name || ' ' || w.last_name,
-           (i.created_at AT TIME ZONE 'America/New_York')::date, NULL, NULL, NULL, w.id
+           (i.created_at AT TIME ZONE 'America/New_York')::date, NULL, NULL, NULL, w.id, NULL
       FROM {invitations} i JOIN {employees} w ON w.id = i.employee_id
      WHERE w.employer_id {asked} AND i.status = 'pending' AND i.expires_at > :now AND i.tax_number_at IS NULL
     UNION ALL
-    SELECT h.id, 'ein_missing', NULL, NULL, NULL, NULL, NULL, NULL
+    SELECT w.employer_id, 'enter_rate', NULL, NULL, CAST(:rate_by AS date), NULL, NULL, NULL, w.work_state
+      FROM (SELECT DISTINCT employer_id, work_state FROM {employees}
+             WHERE employer_id {asked} AND status = 'active' AND relationship = 'none') w
+     WHERE NOT EXISTS (SELECT FROM {assigned_rates} r WHERE r.employer_id = w.employer_id
+                          AND r.state = w.work_state AND r.tax_year = :year)
+       AND (EXISTS (SELECT FROM {assigned_rates} r WHERE r.employer_id = w.employer_id
+                       AND r.state = w.work_state AND r.tax_year < :year)
+            OR EXISTS (SELECT FROM {state_registrations} g
+                         JOIN {vault_endings} v ON v.owner_kind = 'registration' AND v.owner_id = g.id
+                        WHERE g.employer_id = w.employer_id AND g.state = w.work_state)
+           AND EXISTS (SELECT FROM {payrolls} p WHERE p.employer_id = w.employer_id AND p.status = 'completed'
+                          AND p.pay_date < make_date(:year - :new_employer_years + 1, 1, 1)))
+    UNION ALL
+    SELECT h.id, 'ein_missing', NULL, NULL, NULL, NULL, NULL, NULL, NULL
       FROM {employers} h
      WHERE h.id {asked} AND h.ein_status = 'none' AND EXISTS (SELECT FROM {payrolls} p WHERE p.employer_id = h.id)
     """,
@@ -148,6 +195,11 @@ _FIND: Final = query(
     invitations=INVITATIONS,
     employers=EMPLOYERS,
     paychecks=PAYCHECKS,
+    covered=covers(account="a", payroll="p"),
+    enrollments=AUTOPILOT_ENROLLMENTS,
+    standing_authorizations=STANDING_AUTHORIZATIONS,
+    state_registrations=STATE_REGISTRATIONS,
+    assigned_rates=ASSIGNED_RATES,
 )
 
 
@@ -161,6 +213,9 @@ async def find_recorded_to_dos(
         "today": today,
         "failed_for": _FAILED_FOR,
         "handed_over_within": _HANDED_OVER_WITHIN,
+        "year": today.year,
+        "rate_by": today.replace(month=_RATE_BY[0], day=_RATE_BY[1]),
+        "new_employer_years": _NEW_EMPLOYER_YEARS,
     }
     return [_to_do(row, today) for row in await fetch_all(session, _FIND, values)]
 
@@ -174,16 +229,20 @@ def _to_do(row: _FindRow, today: datetime.date) -> ToDo:
         subject, subject_id = "employee", row.employee_id
     page = _PAGES.get(row.kind, "/payrolls/{payroll}")
     parts = [row.kind, *(str(each) for each in (row.payroll_id, row.employee_id) if each)]
+    if row.kind == "enter_rate":
+        parts += [row.place or "", str(today.year)]
     return ToDo(
         employer_id=row.employer_id,
         kind=row.kind,
         key="/".join(parts),
         subject_type=subject,
         subject_id=str(subject_id),
-        path=page.format(payroll=row.payroll_id, employee=row.employee_id),
+        path=page.format(payroll=row.payroll_id, employee=row.employee_id, place=row.place),
         due_on=row.due_on,
         overdue=row.kind in _BAD and row.due_on is not None and row.due_on < today,
         amount=row.amount,
         name=row.name,
         day=row.day,
+        state=row.place if row.kind == "enter_rate" else None,
+        period=str(today.year) if row.kind == "enter_rate" else None,
     )

@@ -99,7 +99,7 @@ async def _notices_of_household(
 ) -> tuple[list[Notice], datetime.date]:
     """Return the household's reminders for today, and when to check it again."""
     employer = await session.get_one(Employer, household)
-    to_dos = (await read_agenda(session, employer, now, today)).to_dos
+    to_dos = (await read_agenda(session, employer, now, today, with_access=False)).to_dos
     due = due_reminders(to_dos, last_seen or today - _DAY, today)
     if not due:
         return [], next_check(to_dos, today)

@@ -75,6 +75,6 @@ def to_do_item(to_do: ToDo, today: datetime.date, address: str) -> ToDoItem:
         due_on=to_do.due_on,
         overdue=to_do.overdue,
         amount=None if to_do.amount is None else from_cents(to_do.amount),
-        link=f"{address}/app/{to_do.employer_id}{to_do.path}",
+        link=f"{address}{to_do.address}",
         subject=ToDoSubject(to_do.subject_type, to_do.subject_id),
     )

@@ -17,6 +17,7 @@ from hearthpay.filing.service import balances_span
 from hearthpay.payroll.next_payday import NextPayday, read_next_paydays
 from hearthpay.registrations.derivation import EVERY_ACCOUNT
 from hearthpay.registrations.service import read_registrations
+from hearthpay.todos.access_rows import find_expiring_access
 from hearthpay.todos.account_rows import to_dos_of_registrations
 from hearthpay.todos.duty_rows import to_dos_of_calendar
 from hearthpay.todos.payday_rows import to_dos_of_paydays
@@ -57,9 +58,17 @@ async def agenda_of_household(
 
 
 async def read_agenda(
-    session: AsyncSession, employer: Employer, now: datetime.datetime, today: datetime.date
+    session: AsyncSession,
+    employer: Employer,
+    now: datetime.datetime,
+    today: datetime.date,
+    *,
+    with_access: bool = True,
 ) -> Agenda:
-    """Return the agenda of a household; the caller has checked that it may be shown."""
+    """Return the agenda of a household; the caller has checked that it may be shown.
+
+    ``with_access``: with its API keys and connected apps, which the worker's role may not read.
+    """
     employees = await read_employees(session, employer.id)
     since, until = balances_span(today)
     _, calendar = await settled_calendar_of(session, employer, today, since, until, employees)
@@ -70,6 +79,7 @@ async def read_agenda(
         *to_dos_of_paydays(employer.id, paydays, today, today + HORIZON),
         *to_dos_of_registrations(employer.id, registrations),
         *await find_recorded_to_dos(session, [employer.id], now, today),
+        *(await find_expiring_access(session, employer.id, now, today) if with_access else ()),
     ]
     return Agenda(employer.id, today, in_order(found, today), calendar, paydays)
 
@@ -89,6 +99,7 @@ async def read_other_to_dos(
     found = [
         *to_dos_of_paydays(employer.id, await _paydays(session, employer), today, today + HORIZON),
         *await find_recorded_to_dos(session, [employer.id], now, today),
+        *await find_expiring_access(session, employer.id, now, today),
     ]
     return in_order(found, today)
 

@@ -15,6 +15,8 @@ ToDoKind = Literal[
     "money_stuck",
     "payroll_failed",
     "payroll_held",
+    "authorize_debit",
+    "authorize_autopilot",
     "account_failed",
     "account_needs_word",
     "account_to_confirm",
@@ -33,10 +35,13 @@ ToDoKind = Literal[
     "renew_policy",
     "register",
     "enter_number",
+    "enter_rate",
     "tax_info_missing",
     "tax_info_asked",
     "bank_account_asked",
     "ein_missing",
+    "replace_key",
+    "renew_agent",
     "choose_election",
 ]
 """Kinds of to-dos, the more urgent first among those of one day."""
@@ -48,15 +53,27 @@ GROUPS: Final[tuple[ToDoGroup, ...]] = get_args(ToDoGroup)
 NOW: Final[frozenset[ToDoGroup]] = frozenset({"overdue", "this_week", "no_date"})
 """The groups of what is to be done now: while one has a to-do, nothing is all clear."""
 
-SubjectType = Literal["calendar_item", "payroll", "employee", "registration", "employer"]
+SubjectType = Literal[
+    "calendar_item", "payroll", "employee", "registration", "employer", "api_key", "agent_grant"
+]
 
 WEEK: Final = datetime.timedelta(days=7)
 MONTH: Final = datetime.timedelta(days=31)
 
 _AT_ONCE: Final = frozenset(
-    {"money_stuck", "payroll_failed", "account_failed", "account_needs_word", "pay_rate_missing"}
+    {
+        "money_stuck",
+        "payroll_failed",
+        "authorize_debit",
+        "authorize_autopilot",
+        "account_failed",
+        "account_needs_word",
+        "pay_rate_missing",
+    }
 )
 """These are due at once: without them, money or the next payroll stays on hold."""
+
+_FAILED: Final = frozenset({"money_stuck", "payroll_failed", "account_failed"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +88,7 @@ class ToDo:
     subject_type: SubjectType
     subject_id: str
     path: str
-    """The page for it, relative to the household's own address."""
+    """The page for it, relative to the household's own address; one of the settings begins with ``/settings``."""
 
     due_on: datetime.date | None = None
     overdue: bool = False
@@ -86,7 +103,7 @@ class ToDo:
     """What a duty asks for, in the words of its rule."""
 
     name: str | None = None
-    """Of the employee whom it is about."""
+    """Of the employee or the connected app that it is about; of an API key its last four characters."""
 
     day: datetime.date | None = None
     """A payroll's payday, or the day of a request."""
@@ -94,7 +111,7 @@ class ToDo:
     state: str | None = None
     account: str | None = None
     period: str | None = None
-    """Of taxes: what is paid or filed, as the tax ledger names it."""
+    """Of taxes: what is paid or filed, as the tax ledger names it; of an assigned rate its year."""
 
     office: Agency | None = None
 
@@ -102,6 +119,16 @@ class ToDo:
     def id(self) -> UUID:
         """Its permanent and globally unique name; of a calendar item, the item's `uid`."""
         return uuid5(self.employer_id, self.key)
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether it is about something that went wrong at the bank."""
+        return self.kind in _FAILED
+
+    @property
+    def address(self) -> str:
+        """The page for it, relative to the service's own address."""
+        return self.path if self.path.startswith("/settings") else f"/app/{self.employer_id}{self.path}"
 
     def group(self, today: datetime.date) -> ToDoGroup:
         """Return where it belongs in the agenda of a day."""

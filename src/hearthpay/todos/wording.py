@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from hearthpay.languages.catalogue import day_in, day_of_year_in, mark, money_in, say_in
+from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.money import from_cents
 from hearthpay.todos.to_do import ToDo, ToDoKind
 
@@ -12,6 +13,8 @@ _ACTIONS: Final[Mapping[ToDoKind, str]] = {
     "money_stuck": mark("Choose what to do about the deposit on hold"),
     "payroll_failed": mark("Choose what to do about the failed payroll"),
     "payroll_held": mark("Approve the {day} payroll"),
+    "authorize_debit": mark("Authorize the debit for the {day} payroll"),
+    "authorize_autopilot": mark("Authorize Autopilot's debits for {name}"),
     "account_failed": mark("Connect a bank account"),
     "account_needs_word": mark("Approve {name}'s new bank account"),
     "account_to_confirm": mark("Confirm that {name} made an account"),
@@ -25,12 +28,34 @@ _ACTIONS: Final[Mapping[ToDoKind, str]] = {
     "amend_return": mark("File an amended return with {agency}"),
     "register": mark("Register with {agency}"),
     "enter_number": mark("Enter your number from {agency}"),
+    "enter_rate": mark("Enter your {year} unemployment rate for {state}"),
     "tax_info_missing": mark("Ask {name} for a Social Security number"),
     "tax_info_asked": mark("Wait for {name}'s Social Security number"),
     "bank_account_asked": mark("Wait for {name}'s bank account"),
     "ein_missing": mark("Add your EIN"),
+    "replace_key": mark("Replace the API key ending in {name}"),
+    "renew_agent": mark("Connect {name} again"),
 }
 """A verb and its object; the other kinds are said in the words of their duty."""
+
+_LABELS: Final[Mapping[ToDoKind, str]] = {
+    "money_stuck": mark("Deposit on hold"),
+    "payroll_failed": mark("Payroll failed"),
+    "payroll_held": mark("Payroll to approve"),
+    "authorize_debit": mark("Debit to authorize"),
+    "authorize_autopilot": mark("Autopilot to authorize"),
+    "account_failed": mark("Bank account rejected"),
+    "account_needs_word": mark("New bank account"),
+    "account_to_confirm": mark("Account to confirm"),
+    "new_link_asked": mark("New link requested"),
+    "pay_rate_missing": mark("Pay missing"),
+    "enter_rate": mark("Unemployment rate missing"),
+    "tax_info_missing": mark("SSN missing"),
+    "tax_info_asked": mark("SSN requested"),
+    "bank_account_asked": mark("Bank account requested"),
+    "ein_missing": mark("EIN missing"),
+}
+"""What a table says of a kind in a few words."""
 
 _ENTER_POLICY: Final = {
     "workers-compensation": mark("Enter your workers' compensation policy"),
@@ -41,14 +66,25 @@ _ENTER_POLICY: Final = {
 _ONE_DAY_LATE: Final = mark("1 day late")
 _DAYS_LATE: Final = mark("{days} days late")
 _DUE: Final = mark("due {day}")
+_EXPIRES: Final = mark("expires {day}")
+_EXPIRED: Final = mark("expired {day}")
 _PAYDAY: Final = mark("payday {day}")
 _PAYDAY_WAS: Final = mark("payday was {day}")
-_OF_PAYDAYS: Final = frozenset({"run_payroll", "check_to_hand_over", "money_stuck", "payroll_failed"})
+_OF_PAYDAYS: Final = frozenset(
+    {"run_payroll", "check_to_hand_over", "money_stuck", "payroll_failed", "authorize_autopilot"}
+)
+_EXPIRING: Final = frozenset({"replace_key", "renew_agent"})
 
 
 def agency_text(agency: str, language: str) -> str:
     """Return an agency's name in a sentence: "the IRS" where an English speaker says so."""
     return f"the {agency}" if language == "en" and agency.isupper() and agency.isalpha() else agency
+
+
+def label_text(to_do: ToDo, language: str, today: datetime.date) -> str:
+    """Return a few words for a table, without names: "Payroll failed"; other kinds are said by `action_text`."""
+    label = _LABELS.get(to_do.kind)
+    return action_text(to_do, language, today) if label is None else say_in(language)(label)
 
 
 def action_text(to_do: ToDo, language: str, today: datetime.date) -> str:
@@ -63,6 +99,8 @@ def action_text(to_do: ToDo, language: str, today: datetime.date) -> str:
         sentence,
         name=to_do.name,
         agency=agency_text(to_do.agency or "", language),
+        state=STATES.get(to_do.state or "", ""),
+        year=to_do.period,
         day="" if to_do.day is None else day_of_year_in(language, to_do.day),
     )
 
@@ -78,6 +116,8 @@ def days_late_text(to_do: ToDo, language: str, today: datetime.date) -> str:
 def date_text(to_do: ToDo, language: str, today: datetime.date) -> str:
     """Return by when it is to be done, or how late it is; empty for what has no date."""
     say = say_in(language)
+    if to_do.kind in _EXPIRING and to_do.due_on is not None:
+        return say(_EXPIRED if to_do.due_on < today else _EXPIRES, day=day_in(language, to_do.due_on))
     if to_do.kind in _OF_PAYDAYS and to_do.day is not None:
         return say(_PAYDAY_WAS if to_do.day < today else _PAYDAY, day=day_in(language, to_do.day))
     late = days_late_text(to_do, language, today)

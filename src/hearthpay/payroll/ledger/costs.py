@@ -56,6 +56,7 @@ class LatestPaycheck(NamedTuple):
     """A paycheck that isn't reversed, as a list shows it."""
 
     payroll_id: UUID
+    status: str
     pay_date: datetime.date
     employee_id: UUID
     employee_name: str
@@ -65,10 +66,11 @@ class LatestPaycheck(NamedTuple):
 
 _LATEST: Final = query(
     LatestPaycheck,
-    "SELECT p.id AS payroll_id, p.pay_date, c.employee_id, c.employee_name, c.net_pay, c.total_cost "
-    "FROM (SELECT id, pay_date FROM payrolls WHERE employer_id = :employer AND status NOT IN ('draft', 'voided') "
-    "ORDER BY pay_date DESC, id DESC LIMIT :limit) p JOIN paychecks c ON c.payroll_id = p.id "
-    "WHERE {standing} ORDER BY p.pay_date DESC, p.id DESC, c.position LIMIT :limit",
+    "SELECT p.id AS payroll_id, p.status, p.pay_date, c.employee_id, c.employee_name, c.net_pay, c.total_cost "
+    "FROM (SELECT id, status, pay_date FROM payrolls WHERE employer_id = :employer "
+    "AND status NOT IN ('draft', 'voided') ORDER BY pay_date DESC, id DESC LIMIT :limit) p "
+    "JOIN paychecks c ON c.payroll_id = p.id WHERE {standing} "
+    "ORDER BY p.pay_date DESC, p.id DESC, c.position LIMIT :limit",
     standing=_STANDING,
 )
 
@@ -106,42 +108,17 @@ _COMING: Final = query(
     "SELECT array_agg(w.first_name || ' ' || w.last_name ORDER BY w.last_name, w.id) AS names, "
     "sum(n.regular_hours + n.overtime_hours) AS hours "
     "FROM payroll_entries n JOIN {employees} w ON w.id = n.employee_id WHERE n.payroll_id = p.id) who "
-    "WHERE p.employer_id = :employer AND p.status IN ('scheduled', 'firing', 'pending_funding', 'processing') "
+    "WHERE p.employer_id = :employer AND (p.status IN ('scheduled', 'firing', 'pending_funding', 'processing') "
+    "OR p.status = 'completed' AND NOT p.direct_deposit AND p.handed_over_at IS NULL AND p.pay_date > :today) "
     "ORDER BY p.pay_date, p.id LIMIT :limit",
     settles=_SETTLES,
     employees=EMPLOYEES,
     set_aside=_SET_ASIDE,
 )
-_DEBITED_SET_ASIDES: Final = compose(
-    "coalesce((SELECT sum(c.set_aside) FROM paychecks c WHERE c.payroll_id = p.id "
-    "AND c.payment_method = 'direct_deposit' AND {standing}), 0)",
-    standing=_STANDING,
-)
-"""What employees set aside is debited together with their direct deposits, and isn't part of net pay."""
-
-
-class _LeavingRow(NamedTuple):
-    money: Decimal
-    pay_date: datetime.date
-    direct_deposit: bool
-    send_at: datetime.datetime | None
-    settles_on: datetime.date | None
-
-
-# Nothing is debited after its pay date except what the bank returned and is presented again.
-_LEAVING: Final = query(
-    _LeavingRow,
-    "SELECT p.net_pay + {debited_set_asides} AS money, p.pay_date, p.direct_deposit, "
-    "p.scheduled_send_at AS send_at, {settles} AS settles_on "
-    "FROM payrolls p WHERE p.employer_id = :employer AND p.pay_date >= CAST(:first AS date) - 31 "
-    "AND p.status NOT IN ('draft', 'voided', 'failed')",
-    debited_set_asides=_DEBITED_SET_ASIDES,
-    settles=_SETTLES,
-)
 
 
 class ComingPayroll(NamedTuple):
-    """A payroll in progress. `leaves_on`: when the household's account is debited; None by check or cash."""
+    """A payroll that isn't paid yet. `leaves_on`: when the household's account is debited; None by check or cash."""
 
     payroll_id: UUID
     status: str
@@ -151,8 +128,8 @@ class ComingPayroll(NamedTuple):
     leaves_on: datetime.date | None
     names: list[str]
     hours: Decimal
-    to_employees: int
-    """Net pay, and what the employees set aside from it."""
+    set_aside: int
+    """What the employees set aside, on top of their net pay."""
 
     withheld: int
     employer_taxes: int
@@ -170,9 +147,11 @@ async def latest_paychecks(session: AsyncSession, employer_id: UUID, *, limit: i
     return await fetch_all(session, _LATEST, {"employer": employer_id, "limit": limit})
 
 
-async def coming_payrolls(session: AsyncSession, employer_id: UUID, *, limit: int) -> list[ComingPayroll]:
-    """Return the payrolls that are scheduled or in progress, the next pay date first."""
-    rows = await fetch_all(session, _COMING, {"employer": employer_id, "limit": limit})
+async def coming_payrolls(
+    session: AsyncSession, employer_id: UUID, today: datetime.date, *, limit: int
+) -> list[ComingPayroll]:
+    """Return the payrolls that are scheduled, in progress, or to be handed over later, the next pay date first."""
+    rows = await fetch_all(session, _COMING, {"employer": employer_id, "today": today, "limit": limit})
     return [
         ComingPayroll(
             row.payroll_id,
@@ -183,7 +162,7 @@ async def coming_payrolls(session: AsyncSession, employer_id: UUID, *, limit: in
             _leaves_on(row),
             row.names,
             row.hours,
-            row.net_pay + row.set_aside,
+            row.set_aside,
             row.gross_pay - row.net_pay - row.set_aside,
             row.employer_taxes,
         )
@@ -191,20 +170,7 @@ async def coming_payrolls(session: AsyncSession, employer_id: UUID, *, limit: in
     ]
 
 
-async def net_pay_leaving(
-    session: AsyncSession, employer_id: UUID, first: datetime.date, last: datetime.date
-) -> int:
-    """Return the net pay, and the set-asides debited with it, that leave the household's account within these days.
-
-    Upcoming payrolls are included; one that isn't sent yet counts with its net pay only.
-
-    A direct deposit counts on the day of its debit, a check or cash on the pay date.
-    """
-    rows = await fetch_all(session, _LEAVING, {"employer": employer_id, "first": first})
-    return sum(int(row.money) for row in rows if first <= (_leaves_on(row) or row.pay_date) <= last)
-
-
-def _leaves_on(row: _ComingRow | _LeavingRow) -> datetime.date | None:
+def _leaves_on(row: _ComingRow) -> datetime.date | None:
     """Return when the household's account is debited for a direct deposit; None for a check or cash."""
     if not row.direct_deposit:
         return None

@@ -25,11 +25,20 @@ from hearthpay.autopilot.reading import list_autopilot
 from hearthpay.employees.models import Employee
 from hearthpay.employers.service import find_employer
 from hearthpay.filing.balances import agency_balances
-from hearthpay.payroll.ledger.costs import MonthlyCost, coming_payrolls, costs_by_month, latest_paychecks
+from hearthpay.payroll.ledger.costs import (
+    LatestPaycheck,
+    MonthlyCost,
+    coming_payrolls,
+    costs_by_month,
+    latest_paychecks,
+)
+from hearthpay.payroll.next_payday import LATE_FOR
+from hearthpay.payroll.pots import MoneyPots
 from hearthpay.todos.service import agenda_of_household
-from hearthpay.todos.to_do import MONTH, Agenda
+from hearthpay.todos.to_do import Agenda
 from hearthpay.web.household.charts import BarChart, Month, bar_chart
 from hearthpay.web.household.context import HouseholdContext, household_page
+from hearthpay.web.household.done_rows import just_done
 from hearthpay.web.household.home_words import headline
 from hearthpay.web.household.keep_aside import keep_aside_of
 from hearthpay.web.household.setup.progress_page import unfinished_setup
@@ -40,15 +49,6 @@ router: Final = APIRouter(include_in_schema=False)
 
 _MONTHS: Final = 6
 _PAYCHECKS_SHOWN: Final = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Pots:
-    """Where the money of a payroll goes, in cents: the three are its cost."""
-
-    to_employees: int
-    held: int
-    own: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class UpcomingPay:
     names: tuple[str, ...]
     hours: Decimal | int
     payroll_id: UUID | None = None
-    pots: Pots | None = None
+    pots: MoneyPots | None = None
     by_autopilot: bool = False
     leaves_on: datetime.date | None = None
     """When the household's account is debited; None by check or cash."""
@@ -90,6 +90,7 @@ async def overview(at: HouseholdContext) -> Response:
         "is_new": False,
     }
     agenda = None
+    paychecks: list[LatestPaycheck] = []
     async with at.transaction() as session:
         unfinished = await unfinished_setup(at, session)
         if unfinished is not None:
@@ -116,6 +117,9 @@ async def overview(at: HouseholdContext) -> Response:
         facts |= {
             "heading": headline(agenda, say, language, newcomer),
             "is_clear": agenda.is_clear and not facts["is_new"],
+            "done": just_done(agenda.calendar.items, paychecks, today, say, language)
+            if agenda.is_clear
+            else (),
         }
     return at.show("overview.html", facts)
 
@@ -128,14 +132,14 @@ async def _next_payday(
     found: list[UpcomingPay | None] = [
         UpcomingPay(each.pay_date, None, each.names, 0)
         for each in paydays
-        if not each.autopilot and each.pay_date >= at.clock.today() - MONTH
+        if not each.autopilot and each.pay_date >= at.clock.today() - LATE_FOR
     ]
     if at.may(READ_AUTOPILOT) and (not paydays or any(each.autopilot for each in paydays)):
         found.append(await _planned(at, session))
     other = min((each for each in found if each is not None), key=lambda each: each.pay_date, default=None)
-    for each in await coming_payrolls(session, at.id, limit=1):
+    for each in await coming_payrolls(session, at.id, at.today, limit=1):
         if other is None or each.pay_date <= other.pay_date:
-            pots = Pots(each.to_employees, each.withheld, each.employer_taxes)
+            pots = MoneyPots(each.net_pay, each.set_aside, each.withheld, each.employer_taxes)
             return UpcomingPay(
                 each.pay_date,
                 each.net_pay,

@@ -30,6 +30,8 @@ _SYMBOLS: Final[Mapping[ToDoKind, RowSymbol]] = {
     "payroll_held": "pay",
     "run_payroll": "pay",
     "check_to_hand_over": "pay",
+    "authorize_debit": "bank",
+    "authorize_autopilot": "bank",
     "account_failed": "bank",
     "account_needs_word": "people",
     "account_to_confirm": "people",
@@ -42,7 +44,10 @@ _SYMBOLS: Final[Mapping[ToDoKind, RowSymbol]] = {
     "renew_policy": "flag",
     "register": "flag",
     "enter_number": "flag",
+    "enter_rate": "flag",
     "ein_missing": "flag",
+    "replace_key": "flag",
+    "renew_agent": "flag",
 }
 
 _LATE: Final = mark("Due {day}")
@@ -54,6 +59,9 @@ _PAYDAY_WAS: Final = mark("payday was {day}")
 _ASKED: Final = mark("Requested {day}")
 _APPLIED: Final = mark("Applied on {day}")
 _EIN: Final = mark("From the IRS. It's free and takes about 10 minutes.")
+_RATE: Final = mark("From the state's notice. Until then, we use the new-employer rate.")
+_EXPIRED: Final = mark("expired {day}")
+_EXPIRES: Final = mark("expires {day}")
 _REJECTED: Final = mark("Your bank rejected the account.")
 _MOST: Final = 4
 """How many rows the home page has of what is due within a month and later."""
@@ -126,6 +134,8 @@ def _about(to_do: ToDo, say: Say, language: str) -> str:
             return STATES.get(to_do.state or "", "")
         case "ein_missing":
             return say(_EIN)
+        case "enter_rate":
+            return say(_RATE)
         case "account_failed":
             return say(_REJECTED)
         case "run_payroll" | "give_notice" | "give_statement" | "file_report":
@@ -150,9 +160,13 @@ def _date(to_do: ToDo, today: datetime.date, say: Say, language: str, *, is_late
         return say(_ASKED, day=weekday(to_do.day))
     if to_do.kind == "enter_number" and to_do.day is not None:
         return say(_APPLIED, day=weekday(to_do.day))
+    if to_do.kind in ("replace_key", "renew_agent") and to_do.due_on is not None:
+        return say(_EXPIRED if to_do.due_on < today else _EXPIRES, day=weekday(to_do.due_on))
+    if to_do.kind == "authorize_autopilot" and to_do.day is not None:
+        return say(_PAYDAY, day=weekday(to_do.day))
     if to_do.kind in ("run_payroll", "check_to_hand_over", "money_stuck", "payroll_failed") and to_do.day:
         return say(_PAYDAY_WAS if to_do.day < today else _PAYDAY, day=weekday(to_do.day))
-    if to_do.due_on is None or (to_do.kind == "get_policy" and to_do.due_on < today):
+    if to_do.due_on is None or (to_do.kind in ("get_policy", "enter_rate") and to_do.due_on < today):
         return ""
     if is_late:
         return say(_LATE, day=weekday(to_do.due_on))

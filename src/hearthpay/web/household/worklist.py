@@ -28,7 +28,8 @@ from hearthpay.duties.dues_lists import (
 )
 from hearthpay.employers import list_queries as rows
 from hearthpay.employers.models import Employer
-from hearthpay.web.household.to_dos import ListedToDo, WaitingKind, find_to_dos
+from hearthpay.todos.records import find_recorded_to_dos
+from hearthpay.todos.to_do import ToDo, ToDoKind, in_order
 from hearthpay.wire.paging import decode_cursor, encode_cursor
 
 Show = Literal["all", "run", "overdue", "missing", "to_do", "week"]
@@ -46,10 +47,20 @@ MOST_LOOKED_AT: Final = 500
 MOST_CALCULATED: Final = 5
 """The most households that one page calculates because their kept figures are not fresh."""
 
-MISSING: Final[frozenset[WaitingKind]] = frozenset(
-    ("pay_rate_missing", "tax_info_missing", "tax_info_asked", "bank_account_asked", "ein_missing")
+MISSING: Final[frozenset[ToDoKind]] = frozenset(
+    (
+        "pay_rate_missing",
+        "enter_rate",
+        "tax_info_missing",
+        "tax_info_asked",
+        "bank_account_asked",
+        "ein_missing",
+    )
 )
 """The to-dos that are about missing data."""
+
+_ON_ITS_DAY: Final[ToDoKind] = "check_to_hand_over"
+"""What is done in passing on its day: the list of households leaves it out."""
 
 _CHUNK: Final = 100
 _BEFORE_ALL: Final = UUID(int=0)
@@ -70,7 +81,7 @@ class WorklistItem:
     """A household with its to-dos, most urgent first; none where the actor may not read payrolls."""
 
     line: rows.ListedHousehold
-    waits: tuple[ListedToDo, ...] = ()
+    waits: tuple[ToDo, ...] = ()
     kept: KeptDues | None = None
     """What it has to do; None where the actor may not read that."""
 
@@ -95,12 +106,12 @@ class WorklistItem:
         return min((day for day in (self.line.next_payday, self.payday_to_run) if day), default=None)
 
     @property
-    def missing(self) -> tuple[ListedToDo, ...]:
+    def missing(self) -> tuple[ToDo, ...]:
         """The to-dos about missing data."""
         return tuple(each for each in self.waits if each.kind in MISSING)
 
     @property
-    def others(self) -> tuple[ListedToDo, ...]:
+    def others(self) -> tuple[ToDo, ...]:
         """The other to-dos."""
         return tuple(each for each in self.waits if each.kind not in MISSING)
 
@@ -268,9 +279,11 @@ class _Reading:
                 WorklistItem(line._replace(next_payday=None, payrolls_in_seven_days=0, net_in_seven_days=0))
                 for line in lines.values()
             ]
-        waits: dict[UUID, list[ListedToDo]] = {household: [] for household in lines}
-        for each in await find_to_dos(self.session, list(lines), self.now, self.today):
-            waits[each.employer_id].append(each)
+        waits: dict[UUID, list[ToDo]] = {household: [] for household in lines}
+        found = await find_recorded_to_dos(self.session, list(lines), self.now, self.today)
+        for each in in_order(found, self.today):
+            if each.kind != _ON_ITS_DAY:
+                waits[each.employer_id].append(each)
         kept = await read_dues(self.session, list(lines), self.today) if self.reads_dues else {}
         return [
             WorklistItem(line, tuple(waits[household]), kept.get(household))

@@ -15,7 +15,9 @@ from uuid_utils.compat import uuid7
 
 from hearthpay.access.permissions import READ_PAYROLLS, RUN_PAYROLL
 from hearthpay.access.refusal import Refusal, from_tax_engine
+from hearthpay.banking.accounts import current_household_account
 from hearthpay.banking.authorizations import authorization_text
+from hearthpay.banking.models import BankAccount
 from hearthpay.employees.commands import PayFrequency
 from hearthpay.employees.models import Employee
 from hearthpay.employees.service import list_employees
@@ -36,6 +38,7 @@ from hearthpay.payroll.drafts import (
 from hearthpay.payroll.ledger.preview_tokens import FIELD
 from hearthpay.payroll.ledger.rows import PaycheckRow
 from hearthpay.payroll.next_payday import NextPayday, read_next_paydays, read_unpaid_periods
+from hearthpay.payroll.next_payroll import read_last_pay
 from hearthpay.payroll.pay_periods import PeriodOfPay
 from hearthpay.payroll.service import preview_payroll, query_payrolls
 from hearthpay.taxes import TaxInputError
@@ -44,7 +47,9 @@ from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.payrolls.explanation import why_of
 from hearthpay.web.household.payrolls.names import method_names
 from hearthpay.web.household.payrolls.page_messages import problem_text, refusal_text
+from hearthpay.web.household.payrolls.payment_words import deposit_hint
 from hearthpay.web.household.payrolls.review import obstacles_of, preview_facts
+from hearthpay.web.household.payrolls.usual_hours import proposed_hours
 from hearthpay.web.household.payrolls.wage_form import (
     FREQUENCIES,
     KINDS,
@@ -91,7 +96,9 @@ async def new(at: HouseholdContext) -> Response:
         last = (await session.execute(await _last_period(session, at))).one_or_none()
         policies = await read_policies(session, at.id, at.clock.today()) if last is None else ()
         due = await _due(session, at) if kind == "hours" else None
+        last_pay = await read_last_pay(session, [at.id]) if kind == "hours" else {}
         unpaid = await read_unpaid_periods(session, at.id, at.today) if kind == "catch-up" else {}
+        account = await _account(session, at, people)
     oldest = min((periods[0] for periods in unpaid.values()), default=None)
     dates = proposed_dates(
         None if last is None else (last[0], last[1]),
@@ -108,12 +115,28 @@ async def new(at: HouseholdContext) -> Response:
         "pay_date": dates.pay_date.isoformat(),
         "frequency": dates.frequency,
     }
+    hours_from: dict[UUID, str] = {}
     for each in people:
         form_values[field_of("method", each.id)] = _usual_method(each, kind)
-        if _is_proposed(each, kind, dates.frequency, due, unpaid, oldest):
-            form_values[field_of("pay", each.id)] = "on"
+        if not _is_proposed(each, kind, dates.frequency, due, unpaid, oldest):
+            continue
+        form_values[field_of("pay", each.id)] = "on"
+        hours = proposed_hours(each, dates.frequency, last_pay.get(each.id)) if kind == "hours" else None
+        if hours is not None:
+            hours_from[each.id] = hours.source(at.say)
+            form_values |= {field_of(part, each.id): text for part, text in hours.form_values()}
     without_payroll = len({period for periods in unpaid.values() for period in periods})
-    return _form(at, uuid7(), kind, people, form_values, policies=policies, without_payroll=without_payroll)
+    return _form(
+        at,
+        uuid7(),
+        kind,
+        people,
+        form_values,
+        policies=policies,
+        without_payroll=without_payroll,
+        hours_from=hours_from,
+        deposit=deposit_hint(at.say, at.visitor.language, account, dates.pay_date, at.today),
+    )
 
 
 @household_page(router, "GET", "/payrolls/drafts/{draft_id}/change", permission=RUN_PAYROLL)
@@ -230,6 +253,15 @@ async def _people(session: AsyncSession, at: HouseholdContext) -> Sequence[Emplo
     ]
 
 
+async def _account(
+    session: AsyncSession, at: HouseholdContext, people: Sequence[Employee]
+) -> BankAccount | None:
+    """Return the account that direct deposits come from, if somebody is usually paid so."""
+    if all(each.payment_method != "direct_deposit" for each in people):
+        return None
+    return await current_household_account(session, at.id)
+
+
 async def _due(session: AsyncSession, at: HouseholdContext) -> NextPayday | None:
     """Return the next payday of the household, Autopilot's only if there is no other."""
     found = (await read_next_paydays(session, [at.id])).get(at.id, ())
@@ -307,6 +339,8 @@ def _form(
     problems: Mapping[str, str] | None = None,
     policies: Sequence[HouseholdPolicy] = (),
     without_payroll: int = 0,
+    hours_from: Mapping[UUID, str] | None = None,
+    deposit: str = "",
 ) -> Response:
     facts = {
         "draft_id": draft_id,
@@ -315,6 +349,8 @@ def _form(
         "kind": kind,
         "kinds": KIND_NAMES,
         "without_payroll": without_payroll,
+        "hours_from": hours_from or {},
+        "deposit": deposit,
         "people": people,
         "begins": begins_far_ahead(people, at.clock.today()),
         "form_values": form_values,

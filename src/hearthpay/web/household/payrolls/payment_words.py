@@ -12,7 +12,9 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking.accounts import current_employee_accounts, current_household_account
+from hearthpay.banking.calendar import banking_day_on_or_before, send_at
 from hearthpay.banking.models import BankAccount
+from hearthpay.clock import BUSINESS_TIME
 from hearthpay.employees.models import Employee
 from hearthpay.languages.catalogue import Say, mark
 from hearthpay.payroll.ledger.estimates import EstimatedPaycheck
@@ -50,6 +52,8 @@ _TO_THE: Final = mark("to the {agency}")
 _PREMIUM: Final = mark("with the premium")
 _ACCOUNT: Final = mark("account ending {digits}")
 _AT_BANK: Final = mark("{bank}, account ending {digits}")
+_DEPOSIT: Final = mark("Direct deposit: {account}.")
+_APPROVE_BY: Final = mark("Approve by {day}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +207,19 @@ def account_words(say: Say, account: BankAccount | None) -> str:
     if account.bank_name:
         return say(_AT_BANK, bank=account.bank_name, digits=account.last_four)
     return say(_ACCOUNT, digits=account.last_four)
+
+
+def deposit_hint(
+    say: Say, language: str, account: BankAccount | None, pay_date: datetime.date, today: datetime.date
+) -> str:
+    """Return from which account a direct deposit comes, and by when to approve it for a payday that it can reach."""
+    if account is None:
+        return ""
+    text = say(_DEPOSIT, account=account_words(say, account))
+    approve_by = send_at(banking_day_on_or_before(pay_date)).astimezone(BUSINESS_TIME).date()
+    if approve_by < today:
+        return text
+    return f"{text} {say(_APPROVE_BY, day=day_text(language, 'weekday', approve_by))}"
 
 
 def _with(first: str, second: str) -> str:

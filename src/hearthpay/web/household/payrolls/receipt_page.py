@@ -53,7 +53,7 @@ async def receipt(at: HouseholdContext) -> Response:
         debit = await latest_debit(session, found.id)
         by_bank = debit is not None or found.dates.send_at is not None
         accounts = await bank_accounts(session, at.id, paychecks if by_bank else ())
-        coming = await coming_payrolls(session, at.id, limit=_LOOKED_AT)
+        coming = await coming_payrolls(session, at.id, at.today, limit=_LOOKED_AT)
         paydays = (await read_next_paydays(session, [at.id])).get(at.id, ())
     names = facts["first_names"]
     state = state_of_stored(at, found)

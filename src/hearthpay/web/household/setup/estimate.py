@@ -28,10 +28,6 @@ class UsualPaycheck:
         """The total cost."""
         return self.gross + self.employer_taxes
 
-    def share(self, cents: int) -> str:
-        """Return the width of a part in a bar that is 100 wide, in SVG's numbers."""
-        return f"{100 * cents / self.cost:.2f}"
-
 
 def usual_paycheck(employee: Employee, on: datetime.date) -> UsualPaycheck | None:
     """Return the estimate for one pay period; None without the pay or usual hours, or where the law has no answer."""
