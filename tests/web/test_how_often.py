@@ -63,7 +63,7 @@ async def test_the_accounts_page_says_how_often_and_why(world: World, maria: Bro
 async def test_the_calendar_names_the_month_and_the_city(world: World, maria: Browser) -> None:
     root = f"/app/{world.household_id}"
     calendar = await maria.look(f"{root}/calendar")
-    items = dict(re.findall(r'<a href="(/app/[^"]+/calendar/[^"]+)">([^<]+)</a>', calendar.text))
+    items = dict(re.findall(r'<a class="go" href="(/app/[^"]+/calendar/[^"]+)">([^<]+)</a>', calendar.text))
     names = {unescape(name) for name in items.values()}
     assert {
         "Pay the income tax withheld this month",

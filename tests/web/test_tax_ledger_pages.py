@@ -257,7 +257,7 @@ async def test_the_calendar_lists_what_is_left_to_pay(
     assert left == item.amount - 1050
     listed = (await maria.look(here("calendar"))).text
     row = listed[listed.index(f"{item.uid}") :].partition("</li>")[0]
-    assert f'<span class="strong">{money_text(left)}</span>' in row
+    assert f'<p class="sum">{money_text(left)}</p>' in row
 
 
 async def test_what_is_paid_is_no_return_to_file(
@@ -323,7 +323,7 @@ async def test_every_page_is_said_in_spanish(
         ("taxes", "julio a septiembre de 2026"),
         ("taxes", "días de atraso"),
         ("taxes/payments", "se pagó el 28 oct 2026"),
-        ("taxes/payments/new?agency=ca-edd&account=sui&period=2026-Q3", "Seguro de desempleo"),
+        ("taxes/payments/new?agency=ca-edd&account=sui&period=2026-Q3", "Impuestos de nómina"),
         (payments, "Pendiente después de revertirlo"),
         ("taxes/filings", "se presentó el 27 oct 2026"),
         (filings, "Total presentado"),
