@@ -357,6 +357,7 @@ def _form(
         "problems": problems or {},
         "frequencies": [(each, at.say(FREQUENCY_NAMES[each])) for each in FREQUENCIES],
         "method_names": method_names(at.say),
+        "flow": "broad",
     }
     return at.show("payroll_form.html", facts, status=400 if problems else 200)
 
