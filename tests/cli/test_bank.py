@@ -85,8 +85,8 @@ def test_the_employee_is_told_of_an_account_that_the_operator_connects(running: 
             "SELECT DISTINCT status FROM mail_outbox WHERE recipient = 'person'"
         ).fetchall()
     assert [each["to"] for each in told] == ["rosa@example.com"] * 2  # the operator tells the household
-    assert "Hasta ahora: ninguna. Nueva: cuenta terminada en 5678." in told[0]["text"]
-    assert "Hasta ahora: cuenta terminada en 5678. Nueva: cuenta terminada en 0000." in told[1]["text"]
+    assert "Anterior: ninguna. Nueva: cuenta terminada en 5678." in told[0]["text"]
+    assert "Anterior: cuenta terminada en 5678. Nueva: cuenta terminada en 0000." in told[1]["text"]
     assert kept == [("queued",)]  # for the worker
 
 

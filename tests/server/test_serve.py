@@ -172,7 +172,7 @@ def test_it_stops_cleanly_and_takes_the_database_with_it(data_dir: Path):
     assert EmbeddedServer(data_dir).is_alive()
     assert httpx.get(f"{service.address}/healthz").json()["data"] == {"status": "ok"}
     link = service.first_owners_link()
-    assert "Make the first owner" in httpx.get(link).text
+    assert "Welcome to Hearthpay" in httpx.get(link).text
     assert httpx.get(f"{link}x").status_code == 404
     assert service.stop() == 0
     assert not EmbeddedServer(data_dir).is_alive()

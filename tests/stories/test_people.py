@@ -224,7 +224,7 @@ async def test_a_key_is_made_used_and_revoked(
     await reader.reads("API keys")
     await reader.press("Make the key")
     await expect(reader.page.locator("#scopes-problem")).to_be_visible()
-    await reader.check("employees")
+    await reader.check("Employees")
     await reader.press("Make the key")
     await reader.reads("Your new key")
     key = await reader.page.locator("#key").inner_text()

@@ -81,6 +81,9 @@ STANDING_AUTHORIZATIONS: Final = Fragment(
 )
 
 # payroll/
+WAGE_SETTLEMENTS: Final = Fragment(
+    "(SELECT id, payroll_id, amount, received_on, told_by FROM wage_settlements)"
+)
 PAYROLLS: Final = Fragment(
     "(SELECT id, organization_id, sandbox, employer_id, status, period_start, period_end, pay_date, net_pay, failure, "
     "approved_at, created_at, scheduled_send_at, handed_over_at FROM payrolls)"

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from hearthpay.database.relations import BANK_ENTRIES
+from hearthpay.database.relations import BANK_ENTRIES, WAGE_SETTLEMENTS
 from hearthpay.database.session import Tenant, become_person
 from hearthpay.database.statements import column_list
 from hearthpay.database.typed_rows import fetch_all, query
@@ -61,8 +61,9 @@ class WagePayment(NamedTuple):
 
 _PAYMENTS: Final = query(
     WagePayment,
-    "SELECT payroll_id, amount, received_on, told_by FROM wage_settlements WHERE payroll_id = ANY(:payrolls) "
+    "SELECT payroll_id, amount, received_on, told_by FROM {wage_settlements} s WHERE payroll_id = ANY(:payrolls) "
     "ORDER BY received_on, id",
+    wage_settlements=WAGE_SETTLEMENTS,
 )
 
 
