@@ -115,7 +115,7 @@ def _trouble(kind: FailureKind) -> PaymentIssue:
 
 
 def _event_details(name: str) -> NoticeFacts:
-    return NoticeFacts((name, name), (name,), date(2026, 11, 30), str(NUMBER))
+    return NoticeFacts((name, name), (name,), date(2026, 11, 30), (name, "Ana Ruiz"))
 
 
 def _to_household(kind: FailureKind) -> Write:
@@ -262,7 +262,9 @@ EVERY_MAIL: dict[str, Write] = {
     "payout": _return(return_notice_to_employee, _returned(True, Decimal("12.30"))),
     **{f"autopilot {kind}": _autopilot(kind) for kind in AUTOPILOT_KINDS},
     "payday": lambda language, name: payday_mail(NoticeReader(TO, language), _payroll(name), [(name, "")]),
-    "debit_ahead": lambda language, name: debit_ahead_mail(NoticeReader(TO, language), _payroll(name)),
+    "debit_ahead": lambda language, name: debit_ahead_mail(
+        NoticeReader(TO, language), _payroll(name), [(name, "")]
+    ),
     "pay_stub": lambda language, name: pay_stub_mail(NoticeReader(TO, language), _payroll(name), name),
     "account_changed": lambda language, name: account_changed_mail(
         NoticeReader(TO, language), SimpleNamespace(household_first=name, **_ACCOUNT)

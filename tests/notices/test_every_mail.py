@@ -144,3 +144,39 @@ def test_amounts_and_days_are_in_the_reader_s_form(what: str, there: tuple[str, 
     text = EVERY_MAIL[what]("es", "Ana").text
     for each in there:
         assert each in text, text
+
+
+_UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+_OF_A_PAYROLL = (
+    "payday",
+    "debit_ahead",
+    "autopilot debit_tomorrow",
+    "autopilot held",
+    "autopilot paid",
+    *(each for each in EVERY_MAIL if each.startswith("household ")),
+)
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+@pytest.mark.parametrize("what", EVERY_MAIL)
+def test_no_mail_shows_an_id(what: str, language: str) -> None:
+    mail = EVERY_MAIL[what](language, "Ana")
+    assert _UUID.search(re.sub(r"https?://\S+", "", mail.text)) is None
+    assert _UUID.search(_TAG.sub("", mail.html)) is None
+
+
+@pytest.mark.parametrize(("language", "day"), [("en", "November 30, 2026"), ("es", "30 de noviembre de 2026")])
+@pytest.mark.parametrize("what", _OF_A_PAYROLL)
+def test_mail_about_a_payroll_names_its_payday_and_employee(what: str, language: str, day: str) -> None:
+    mail = EVERY_MAIL[what](language, "Ana")
+    _, *paragraphs = mail.text.split("\n\n")
+    content = " ".join(" ".join(paragraphs).split())
+    assert day in content
+    assert "Ana" in content
+
+
+def test_mail_about_an_expired_debit_gives_its_reason_once_in_spanish() -> None:
+    text = EVERY_MAIL["household debit_expired"]("es", "Ana").text
+    body = " ".join(text.split("\n\n", 1)[1].split()).lower()
+    assert "no se pudo enviar el débito" in body
+    assert "el débito no se envió a tiempo" not in body

@@ -37,7 +37,7 @@ _WORDINGS: Final[Mapping[str, tuple[str, ...]]] = {
             "On {sent} we debit about {amount} net, plus set-asides, from your account. It pays "
             "{name} for {first} to {last} on {pay_date}. The final amount is calculated that day."
         ),
-        mark("Payroll {number}. Until then it can be voided."),
+        mark("You can void the payroll until then."),
         _HOW_TO_STOP,
     ),
     "debit_now": (
@@ -46,21 +46,19 @@ _WORDINGS: Final[Mapping[str, tuple[str, ...]]] = {
             "{amount} net and what is set aside is being debited from your account, to pay {name} for {first} to "
             "{last} on {pay_date}. We could not tell you a day before."
         ),
-        mark("Payroll {number}."),
         _HOW_TO_STOP,
     ),
     "held": (
         mark("Approve {name}'s pay"),
         mark(
-            "{name}'s net pay of {amount} for {first} to {last} is higher than usual. We won't send "
-            "it unless you approve it."
+            "{name}'s net pay of {amount} for {first} to {last}, payday {pay_date}, is higher than usual. We "
+            "won't send it unless you approve it."
         ),
-        mark("Void payroll {number}, or confirm it before {sent}."),
+        mark("Void the payroll, or confirm it before {sent}."),
     ),
     "paid": (
         mark("Autopilot paid {name}"),
         mark("{name} was paid {amount} on {pay_date} for {first} to {last}."),
-        mark("Payroll {number}."),
         _HOW_TO_STOP,
     ),
 }
@@ -259,7 +257,6 @@ def _facts(language: str, payroll: TaskPayroll | None) -> dict[str, str]:
         return {}
     sent = payroll.scheduled_send_at
     return {
-        "number": str(payroll.id),
         "amount": money_in(language, from_cents(payroll.net_pay)),
         "first": day_in(language, payroll.period_start),
         "last": day_in(language, payroll.period_end),

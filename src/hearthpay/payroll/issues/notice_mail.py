@@ -22,12 +22,15 @@ _ANOTHER_ACCOUNT: Final = mark("Ask your employer for a link to enter another ba
 
 @dataclass(frozen=True, slots=True)
 class NoticeFacts:
-    """The people a notice is about; names as their owners spelled them."""
+    """The people a notice is about; names as their owners spelled them.
+
+    `employees` are those whom the issue concerns, `paid` all employees of the payroll.
+    """
 
     household: tuple[str, str]
     employees: tuple[str, ...]
     pay_date: datetime.date
-    payroll_id: str
+    paid: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,21 +51,26 @@ class ReturnNoticeFacts:
 def household_notice(to: NoticeReader, facts: NoticeFacts, issue: PaymentIssue) -> Mail:
     """Return the household's notice of an issue, in words that follow from its code; nothing typed is repeated."""
     say = to.say
-    names = [name for name in (name_in_mail(each) for each in facts.employees) if name]
-    about = f" {say(mark('It concerns {names}.'), names=', '.join(names))}" if names else ""
+    names, paid = _names(facts.employees), _names(facts.paid)
+    about = f" {say(mark('It concerns {names}.'), names=names)}" if names and names != paid else ""
     reason = reason_text(to.say, issue)
     pay_date = day_in(to.language, facts.pay_date)
     lines = [
-        say(mark("About your payroll with the pay date {day}:"), day=pay_date),
+        say(mark("About the {day} payroll for {names}:"), day=pay_date, names=paid)
+        if paid
+        else say(mark("About your payroll with the pay date {day}:"), day=pay_date),
         f"{happened_text(to.say, to.language, issue)}{about}",
         say(mark("What to do: {action}"), action=action_text(to.say, to.language, issue)),
     ]
     if issue.until is not None and issue.next_try is not None:
         until = hour_in(to.language, issue.until)
         lines.append(say(mark("It is tried until {moment}."), moment=until))
-    lines.append(say(mark("Payroll {number}."), number=facts.payroll_id))
     subject = say(mark("Your payroll of {day}: {reason}"), day=pay_date, reason=reason)
     return letter(to.address, to.language, subject, facts.household[0], tuple(lines), place=to.place)
+
+
+def _names(employees: Sequence[str]) -> str:
+    return ", ".join(name for name in (name_in_mail(each) for each in employees) if name)
 
 
 def employee_notice(

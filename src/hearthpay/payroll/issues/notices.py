@@ -219,7 +219,8 @@ def _notices(case: _Case, notifications: NotificationSettings) -> list[Notice]:
     concerned = tuple(
         f"{each.first_name} {each.last_name}" for each in case.people if each.id in issue.employees
     )
-    about = NoticeFacts(name, concerned, payroll.pay_date, str(payroll.id))
+    everyone = tuple(f"{each.first_name} {each.last_name}" for each in case.people)
+    about = NoticeFacts(name, concerned, payroll.pay_date, everyone)
     notices = addressed(
         notice(f"{case.episode}:household", "household"),
         case.readers.household,
@@ -227,7 +228,7 @@ def _notices(case: _Case, notifications: NotificationSettings) -> list[Notice]:
     )
     again = "again" if issue.next_try is not None else "for good"
     for each in _employees_to_notify(issue, case.people):
-        facts = NoticeFacts(name, (each.first_name,), payroll.pay_date, str(payroll.id))
+        facts = NoticeFacts(name, (each.first_name,), payroll.pay_date)
         paid = case.payment_status.paychecks.get(each.id)
         reader = case.readers.employees.get(each.id)
         with shown_in(None if reader is None else reader.time_zone):

@@ -29,7 +29,9 @@ _HAPPENED: Final[dict[FailureKind, str]] = {
         "A direct deposit could not be sent in time to arrive in its year. What was collected for it goes back to "
         "you."
     ),
-    "debit_expired": mark("The debit wasn't sent in time: {reason}."),
+    "debit_expired": mark(
+        "The debit could not be sent: there was no account, or no authorization to debit it, until the pay date."
+    ),
     "deposit_refunded": mark(
         "A direct deposit could not be sent. What was collected for it goes back to you."
     ),

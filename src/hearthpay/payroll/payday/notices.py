@@ -105,6 +105,13 @@ class _PaidRow(NamedTuple):
     last_name: str
 
 
+_SCHEDULED: Final = query(
+    _PaidRow,
+    "SELECT n.payroll_id, e.id, e.first_name, e.last_name "
+    "FROM payroll_entries n JOIN {employees} e ON e.id = n.employee_id WHERE n.payroll_id = ANY(:payrolls) "
+    "ORDER BY n.payroll_id, n.position",
+    employees=EMPLOYEES,
+)
 _PAID: Final = query(
     _PaidRow,
     "SELECT c.payroll_id, e.id, e.first_name, e.last_name "
@@ -139,36 +146,43 @@ async def find_debits_ahead(session: AsyncSession, now: datetime.datetime, limit
     """Return the notices of debits that are sent within AHEAD, one list per payroll."""
     values = {"now": now, "until": now + AHEAD, "ahead": AHEAD, "limit": limit}
     payrolls = await fetch_all(session, _DEBITS[at_a_clock(session)], values)
+    paid = await fetch_all(session, _SCHEDULED, {"payrolls": [row.id for row in payrolls]})
     readers = await readers_of_households(session, {row.employer_id for row in payrolls})
+    names = {
+        row.id: [(each.first_name, each.last_name) for each in paid if each.payroll_id == row.id]
+        for row in payrolls
+    }
     return [
         addressed(
             _notice(payroll, "debit_ahead", "household"),
             readers.get(payroll.employer_id, ()),
-            lambda reader, payroll=payroll: debit_ahead_mail(reader, payroll),  # type: ignore[misc]
+            lambda reader, payroll=payroll: debit_ahead_mail(reader, payroll, names[payroll.id]),  # type: ignore[misc]
         )
         for payroll in payrolls
     ]
 
 
-def debit_ahead_mail(to: NoticeReader, payroll: PaydayPayroll) -> Mail:
-    """Return the mail that the household's account will soon be debited, with the amount and the reason."""
+def debit_ahead_mail(to: NoticeReader, payroll: PaydayPayroll, names: Sequence[tuple[str, str]]) -> Mail:
+    """Return the mail that the household's account will soon be debited, with the amount, the employees and the
+    period.
+    """
     say, language = to.say, to.language
     assert payroll.scheduled_send_at is not None, "it is scheduled"
     facts = {
         "sent": hour_in(language, payroll.scheduled_send_at),
         "amount": money_in(language, from_cents(payroll.net_pay)),
+        "names": _names(to, names),
         **_days(language, payroll),
     }
     lines = (
         say(
             mark(
                 "We'll debit {amount} net pay, plus any set-aside, from your account on {sent}. It pays "
-                "{first} to {last} on {pay_date}."
+                "{names} for {first} to {last}, payday {pay_date}."
             ),
             **facts,
         ),
         say(mark("Make sure your account has enough money. You can void the payroll until then.")),
-        say(mark("Payroll {number}."), number=payroll.id),
     )
     subject = say(mark("Upcoming debit for the {day} payday"), day=facts["pay_date"])
     return letter(to.address, language, subject, payroll.household_first, lines, place=to.place)
@@ -177,10 +191,9 @@ def debit_ahead_mail(to: NoticeReader, payroll: PaydayPayroll) -> Mail:
 def payday_mail(to: NoticeReader, payroll: PaydayPayroll, names: Sequence[tuple[str, str]]) -> Mail:
     """Return the mail that a payroll is paid, with the employees and the amounts."""
     say, language = to.say, to.language
-    known = [name for name in (name_in_mail(*each) for each in names) if name]
     facts = {
         "amount": money_in(language, from_cents(payroll.net_pay)),
-        "names": ", ".join(known) or say(mark("your employee")),
+        "names": _names(to, names),
         **_days(language, payroll),
     }
     lines = (
@@ -188,7 +201,6 @@ def payday_mail(to: NoticeReader, payroll: PaydayPayroll, names: Sequence[tuple[
         say(
             mark("Pay stubs are ready in Hearthpay. Some states require you to give one with each paycheck.")
         ),
-        say(mark("Payroll {number}."), number=payroll.id),
     )
     subject = say(mark("{day} payroll completed"), day=facts["pay_date"])
     return letter(
@@ -253,6 +265,11 @@ def _notice(
         employee_id,
         payroll.id,
     )
+
+
+def _names(to: NoticeReader, names: Sequence[tuple[str, str]]) -> str:
+    known = [name for name in (name_in_mail(*each) for each in names) if name]
+    return ", ".join(known) or to.say(mark("your employee"))
 
 
 def _days(language: str, payroll: PaydayPayroll) -> dict[str, str]:
