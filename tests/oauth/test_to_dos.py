@@ -28,6 +28,7 @@ async def test_an_app_in_use_is_to_be_connected_again_before_its_access_ends(
     )
     assert await titles() == []  # it was never used
     await dance.call(token)
+    await dance.app.state.runtime.deferred_audit.settle()
     [title] = await titles()
     assert title == "Connect Helper <b>9</b> again, expires November 30, 2026"
     page = await dance.browser.look(f"/app/{dance.household_id}/calendar")
