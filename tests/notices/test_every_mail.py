@@ -165,7 +165,9 @@ def test_no_mail_shows_an_id(what: str, language: str) -> None:
     assert _UUID.search(_TAG.sub("", mail.html)) is None
 
 
-@pytest.mark.parametrize(("language", "day"), [("en", "November 30, 2026"), ("es", "30 de noviembre de 2026")])
+@pytest.mark.parametrize(
+    ("language", "day"), [("en", "November 30, 2026"), ("es", "30 de noviembre de 2026")]
+)
 @pytest.mark.parametrize("what", _OF_A_PAYROLL)
 def test_mail_about_a_payroll_names_its_payday_and_employee(what: str, language: str, day: str) -> None:
     mail = EVERY_MAIL[what](language, "Ana")

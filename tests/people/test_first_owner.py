@@ -41,6 +41,26 @@ def names(connection: psycopg.Connection) -> list[str]:
     return [name for (name,) in rows]
 
 
+async def test_everything_missing_is_named_at_once(
+    people_context: PeopleContext, owner_database: Database, clock: FixedClock
+) -> None:
+    token = await link(owner_database, clock)
+    nobody = NewPerson("", "", "en")
+    with pytest.raises(Refusal) as one:
+        await become_first_owner(people_context, token, "", nobody, "", VISIT)
+    assert _fields(one.value) == ["email", "name", "password"]
+    for name in ("Lopez family", "Diaz family"):
+        await create(owner_database, clock, name)
+    with pytest.raises(Refusal) as several:
+        await become_first_owner(people_context, token, "", nobody, "", VISIT)
+    assert _fields(several.value) == ["email", "organization", "name", "password"]
+
+
+def _fields(refusal: Refusal) -> list[str]:
+    assert isinstance(refusal.details, list)
+    return [each.field for each in refusal.details]
+
+
 @pytest.mark.parametrize("typed", ["Lopez family", " lopez FAMILY ", ""])
 async def test_first_owner_joins_an_organization_created_after_the_link(
     people_context: PeopleContext,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -440,18 +440,39 @@ async def test_an_address_is_checked_saved_and_told(
     account: Account, rosas: Employed, owner_connection: psycopg.Connection, ring: KeyRing
 ) -> None:
     browser, here = rosas.browser, rosas.here
+    nothing = parsed(await browser.send(f"{here}/address", page=f"{here}/details"))
+    named = [link.get("href") for list_ in nothing.iter("ul") for link in list_.iter("a")]
+    assert [each for each in named if (each or "").startswith("#address")] == [
+        "#address_line1",
+        "#address_city",
+        "#address_state",
+        "#address_zip",
+    ]
     for wrong in ({"address_zip": "9"}, {"address_state": "ZZ"}, {"address_city": ""}):
         refused = await browser.send(f"{here}/address", page=f"{here}/details", **ADDRESS | wrong)
         assert refused.status_code == 400, wrong
         assert 'aria-invalid="true"' in refused.text
-    assert (await browser.send(f"{here}/address", page=f"{here}/details", **ADDRESS)).status_code == 200
+    saved = await browser.send(f"{here}/address", page=f"{here}/details", **ADDRESS)
+    assert "Saved. We emailed you and the household." in saved.text
     found = data(await account.live.get(f"/employees/{rosas.employee['id']}"))
     assert found["address"]["line1"] == "1 Main Street"
     news = _headline(owner_connection, ring, "Your record")
     before = len(news)
     assert "the mailing address" in news[-1]["text"]
-    await browser.send(f"{here}/address", page=f"{here}/details", **ADDRESS)
+    again = await browser.send(f"{here}/address", page=f"{here}/details", **ADDRESS)
+    assert "Saved." in again.text
+    assert "We emailed" not in again.text
     assert len(_headline(owner_connection, ring, "Your record")) == before
+
+
+async def test_no_mail_is_claimed_where_there_is_no_mail_server(app: FastAPI, rosas: Employed) -> None:
+    app.state.people_context = replace(app.state.people_context, sends_mail=False)
+    browser, here = rosas.browser, rosas.here
+    for path, fields in (("address", ADDRESS), ("language", {"language": "es"})):
+        saved = await browser.send(f"{here}/{path}", page=f"{here}/details", **fields)
+        assert saved.status_code == 200
+        assert "Saved." in saved.text
+        assert "We emailed" not in saved.text
 
 
 async def test_hostile_words_stay_words(

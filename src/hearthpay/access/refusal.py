@@ -3,12 +3,14 @@
 Services raise `Refusal` (or `invalid(field, message)`); `http/errors.py` puts it on the wire, `web/` on a page.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.messages import Message
+
+_Checked = TypeVar("_Checked")
 
 RefusalCode = Literal[
     "validation_error",
@@ -104,6 +106,28 @@ def invalid_fields(problems: Sequence[Problem]) -> Refusal:
     first = problems[0]
     more = f" ({len(problems) - 1} more in details)" if len(problems) > 1 else ""
     return Refusal("validation_error", f"{first.field}: {first.message}{more}", details=list(problems))
+
+
+class Checks:
+    """Runs several checks of a form, so that one refusal lists the problems of all of them."""
+
+    def __init__(self) -> None:
+        self._problems: list[Problem] = []
+
+    def run(self, check: Callable[[], _Checked], otherwise: _Checked) -> _Checked:
+        """Return what the check returns, or `otherwise` if it raises a `validation_error`, which is kept."""
+        try:
+            return check()
+        except Refusal as error:
+            if error.code != "validation_error" or not isinstance(error.details, list):
+                raise
+            self._problems += error.details
+            return otherwise
+
+    def refuse(self) -> None:
+        """Raise one `validation_error` with every problem found so far, if any."""
+        if self._problems:
+            raise invalid_fields(self._problems)
 
 
 def from_tax_engine(error: TaxInputError) -> Refusal:

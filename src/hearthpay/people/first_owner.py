@@ -11,7 +11,7 @@ from uuid import UUID
 from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hearthpay.access.refusal import invalid
+from hearthpay.access.refusal import Checks, invalid
 from hearthpay.clock import Clock
 from hearthpay.database.statements import column_list
 from hearthpay.database.typed_rows import fetch_all, query
@@ -95,8 +95,12 @@ async def become_first_owner(
     """
     async with people_context.database.transaction(None) as session:
         await look_at_token(session, people_context.clock.now(), "first_owner", presented)
-    address = read_address(email)
-    checked = await check_new_person(new, address)
+        needs_name = _needs_name(await _without_people(session, people_context, presented), organization)
+    checks = Checks()
+    address = checks.run(lambda: read_address(email), email)
+    if needs_name:
+        checks.run(lambda: read_name(organization, "organization"), "")
+    checked = await check_new_person(new, address, checks)
     now = people_context.clock.now()
     async with people_context.database.transaction(None) as session:
         if await person_at(session, address) is not None:
@@ -127,6 +131,14 @@ def _chosen(without_people: Sequence[_Organization], typed: str) -> UUID | None:
     if typed:
         raise invalid("organization", _OTHER_NAME)
     return without_people[0].id
+
+
+def _needs_name(without_people: Sequence[_Organization], typed: str) -> bool:
+    """Return whether a new organization gets the typed name, or one must be named because there are several."""
+    name = typed.strip()
+    if len(without_people) == 1 or name.casefold() in {each.name.casefold() for each in without_people}:
+        return False
+    return bool(without_people or name)
 
 
 async def _without_people(

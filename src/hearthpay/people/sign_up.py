@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
 from hearthpay.access.plans import NEW_ORGANIZATIONS
-from hearthpay.access.refusal import Refusal
+from hearthpay.access.refusal import Checks, Refusal
 from hearthpay.clock import Clock
 from hearthpay.database import audit
 from hearthpay.database.session import Tenant, become, become_person
@@ -93,8 +93,10 @@ async def finish_sign_up(
     `validation_error`.
     """
     address = await look_at_sign_up(people_context, presented)
-    checked = await check_new_person(new, address)
-    named = read_name(named_or_own(organization, new), "organization")
+    checks = Checks()
+    typed = checks.run(lambda: read_name(organization, "organization"), "") if organization.strip() else ""
+    checked = await check_new_person(new, address, checks)
+    named = typed or checked.name
     now = people_context.clock.now()
     async with people_context.database.transaction(None) as session:
         await use_token(session, now, "sign_up", presented)
@@ -197,10 +199,16 @@ async def join_as_owner(
     await _leave_trace(session, person_id, organization_id, "member.join", visit)
 
 
-async def check_new_person(new: NewPerson, address: str) -> CheckedPerson:
-    """Return the checked person who creates an account. Raises `validation_error`."""
-    name, language = read_name(new.name), read_language(new.language)
-    password = check_new_password(new.password, about=(name, address))
+async def check_new_person(new: NewPerson, address: str, checks: Checks | None = None) -> CheckedPerson:
+    """Return the checked person who creates an account.
+
+    Raises `validation_error` with every problem, also those that `checks` found before.
+    """
+    checks = checks or Checks()
+    name = checks.run(lambda: read_name(new.name), new.name)
+    password = checks.run(lambda: check_new_password(new.password, about=(name, address)), "")
+    language = checks.run(lambda: read_language(new.language), "en")
+    checks.refuse()
     return CheckedPerson(name, await hash_password(password), language)
 
 

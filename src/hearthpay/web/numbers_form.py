@@ -95,8 +95,15 @@ def read_address(form: Mapping[str, str]) -> PostalAddress:
     problems: dict[str, str] = {}
     address = read_postal_address(form, problems)
     if address is None:
-        raise FormError(problems or {"address_line1": REQUIRED})
+        raise FormError(problems or missing_address())
     return address
+
+
+def missing_address() -> dict[str, str]:
+    """Return the problems of an address of which nothing was filled in: one for each field that is needed."""
+    return {
+        f"address_{name}": REQUIRED for name, field in Address.model_fields.items() if field.is_required()
+    }
 
 
 def read_postal_address(form: Mapping[str, str], problems: dict[str, str]) -> PostalAddress | None:

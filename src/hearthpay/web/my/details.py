@@ -3,23 +3,28 @@
 from typing import Any, Final
 
 from fastapi import APIRouter
+from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.responses import Response
 
 from hearthpay.access.refusal import Refusal
 from hearthpay.banking.account_changes import WAITS, change_account, pending_change, withdraw_change
 from hearthpay.banking.accounts import AccountDetails, current_employee_accounts
+from hearthpay.employees.models import Employee
 from hearthpay.employees.onboarding import save_own_address, save_own_language
 from hearthpay.employees.own_notices import notify_of_account, notify_of_change
+from hearthpay.employers.models import Employer
 from hearthpay.languages.catalogue import mark
 from hearthpay.people.identity import read_language
 from hearthpay.web.framework import go, page_of, problems_of
 from hearthpay.web.my.record import OwnRecord, record_of
-from hearthpay.web.numbers_form import FormError, read_bank_account, read_postal_address
+from hearthpay.web.numbers_form import FormError, read_address, read_bank_account
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)
 
-_SAVED: Final = mark("Saved. We emailed you and the household.")
+_SAVED: Final = mark("Saved.")
+_SAVED_AND_EMAILED: Final = mark("Saved. We emailed you and the household.")
+_SAVED_AND_EMAILED_YOU: Final = mark("Saved. We emailed you.")
 
 
 @page_of(router, "GET", "/my/{employee_id}/details", "signed_in")
@@ -32,17 +37,19 @@ async def details(visitor: Visitor) -> Response:
 async def change_address(visitor: Visitor) -> Response:
     """Save the mailing address."""
     record = await record_of(visitor)
-    problems: dict[str, str] = {}
-    address = read_postal_address(visitor.form, problems)
-    if address is None and not problems:
-        problems["address_line1"] = "Fill in this field."
-    if address is None:
-        return await _details(record, problems)
+    try:
+        address = read_address(visitor.form)
+    except FormError as error:
+        return await _details(record, dict(error.problems))
     async with record.transaction() as session:
         employee = await record.employee(session)
-        if await save_own_address(session, record.actor, visitor.people_context.clock, employee.id, address):
+        changed = await save_own_address(
+            session, record.actor, visitor.people_context.clock, employee.id, address
+        )
+        notice = await _saved(visitor, session, employee, changed=changed)
+        if changed:
             await notify_of_change(visitor.people_context, session, employee, record.reader, "address")
-    return await _details(record, {}, notice=_SAVED)
+    return await _details(record, {}, notice=notice)
 
 
 @page_of(router, "POST", "/my/{employee_id}/language", "signed_in")
@@ -58,9 +65,10 @@ async def change_language(visitor: Visitor) -> Response:
         changed = await save_own_language(
             session, record.actor, visitor.people_context.clock, employee.id, language
         )
+        notice = await _saved(visitor, session, employee, changed=changed)
         if changed:
             await notify_of_change(visitor.people_context, session, employee, record.reader, "language")
-    return await _details(record, {}, notice=_SAVED)
+    return await _details(record, {}, notice=notice)
 
 
 @page_of(router, "GET", "/my/{employee_id}/bank", "signed_in", fresh=True)
@@ -111,6 +119,14 @@ async def withdraw_bank(visitor: Visitor) -> Response:
             employee = await record.employee(session)
             await notify_of_change(visitor.people_context, session, employee, record.reader, "bank_withdrawn")
     return go(f"{record.path}/bank")
+
+
+async def _saved(visitor: Visitor, session: AsyncSession, employee: Employee, *, changed: bool) -> str:
+    """Return the sentence for a saved form: whom a mail server was given a mail for."""
+    if not changed or employee.sandbox or not visitor.people_context.sends_mail:
+        return _SAVED
+    household = await session.get_one(Employer, employee.employer_id)
+    return _SAVED_AND_EMAILED_YOU if household.email is None else _SAVED_AND_EMAILED
 
 
 async def _details(record: OwnRecord, problems: dict[str, str], *, notice: str | None = None) -> Response:
