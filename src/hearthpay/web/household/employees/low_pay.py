@@ -16,8 +16,8 @@ _NO_HOURS: Final = Decimal(0)
 def low_pay(employee: Employee, on: datetime.date) -> Message | None:
     """Return the payroll review's warning for an hour paid on a day, or on the first day of work if that is later.
 
-    None if the pay reaches the minimum wage or isn't known. A household of one employee is assumed: laws that apply
-    from a larger number are left to the payroll.
+    None if the pay reaches the minimum wage or isn't known. It assumes a household of one employee: only the payroll
+    checks laws that apply from a larger number.
     """
     rate = _hourly_rate(employee)
     if rate is None:
