@@ -134,6 +134,40 @@ async def test_what_was_answered_is_kept_and_setup_continues_with_the_next_quest
     assert written == (3,), "each answer moves setup on, in somebody's name"
 
 
+_TOO_LOW = {
+    "en": "$9.00 an hour is below the minimum wage on Nov 20, 2026: $16.90 by the law of California",
+    "es": "$9.00 por hora está por debajo del salario mínimo el 20 nov 2026: $16.90 según la ley de California",
+}
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+async def test_pay_below_the_minimum_wage_is_warned_of_and_not_refused(owner: Browser, language: str) -> None:
+    start = await answer(owner, "/app/start", **NEW_HOUSEHOLD)
+    here = (await answer(owner, start, **ANA)).removesuffix("/pay")
+    low = await answer(owner, f"{here}/pay", paid_by="hourly", pay="9", usual_weekly_hours="20")
+    assert low == f"{here}/frequency"
+    await owner.send("/settings/profile", page="/settings/profile", name="Maria", language=language)
+    employee = here.replace("/setup/", "/employees/")
+    for path in (f"{here}/frequency", f"{here}/method", employee):
+        page = parsed(await owner.look(path))
+        told = ["".join(each.itertext()) for each in page.findall(".//p[@class='notice wrong']")]
+        assert [each for each in told if each.startswith(_TOO_LOW[language])] != [], (path, told)
+    await answer(owner, f"{here}/pay", pay="16.90")
+    for path in (f"{here}/frequency", f"{here}/method", employee):
+        assert "$9.00" not in (await owner.look(path)).text, path
+        assert 'class="notice wrong"' not in (await owner.look(path)).text, path
+
+
+async def test_a_salary_of_a_payday_is_compared_once_the_frequency_is_known(owner: Browser) -> None:
+    """$300 every week for 20 hours is $15.00 an hour; every two weeks it would be $7.50."""
+    start = await answer(owner, "/app/start", **NEW_HOUSEHOLD)
+    here = (await answer(owner, start, **ANA)).removesuffix("/pay")
+    await answer(owner, f"{here}/pay", paid_by="period", pay="300", usual_weekly_hours="20")
+    assert 'class="notice wrong"' not in (await owner.look(f"{here}/frequency")).text
+    await answer(owner, f"{here}/frequency", pay_frequency="weekly")
+    assert "The salary equals $15.00 an hour." in (await owner.look(f"{here}/method")).text
+
+
 @pytest.mark.parametrize(
     ("paid_by", "pay", "stored_as"),
     [

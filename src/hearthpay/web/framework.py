@@ -62,11 +62,11 @@ _NAVIGATION: Final = (
     NavigationItem("/app/employees", mark("Employees"), "people", "narrow"),
     NavigationItem("/app/taxes", mark("Taxes"), "paper", "narrow"),
     NavigationItem("/settings/profile", mark("Profile"), "person", "wide"),
-    NavigationItem("/settings/employees", mark("Employees"), "heart", "wide"),
-    NavigationItem("/settings/members", mark("Members"), "people", "wide"),
+    NavigationItem("/settings/employees", mark("Employees"), "people", "wide"),
+    NavigationItem("/settings/members", mark("Members"), "badge", "wide"),
     NavigationItem("/settings/keys", mark("API keys"), "key", "wide"),
-    NavigationItem("/settings/agents", mark("Connected apps"), "key", "wide"),
-    NavigationItem("/settings/audit", mark("History"), "list", "wide"),
+    NavigationItem("/settings/agents", mark("Connected apps"), "plug", "wide"),
+    NavigationItem("/settings/audit", mark("History"), "clock", "wide"),
     NavigationItem("/more", mark("More"), "more", "narrow"),
 )
 _OUTSIDE: Final = mark("Something is not working on our side just now: nothing was saved.")

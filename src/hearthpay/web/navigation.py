@@ -17,7 +17,9 @@ Symbol = Literal[
     "flag",
     "more",
     "gear",
-    "heart",
+    "badge",
+    "plug",
+    "clock",
     "search",
     "help",
 ]

@@ -53,15 +53,15 @@ WITHOUT_HOUSEHOLD: Final = (
 _OTHERS: Final = (NavigationItem("/taxes/cost", mark("Estimate cost"), "paper"),)
 """Pages of the household that aren't in the navigation, for the page `More`."""
 
-_EMPLOYEES: Final = NavigationItem("/settings/employees", mark("Employees"), "heart")
+_EMPLOYEES: Final = NavigationItem("/settings/employees", mark("Employees"), "people")
 _HELP: Final = NavigationItem("/help", mark("Help"), "help")
 _SETTINGS: Final = (
     NavigationItem("/households", mark("All households"), "list"),
     NavigationItem("/settings/profile", mark("Profile"), "person"),
-    NavigationItem("/settings/members", mark("Members"), "people"),
+    NavigationItem("/settings/members", mark("Members"), "badge"),
     NavigationItem("/settings/keys", mark("API keys"), "key"),
-    NavigationItem("/settings/agents", mark("Connected apps"), "key"),
-    NavigationItem("/settings/audit", mark("History"), "list"),
+    NavigationItem("/settings/agents", mark("Connected apps"), "plug"),
+    NavigationItem("/settings/audit", mark("History"), "clock"),
 )
 _LONGEST_SEARCH: Final = 100
 _FEW: Final = 5

@@ -19,9 +19,11 @@ from hearthpay.employees.service import find_employee
 from hearthpay.payroll.set_asides.escrow import read_account
 from hearthpay.web.framework import id_in_path
 from hearthpay.web.household.context import HouseholdContext, household_page
+from hearthpay.web.household.employees.low_pay import low_pay
 from hearthpay.web.household.employees.person_form import CHOICES
 from hearthpay.web.household.employees.withholding_form import Withheld
 from hearthpay.web.household.employees.words import ENTRY_NAMES, FILING_STATUSES, OLD_STATUSES
+from hearthpay.web.message_text import message_text
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -36,8 +38,10 @@ async def employee(at: HouseholdContext) -> Response:
         banks = await current_employee_accounts(session, [record.id])
         change = await pending_change(session, record.id)
     withheld = Withheld.of(record, found, at.clock.today())
+    low = low_pay(record, at.clock.today()) if record.status == "active" else None
     facts = {
         "employee": found,
+        "low_pay": "" if low is None else message_text(at.say, at.visitor.language, low),
         "account": account,
         "bank": banks.get(record.id),
         "change": change,

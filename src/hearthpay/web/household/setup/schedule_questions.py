@@ -21,11 +21,13 @@ from hearthpay.jurisdictions.requirements import jurisdiction_on
 from hearthpay.unchanged import UNCHANGED
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.employees.detail_page import find_here
+from hearthpay.web.household.employees.low_pay import low_pay
 from hearthpay.web.household.employees.words import FREQUENCIES
 from hearthpay.web.household.form_parsing import Entries, problems_in
 from hearthpay.web.household.payrolls.wage_form import proposed_dates
 from hearthpay.web.household.setup.estimate import usual_paycheck
 from hearthpay.web.household.setup.questions import LEAVE, missing, question_facts
+from hearthpay.web.message_text import message_text
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -113,7 +115,13 @@ async def _frequency(
     facts = question_facts(
         FREQUENCY, back, problems, held if form_values is None else form_values, _FIRST_OPTIONS
     )
-    facts |= {"employee": employee, "frequencies": FREQUENCIES}
+    # How often is paid decides what a salary for each payday comes to.
+    unknown = employee.salary_per == "period" and employee.setup_question == FREQUENCY
+    facts |= {
+        "employee": employee,
+        "frequencies": FREQUENCIES,
+        "low_pay": "" if unknown else _low_pay(at, employee),
+    }
     return at.show("setup/frequency.html", facts, status=400 if problems else 200)
 
 
@@ -132,9 +140,16 @@ async def _method(
         "employee": employee,
         "flow": "broad",
         "paycheck": usual_paycheck(employee, today),
+        "low_pay": _low_pay(at, employee),
         "certificate": state_form(employee.work_state, today),
     }
     return at.show("setup/method.html", facts, status=400 if problems else 200)
+
+
+def _low_pay(at: HouseholdContext, employee: Employee) -> str:
+    """Return the warning that the pay is below the minimum wage, in the reader's words; empty if it isn't."""
+    found = low_pay(employee, at.clock.today())
+    return "" if found is None else message_text(at.say, at.visitor.language, found)
 
 
 def state_form(state: str, on: datetime.date) -> str | None:
