@@ -181,7 +181,7 @@ def _spanish_words() -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "guides" / "es").glob("*.md")), ids=_name)
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*/es/*.md")), ids=_name)
 def test_bold_words_of_spanish_guides_are_on_pages(page: Path) -> None:
     bold = {re.sub(r"\s+", " ", each) for each in BOLD.findall(page.read_text("utf-8"))}
     assert {each for each in bold if not each.endswith(".")} - _spanish_words() == set()

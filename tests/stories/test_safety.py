@@ -35,6 +35,7 @@ from hearthpay.security.vault_numbers import parse_number
 from tests.alerts.readers import stop_path
 from tests.mail.servers import Postbox, mail_server
 from tests.people.visitors import MARIA, PASSWORD
+from tests.stories.looking import pictured
 from tests.stories.readers import Reader, Way
 from tests.web.rows.world import World
 
@@ -109,6 +110,7 @@ async def _stop(browser: Browser, address: str, text: str) -> Reader:
     context = await browser.new_context(base_url=address, locale="en-US")
     reader = Reader(await context.new_page(), Way())
     await reader.open(stop_path(text))
+    await pictured(reader.page, "stop_link")
     await reader.press("Stop it now")
     await reader.reads("It was stopped")
     return reader

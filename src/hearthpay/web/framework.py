@@ -69,7 +69,7 @@ _NAVIGATION: Final = (
     NavigationItem("/settings/audit", mark("History"), "clock", "wide"),
     NavigationItem("/more", mark("More"), "more", "narrow"),
 )
-_OUTSIDE: Final = mark("Something is not working on our side just now: nothing was saved.")
+_OUTSIDE: Final = mark("Something is not working on our side right now: nothing was saved.")
 _ELSEWHERE: Final[Mapping[int, str]] = {
     404: mark("Check the address."),
     405: mark("This address only takes forms: please begin with the page that has it."),
@@ -88,7 +88,7 @@ _HEADINGS: Final[Mapping[int, str]] = {
     410: mark("This link no longer works"),
     429: mark("Wait a moment"),
     500: mark("Something went wrong"),
-    503: mark("Not working just now"),
+    503: mark("Not working right now"),
 }
 _DID_NOT_WORK: Final = mark("That did not work")
 _NOT_FOUND: Final = frozenset({"Page not found.", "Page not found. Check the address."})

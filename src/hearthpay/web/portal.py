@@ -59,7 +59,7 @@ router: Final = APIRouter(include_in_schema=False)
 _log = structlog.get_logger("hearthpay.web")
 _LINK: Final = f"{PORTAL_PATH}/{{token}}"
 _TRY_AGAIN: Final = {"Retry-After": "5"}
-_OUTAGE: Final = mark("Something is not working on our side just now.")
+_OUTAGE: Final = mark("Something is not working on our side right now.")
 
 Handler = Callable[[Request, str], Awaitable[Response]]
 
