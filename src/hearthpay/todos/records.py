@@ -4,7 +4,9 @@ One statement finds them for all requested households, however many there are.
 """
 
 import datetime
+import functools
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -30,6 +32,7 @@ from hearthpay.database.relations import (
 )
 from hearthpay.database.statements import Fragment
 from hearthpay.database.typed_rows import fetch_all, query
+from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.todos.to_do import SubjectType, ToDo, ToDoKind
 
 _FAILED_FOR: Final = 60
@@ -38,11 +41,7 @@ _FAILED_FOR: Final = 60
 _HANDED_OVER_WITHIN: Final = 31
 """Days before its payday from which a check is listed."""
 
-_NEW_EMPLOYER_YEARS: Final = 3
-"""After so many whole years of wages, a state has assigned a rate of the employer's own (26 U.S.C. 3303(a)(1))."""
-
-_RATE_BY: Final = (4, 30)
-"""When the first quarter's report is due, by which the state's notice has come."""
+_RATES: Final = Path(__file__).with_name("assigned_rates.toml")
 
 _PAGES: Final[Mapping[ToDoKind, str]] = {
     "authorize_debit": "/bank/authorization",
@@ -203,10 +202,28 @@ _FIND: Final = query(
 )
 
 
+class _RateTerms(NamedTuple):
+    years: int
+    month: int
+    day: int
+
+
+@functools.cache
+def _rate_terms() -> _RateTerms:
+    """Return when a household is asked for its assigned rate, from the file, which has the source."""
+    table = RuleTable.load(_RATES)
+    years, (month, day) = table.integer("years"), table.integers("rate_by")
+    table.sources()
+    table.confidence()
+    table.close()
+    return _RateTerms(years, month, day)
+
+
 async def find_recorded_to_dos(
     session: AsyncSession, households: Sequence[UUID], now: datetime.datetime, today: datetime.date
 ) -> list[ToDo]:
     """Return the to-dos of these households that records show; the caller has checked that they may be shown."""
+    rates = _rate_terms()
     values = {
         "households": list(households),
         "now": now,
@@ -214,8 +231,8 @@ async def find_recorded_to_dos(
         "failed_for": _FAILED_FOR,
         "handed_over_within": _HANDED_OVER_WITHIN,
         "year": today.year,
-        "rate_by": today.replace(month=_RATE_BY[0], day=_RATE_BY[1]),
-        "new_employer_years": _NEW_EMPLOYER_YEARS,
+        "rate_by": today.replace(month=rates.month, day=rates.day),
+        "new_employer_years": rates.years,
     }
     return [_to_do(row, today) for row in await fetch_all(session, _FIND, values)]
 
