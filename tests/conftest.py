@@ -17,6 +17,7 @@ import pytest
 import pytest_asyncio
 from hypothesis import settings
 
+from hearthpay.access import deferred_audit
 from hearthpay.clock import FixedClock
 from hearthpay.database.embedded import DATABASE, OWNER_ROLE, ROLES, EmbeddedServer
 from hearthpay.database.migrations import read
@@ -145,11 +146,14 @@ def owner_connection(server: EmbeddedServer) -> Iterator[psycopg.Connection]:
 
 @pytest_asyncio.fixture
 async def empty_tables(owner_connection: psycopg.Connection) -> None:
-    """Leave no row of an earlier test.
+    """Leave no row of an earlier test, and let the audit rows first be written that it left for later.
 
     In a thread, so that the event loop runs meanwhile: what that test left running on it (noting when a key was used,
     sending a mail) may be in the middle of a transaction, and holds its locks until it gets on.
     """
+    writing = [task for task in asyncio.all_tasks() if task.get_name() == deferred_audit.TASK]
+    if writing:
+        await asyncio.wait(writing)
     await asyncio.to_thread(owner_connection.execute, EMPTY)
 
 

@@ -24,6 +24,8 @@ WRITTEN_WITHIN: Final = 0.1
 """In seconds, where the database answers."""
 
 MOST_WAITING: Final = 1_000
+TASK: Final = "hearthpay-deferred-audit"
+"""The name of the task that writes what is waiting."""
 
 _GATHERED_FOR: Final = 0.05
 _log = structlog.get_logger("hearthpay.access")
@@ -45,7 +47,7 @@ class DeferredAudit:
         self._waiting.append((actor.tenant, audit_row(actor, action, details=details)))
         if self._writing is None or self._writing.done():
             self._at_once = asyncio.Event()
-            self._writing = asyncio.create_task(self._write_waiting(), name="hearthpay-deferred-audit")
+            self._writing = asyncio.create_task(self._write_waiting(), name=TASK)
         return True
 
     async def settle(self) -> None:
