@@ -15,6 +15,7 @@ from pathlib import Path
 import psycopg
 import pytest
 import pytest_asyncio
+import structlog
 from hypothesis import settings
 
 from hearthpay.access import deferred_audit
@@ -43,7 +44,18 @@ settings.load_profile("any pace")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """One folder for all that the run writes; the processes of a parallel run share it."""
+    """One folder for all that the run writes; the processes of a parallel run share it.
+
+    A failure that is logged is shown as Python itself shows it: the boxes that structlog would draw around each frame
+    and its variables take longer than many a test.
+    """
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
+        ]
+    )
     if not hasattr(config, "workerinput"):
         config.stash[_PLACE] = choose_place()
 

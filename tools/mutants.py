@@ -82,6 +82,7 @@ TESTS: Final[Mapping[str, Sequence[str]]] = {
     "payroll/drafts.py": ("web/test_kept_forms.py", "web/test_payroll_pages.py"),
     "payroll/ledger/preview_tokens.py": ("payroll/test_preview_tokens.py", "payroll/test_preview_binds.py"),
     "taxes/*": ("taxes/test_*.py", "cli/test_calculate.py"),
+    "doctor/*": ("doctor/test_*.py",),
 }  # fmt: skip
 """Test files of modules beside those that import them, below `tests/`; a module has those of every pattern it fits."""
 
