@@ -23,6 +23,7 @@ from hearthpay.database.readiness import require_ready
 from hearthpay.database.startup import Addresses, open_database
 from tests.database.debian_server import NO_DEBIAN_SERVER, PROGRAMS, DebianServer
 from tests.database.paying import findings, hire, new_client, week
+from tests.database.test_statements import PLANNED, STATEMENTS, refused_as
 from tests.worlds.commands import hearthpay_says
 
 CLOCK = FixedClock(datetime(2026, 11, 20, 15, 0, tzinfo=UTC))
@@ -93,6 +94,19 @@ def test_ids_of_an_older_server_are_in_their_order_too(debian: DebianServer) -> 
 async def _migrate(url: str) -> None:
     async with open_database(None, Addresses(url)):
         pass
+
+
+def test_every_statement_is_one_that_an_older_server_knows_too(debian: DebianServer) -> None:
+    asyncio.run(_migrate(debian.create_database("statements")))
+    with debian.connect("statements", "landlord") as owner:
+        refused = [
+            (module, refusal, " ".join(statement.split())[:200])
+            for module, statements in STATEMENTS.items()
+            for statement in statements
+            if statement.lstrip().upper().startswith(PLANNED)
+            and (refusal := refused_as(owner, None, statement))
+        ]
+    assert not refused, "\n".join(map(str, refused))
 
 
 def test_what_keeps_the_service_from_a_server_is_said_in_a_line(debian: DebianServer) -> None:

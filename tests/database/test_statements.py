@@ -94,15 +94,15 @@ def test_each_statement_is_one_that_its_role_may_run(
     for statement in STATEMENTS[module]:
         if not statement.lstrip().upper().startswith(PLANNED):
             continue
-        refused = {role: _refusal(owner_connection, role, statement) for role in roles}
+        refused = {role: refused_as(owner_connection, role, statement) for role in roles}
         if all(refused.values()) and module.startswith(COMMANDS_OF_THE_OWNER):
-            refused = {"owner": _refusal(owner_connection, None, statement)}
+            refused = {"owner": refused_as(owner_connection, None, statement)}
         if all(refused.values()):
             wrong.append((refused, " ".join(statement.split())[:400]))
     assert wrong == []
 
 
-def _refusal(connection: psycopg.Connection, role: str | None, statement: str) -> str | None:
+def refused_as(connection: psycopg.Connection, role: str | None, statement: str) -> str | None:
     """What the database has against the statement; None where it would run it."""
     try:
         with connection.transaction(force_rollback=True):

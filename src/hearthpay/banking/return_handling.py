@@ -35,14 +35,17 @@ class _ReturnRow(NamedTuple):
     was_settled: bool
 
 
+# The rows are locked before they change: was_settled is what another transaction has left, not what it began with.
 _RETURN: Final = query(
     _ReturnRow,
     "UPDATE bank_entries e SET status = 'returned', return_code = r.code, updated_at = :now "
-    "FROM unnest(CAST(:ids AS uuid[]), CAST(:codes AS text[])) AS r(id, code) "
-    "WHERE e.id = r.id AND e.status IN ('sent', 'settled') "
+    "FROM (SELECT id, status FROM bank_entries "
+    "WHERE id = ANY(CAST(:ids AS uuid[])) AND status IN ('sent', 'settled') FOR UPDATE) AS before "
+    "JOIN unnest(CAST(:ids AS uuid[]), CAST(:codes AS text[])) AS r(id, code) ON r.id = before.id "
+    "WHERE e.id = before.id "
     "RETURNING e.id, e.kind, e.organization_id, e.employer_id, e.sandbox, e.bank_account_id, e.payroll_id, "
     "e.paycheck_id, e.escrow_movement_id, e.employee_id, e.amount, e.attempt, e.return_code, "
-    "old.status = 'settled' AS was_settled",
+    "before.status = 'settled' AS was_settled",
 )
 
 

@@ -35,11 +35,12 @@ class _ChangeRow(NamedTuple):
     before: EinStatus
 
 
-# One statement: of two simultaneous changes the second sees the first one's result.
+# The row is locked before it changes: of two simultaneous changes the second sees the first one's result.
 _CHANGE: Final = query(
     _ChangeRow,
-    "UPDATE employers SET ein_status = :status WHERE id = :employer_id AND ein_status = ANY(:allowed_from) "
-    "RETURNING organization_id, sandbox, old.ein_status AS before",
+    "UPDATE employers e SET ein_status = :status FROM (SELECT id, ein_status FROM employers "
+    "WHERE id = :employer_id AND ein_status = ANY(:allowed_from) FOR UPDATE) AS previous WHERE e.id = previous.id "
+    "RETURNING e.organization_id, e.sandbox, previous.ein_status AS before",
 )
 
 

@@ -166,7 +166,7 @@ _FIND: Final = query(
      WHERE w.employer_id {asked} AND i.status = 'pending' AND i.expires_at > :now AND i.tax_number_at IS NULL
     UNION ALL
     SELECT w.employer_id, 'enter_rate', NULL, NULL, CAST(:rate_by AS date), NULL, NULL, NULL, w.work_state
-      FROM (SELECT DISTINCT employer_id, work_state FROM {employees}
+      FROM (SELECT DISTINCT employer_id, work_state FROM {employees} e
              WHERE employer_id {asked} AND status = 'active' AND relationship = 'none') w
      WHERE NOT EXISTS (SELECT FROM {assigned_rates} r WHERE r.employer_id = w.employer_id
                           AND r.state = w.work_state AND r.tax_year = :year)
