@@ -49,7 +49,7 @@ from hearthpay.employees import search as employee_search
 from hearthpay.employees import service as employees
 from hearthpay.employees.commands import AddEmployee, ChangeEmployee, Invite
 from hearthpay.employees.models import Employee, Invitation
-from hearthpay.employers import ein, ein_status, sandbox
+from hearthpay.employers import assigned_rates, ein, ein_status, sandbox
 from hearthpay.employers import service as employers
 from hearthpay.employers.commands import ChangeEmployer, CreateEmployer, ListHouseholds, PostalAddress
 from hearthpay.employers.models import Employer
@@ -573,6 +573,14 @@ async def _keep_ein(session: AsyncSession, actor: Actor, target: Target) -> obje
 @_deed(ein_status.note_ein_status, PEOPLE, None)
 async def _note_ein_status(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await ein_status.note_ein_status(session, actor, await _employer(session, target), "pending")
+
+
+@_deed(assigned_rates.keep_sui_rate, PEOPLE, None)
+async def _keep_sui_rate(session: AsyncSession, actor: Actor, target: Target) -> object:
+    assigned = assigned_rates.AssignRate(2026, "CA", Decimal("0.021"))
+    return await assigned_rates.keep_sui_rate(
+        session, actor, CLOCK, await _employer(session, target), assigned
+    )
 
 
 @_deed(onboarding.save_employee_address, OWN_NUMBERS, None)

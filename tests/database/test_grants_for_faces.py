@@ -62,6 +62,22 @@ CLOCKWORK: Final = {
     "api_keys": set[str](),
 }
 """The worker's rights to whole tables; the columns that it may change stand below."""
+EXPIRES: Final = {
+    "api_keys": {"id", "employer_id", "last_four", "created_at", "revoked_at", "expires_at", "last_used_at"},
+    "agent_grants": {
+        *(
+            "id",
+            "employer_id",
+            "person_id",
+            "client_id",
+            "client_name",
+            "created_at",
+            "expires_at",
+            "ended_at",
+        ),
+    },
+}
+"""What the worker reads of keys and connected apps: what its reminders say, and no more."""
 CHANGED_BY_THE_CLOCKWORK: Final = {
     "payrolls": {
         *("status", "gross_pay", "total_deductions", "net_pay", "employer_taxes", "total_cost", "tax_year"),
@@ -124,6 +140,31 @@ def test_the_worker_may_make_payrolls_and_change_none_of_what_was_asked(
         assert {name for (name,) in rows} == privileges, table
     for table, columns in CHANGED_BY_THE_CLOCKWORK.items():
         assert _columns(owner_connection, ROLES.worker, table, "UPDATE") == columns, table
+
+
+def test_the_worker_reads_when_a_households_keys_expire_and_neither_hashes_nor_rights(
+    owner_connection: psycopg.Connection, server: EmbeddedServer, households: dict[str, Household]
+) -> None:
+    for table, columns in EXPIRES.items():
+        assert _columns(owner_connection, ROLES.worker, table, "SELECT") == columns, table
+        for privilege in ("INSERT", "UPDATE", "DELETE"):
+            assert _columns(owner_connection, ROLES.worker, table, privilege) == set(), table
+    smiths = households["real"]
+    seen = uuid7()
+    for key_id, values in (
+        (seen, {}),
+        (uuid7(), {"expires_at": None}),
+        (uuid7(), {"revoked_at": NOW}),
+        (uuid7(), {"employer_id": None}),
+    ):
+        row = {"expires_at": LATER, "employer_id": smiths.employer_id, "id": key_id} | values
+        _make_key(owner_connection, smiths.organization_id, **row)
+    with psycopg.connect(plain_url(server.worker_url()), autocommit=True) as worker:
+        found = worker.execute("SELECT id FROM api_keys WHERE last_four = 'abcd'").fetchall()
+        assert found == [(seen,)]
+        for column in ("key_hash", "scopes", "organization_id"):
+            with pytest.raises(errors.InsufficientPrivilege, match="permission denied"):
+                worker.execute(f"SELECT {column} FROM api_keys")
 
 
 def _make_key(service: psycopg.Connection, organization: UUID, **values: Any) -> bytes:
@@ -331,7 +372,9 @@ async def test_the_worker_makes_scheduled_payrolls_of_many_households_at_once(
         "DELETE FROM audit_log",
         "UPDATE employers SET threshold_bases = '{}'",
         "INSERT INTO ach_authorizations (id) VALUES (new_id())",
-        "SELECT FROM api_keys",
+        "SELECT key_hash FROM api_keys",
+        "UPDATE api_keys SET last_used_at = NULL",
+        "SELECT id FROM api_keys FOR UPDATE",
         "SELECT revoke_api_key(new_id(), now())",
     ],
 )

@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
+from uuid import uuid4
 
 import psycopg
 
@@ -112,6 +113,57 @@ async def test_duties_are_told_two_weeks_and_three_days_ahead(
     looked = owner_connection.execute("SELECT duties_seen_on, duties_look_on FROM employers").fetchone()
     assert looked is not None
     assert looked[0] < looked[1] <= looked[0] + timedelta(days=7)
+
+
+async def test_a_key_and_an_app_in_use_are_told_a_week_and_three_days_before_they_expire(
+    town: Town, family: Family, post: Post, owner_connection: psycopg.Connection
+) -> None:
+    """Both expire in the afternoon of December 10; the app's name can't bring an address into the mail."""
+    ends = datetime(2026, 12, 10, 20, 0, tzinfo=UTC)
+    since = datetime(2026, 9, 1, tzinfo=UTC)
+    person, household, grant = uuid4(), family.employer_id, uuid4()
+    owner_connection.execute(
+        "INSERT INTO api_keys (id, organization_id, employer_id, mode, scopes, key_hash, last_four, created_at, "
+        "expires_at, last_used_at, confined) SELECT new_id(), organization_id, id, 'live', '{payroll}', sha256('k'), "
+        "'zz91', %s, %s, '2026-12-01', false FROM employers WHERE id = %s",
+        (since, ends, household),
+    )
+    owner_connection.execute(
+        "INSERT INTO people (id, email, name, language, created_at, updated_at) "
+        "VALUES (%s, 'ana@example.com', 'Ana', 'en', %s, %s)",
+        (person, since, since),
+    )
+    owner_connection.execute(
+        "INSERT INTO agent_grants (id, organization_id, employer_id, sandbox, person_id, client_id, client_name, "
+        "returns_to, tools, demands_preview, resource, created_at, expires_at) SELECT %s, organization_id, id, "
+        "sandbox, %s, 'c', 'Books https://evil.example', 'localhost', '{list_employees}', true, 'r', %s, %s "
+        "FROM employers WHERE id = %s",
+        (grant, person, since, ends, household),
+    )
+    owner_connection.execute(
+        "INSERT INTO audit_log (id, at, actor_kind, actor_id, organization_id, employer_id, sandbox, action, details) "
+        "SELECT new_id(), '2026-12-01', 'mcp', %s, organization_id, id, sandbox, 'mcp.call', '{}' FROM employers "
+        "WHERE id = %s",
+        (grant, household),
+    )
+    told: dict[date, str] = {}
+    for day in range(24, 41):
+        when = date(2026, 11, 1) + timedelta(days=day - 1)
+        town.go_to(str(when), 9)
+        before = Counter(post.mails("duties_due"))
+        await post.round()
+        for mail in Counter(post.mails("duties_due")) - before:
+            assert "evil.example" not in mail.text
+            if "By Thursday, December 10" in mail.text or "zz91" in mail.text:
+                told[when] = mail.text
+    assert {day for day, text in told.items() if "Replace the API key ending in zz91" in text} == {
+        date(2026, 12, 3),
+        date(2026, 12, 7),
+    }
+    assert {day for day, text in told.items() if re.search("Connect Books .*again", text)} == {
+        date(2026, 12, 3),
+        date(2026, 12, 7),
+    }
 
 
 async def test_limits_of_paydays_leave_room_for_trouble(

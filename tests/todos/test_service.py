@@ -110,7 +110,7 @@ async def test_an_unemployment_rate_is_asked_for_once_the_last_one_is_of_a_past_
     owner_connection.execute(assign, (2025, household["id"]))
     [row] = await rates()
     assert row["title"] == "Enter your 2026 unemployment rate for California"
-    assert row["link"].endswith(f"/app/{household['id']}/state-accounts#CA")
+    assert row["link"].endswith(f"/app/{household['id']}/state-accounts/CA/rate")
     owner_connection.execute(assign, (2026, household["id"]))
     assert await rates() == []
 

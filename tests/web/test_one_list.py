@@ -19,6 +19,7 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.accounts import service as accounts
 from hearthpay.accounts.models import Organization
 from hearthpay.clock import FixedClock
+from hearthpay.database import audit
 from hearthpay.database.session import Database
 from hearthpay.duties.service import items_of, mark_duty
 from hearthpay.employees.service import terminate_employee
@@ -53,8 +54,6 @@ __all__ = ["app", "people", "people_context"]
 
 STATES = ("CA", "NY", "TX", "WA", "NJ", "MA", "PA", "CO")
 PAYMENTS = frozenset({"pay_taxes", "file_and_pay"})
-ACCESS = frozenset({"replace_key", "renew_agent"})
-"""The worker, which writes the mails, may not read keys."""
 
 
 @dataclass
@@ -84,6 +83,7 @@ class Life:
             self.file,
             self.apply,
             self.use_a_key,
+            self.use_an_app,
             self.assign_a_rate,
         ]
         for _ in range(times):
@@ -172,6 +172,37 @@ class Life:
                 self.world.household_id,
             ),
         )
+
+    async def use_an_app(self) -> None:
+        """Connect an app whose access ends within two weeks, or later; mostly it has acted since."""
+        now = self.world.people_context.clock.now()
+        [[grant]] = self.world.connection.execute(
+            "INSERT INTO agent_grants (id, organization_id, employer_id, sandbox, person_id, client_id, client_name, "
+            "returns_to, tools, demands_preview, resource, created_at, expires_at) SELECT new_id(), organization_id, "
+            "id, sandbox, %s, %s, 'Helper', 'localhost', '{list_employees}', true, 'https://pay.example.com/mcp', %s, "
+            "%s FROM employers WHERE id = %s RETURNING id",
+            (
+                self.world.owner.person_id,
+                f"c{self.chance.randrange(3)}",
+                now - timedelta(days=80),
+                now + timedelta(days=self.chance.randint(1, 16)),
+                self.world.household_id,
+            ),
+        ).fetchall()
+        if self.chance.random() < 0.8:
+            async with self._books() as (session, actor, _, employer):
+                await audit.record(
+                    session,
+                    actor_kind="mcp",
+                    actor_id=grant,
+                    organization_id=actor.organization_id,
+                    employer_id=employer.id,
+                    sandbox=actor.sandbox,
+                    action="mcp.call",
+                    subject_id=None,
+                    request_id="r",
+                    details={},
+                )
 
     async def assign_a_rate(self) -> None:
         self.world.connection.execute(
@@ -299,8 +330,8 @@ async def assert_all_say_the_same(
     # What the worker writes.
     async with worker.transaction(None) as session:
         employer = await session.get_one(Employer, world.household_id)
-        seen = await read_agenda(session, employer, now, today, with_access=False)
-    assert seen.to_dos == tuple(each for each in agenda.to_dos if each.kind not in ACCESS)
+        seen = await read_agenda(session, employer, now, today)
+    assert seen.to_dos == agenda.to_dos
     assert_mail_says_the_same(seen)
 
     # The ledger.

@@ -15,6 +15,7 @@ from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.duties.dues_records import renew_dues
 from hearthpay.people.sessions import SignedIn
+from tests.database.damage import without_triggers
 from tests.web.rows.world import World
 from tests.web.test_pages import parsed
 from tests.web.test_pages_by_role import _browser, app, people, people_context
@@ -109,6 +110,29 @@ async def test_each_selected_payroll_runs_once_with_the_hours_of_the_last_one(
     assert result.text.count('/receipt"') == 2
     assert "Save and leave" in page.text
     assert "Save and leave" not in result.text, "nothing is left to save"
+
+
+async def test_overtime_of_the_last_payroll_is_told_and_not_paid_again(
+    app: FastAPI, worlds: dict[str, World], clock: FixedClock, owner_connection: psycopg.Connection
+) -> None:
+    with without_triggers(owner_connection):
+        owner_connection.execute(
+            "UPDATE payroll_entries SET overtime_hours = 4 WHERE employee_id = %s",
+            (worlds["Ng"].employee_id,),
+        )
+    browser = await _browser(app, "owner", clock)
+    location = (await browser.send("/households/payrolls", **selected(worlds, "Ng", "Zhou"))).headers[
+        "location"
+    ]
+    page = await browser.look(location)
+    assert page.text.count("32 hours") == 2
+    assert page.text.count("Last time: 4 overtime hours.") == 1
+    assert (await browser.send(location, **fields(page))).status_code == 303
+    assert owner_connection.execute(
+        "SELECT DISTINCT e.regular_hours, e.overtime_hours FROM payroll_entries e JOIN payrolls p "
+        "ON p.id = e.payroll_id WHERE p.period_end > '2026-11-15'"
+    ).fetchall() == [(32, 0)]
+    assert "overtime hours" not in (await browser.look(location)).text
 
 
 async def test_one_whose_amounts_changed_is_not_run_and_stops_no_other(

@@ -20,12 +20,20 @@ from hearthpay.payroll.next_payroll import LastPay
 from hearthpay.people.sessions import SignedIn
 from hearthpay.web.household.payrolls.payment_words import deposit_hint
 from hearthpay.web.household.payrolls.usual_hours import proposed_hours
+from tests.database.damage import without_triggers
 from tests.web.people_browser import Browser
 from tests.web.rows.world import World
 from tests.web.test_pages import parsed
 from tests.web.test_pages_by_role import _browser, app, people, people_context
 
 __all__ = ["app", "people", "people_context"]
+
+
+async def overtime_hint(browser: Browser, world: World) -> str:
+    tree = parsed(await browser.look(f"/app/{world.household_id}/payrolls/new"))
+    hint = tree.find(f".//*[@id='overtime_{world.employee_id}-hint']")
+    assert hint is not None
+    return "".join(hint.itertext())
 
 
 async def form_of(browser: Browser, world: World) -> tuple[str | None, str | None, str]:
@@ -77,13 +85,33 @@ def test_usual_hours_are_a_years_hours_by_its_periods(frequency: PayFrequency, h
     assert found.source(say_in("en")) == "Usual hours: 32.5 a week."
 
 
-def test_overtime_of_the_last_payroll_is_proposed_with_it_and_nothing_for_a_salary() -> None:
+async def test_overtime_of_the_last_payroll_is_told_and_left_empty(
+    app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection, clock: FixedClock
+) -> None:
+    world = await World.make(app.state.people_context, owner_connection, people["owner"])
+    browser = await _browser(app, "owner", clock)
+    payroll = await world.pay(hours=40)
+    assert await overtime_hint(browser, world) == "At $42.75 an hour."
+    for hours, told in (("4", "4 overtime hours"), ("2.5", "2.5 overtime hours"), ("1", "1 overtime hour")):
+        with without_triggers(owner_connection):
+            owner_connection.execute(
+                "UPDATE payroll_entries SET overtime_hours = %s WHERE payroll_id = %s", (hours, payroll)
+            )
+        assert await form_of(browser, world) == ("40", "", "At $28.50 an hour. Hours of the last payroll.")
+        assert await overtime_hint(browser, world) == f"Last time: {told}. At $42.75 an hour."
+    owner_connection.execute("UPDATE people SET language = 'es'")
+    spanish = await overtime_hint(await _browser(app, "owner", clock), world)
+    assert spanish.startswith("La última vez: 1 hora extra.")
+
+
+def test_overtime_of_the_last_payroll_is_not_proposed_and_nothing_for_a_salary() -> None:
     last = LastPay(uuid4(), "weekly", "check", Decimal("40.00"), Decimal("2.50"), "hourly")
     hourly = cast(Employee, SimpleNamespace(pay_type="hourly", usual_weekly_hours=None))
     found = proposed_hours(hourly, "weekly", last)
     assert found is not None
-    assert dict(found.form_values()) == {"regular": "40", "overtime": "2.5"}
+    assert dict(found.form_values()) == {"regular": "40"}
     assert proposed_hours(hourly, "biweekly", last) is None
+    assert proposed_hours(hourly, "weekly", last._replace(regular_hours=Decimal(0))) is None
     salaried = cast(Employee, SimpleNamespace(pay_type="salary", usual_weekly_hours=Decimal(40)))
     assert proposed_hours(salaried, "weekly", last) is None
 

@@ -141,6 +141,9 @@ KEEP_TAX_LEDGER: Final = Permission(
 KEEP_EIN: Final = Permission("keep_ein", None, "employees", "admin", people_only=True)
 """Enter a household's employer identification number; the API never accepts it."""
 
+KEEP_SUI_RATES: Final = Permission("keep_sui_rates", None, "employees", "admin", people_only=True)
+"""Enter the unemployment rate that a state assigned to a household."""
+
 LIST_DOCUMENTS: Final = Permission("list_documents", "documents", "documents", "viewer")
 SIGN_PAPERS: Final = Permission(
     "sign_papers", None, "documents", "admin", also=_OWN_NUMBERS, people_only=True

@@ -1,23 +1,75 @@
 """The unemployment rates that states assign to households, in place of the new-employer rates."""
 
-from collections.abc import Mapping
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import select
-from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import KEEP_SUI_RATES, allow
 from hearthpay.access.refusal import Refusal, invalid
+from hearthpay.clock import Clock
 from hearthpay.database import audit
+from hearthpay.database.typed_rows import fetch_all, fetch_optional, query
 from hearthpay.employers.models import AssignedRate, Employer
+from hearthpay.languages.catalogue import mark
 from hearthpay.taxes.jurisdictions import STATES
 
 MOST_DECIMALS: Final = 9
 """More decimals than any state prints."""
 
 FIRST_YEAR, LAST_YEAR = 2000, 2200
+
+_YEAR: Final = mark("Choose this year or next year.")
+_RATE: Final = mark("Enter a rate of 0% or more, and below 100%, with at most 7 decimals.")
+_NOTICE: Final = mark("Enter today's date or an earlier one.")
+
+
+@dataclass(frozen=True, slots=True)
+class AssignRate:
+    """The rate of a state's notice for a year, such as 0.027, and the day of the notice if it is known."""
+
+    tax_year: int
+    state: str
+    rate: Decimal
+    notice_on: datetime.date | None = None
+
+
+class KeptRate(NamedTuple):
+    """A rate on record."""
+
+    tax_year: int
+    state: str
+    sui_rate: Decimal
+    notice_on: datetime.date | None
+
+
+class _BeforeRow(NamedTuple):
+    sui_rate: Decimal | None
+    notice_on: datetime.date | None
+
+
+_KEEP: Final = query(
+    _BeforeRow,
+    "INSERT INTO assigned_rates (organization_id, employer_id, sandbox, tax_year, state, sui_rate, notice_on) "
+    "VALUES (:organization_id, :employer_id, :sandbox, :tax_year, :state, :sui_rate, :notice_on) "
+    "ON CONFLICT (employer_id, tax_year, state) "
+    "DO UPDATE SET sui_rate = excluded.sui_rate, notice_on = excluded.notice_on "
+    "RETURNING old.sui_rate AS sui_rate, old.notice_on AS notice_on",
+)
+"""One statement: of two simultaneous changes the second sees the first one's result."""
+
+_KEPT: Final = query(
+    KeptRate,
+    "SELECT tax_year, state, sui_rate, notice_on FROM assigned_rates "
+    "WHERE employer_id = :employer_id AND tax_year = ANY(CAST(:years AS smallint[])) ORDER BY tax_year, state",
+)
 
 
 class TaxTerms(NamedTuple):
@@ -43,6 +95,51 @@ async def tax_terms(session: AsyncSession, employer_id: UUID, tax_year: int) -> 
     return TaxTerms({row[1]: row[2] for row in rows if row[1] is not None}, rows[0][0] if rows else {})
 
 
+async def kept_rates(session: AsyncSession, employer_id: UUID, years: Sequence[int]) -> list[KeptRate]:
+    """Return a household's assigned rates of these years; the caller has checked that they may be shown."""
+    return await fetch_all(session, _KEPT, {"employer_id": employer_id, "years": list(years)})
+
+
+def years_to_assign(today: datetime.date) -> tuple[int, int]:
+    """Return the years whose rates a household enters: this one, and the next, whose notice comes before it begins."""
+    return today.year, today.year + 1
+
+
+def check_rate(assigned: AssignRate, today: datetime.date) -> None:
+    """Refuse what a household can't enter: `validation_error` naming ``state``, ``tax_year``, ``rate`` or
+    ``notice_on``.
+    """
+    if assigned.state not in STATES:
+        raise invalid("state", "Choose a state, or DC.")
+    if assigned.tax_year not in years_to_assign(today):
+        raise invalid("tax_year", _YEAR)
+    if not _is_rate(assigned.rate):
+        raise invalid("rate", _RATE)
+    if assigned.notice_on is not None and assigned.notice_on > today:
+        raise invalid("notice_on", _NOTICE)
+
+
+async def keep_sui_rate(
+    session: AsyncSession, actor: Actor, clock: Clock, employer: Employer, assigned: AssignRate
+) -> None:
+    """Record the rate of a state's notice for the household, in place of an earlier one, with an audit row.
+
+    Payrolls run from now on with a pay date in that year use it; what is already run stays. Raises what `allow` and
+    `check_rate` raise.
+    """
+    allow(actor, KEEP_SUI_RATES, employer.id)
+    check_rate(assigned, clock.today())
+    before = await _keep(session, employer, assigned)
+    await record_audit(
+        session,
+        actor,
+        "employer.assign_sui_rate",
+        employer_id=employer.id,
+        subject_id=employer.id,
+        details=_details(assigned, before),
+    )
+
+
 async def assign_sui_rate(
     session: AsyncSession, employer_id: UUID, *, tax_year: int, state: str, rate: Decimal
 ) -> None:
@@ -55,30 +152,13 @@ async def assign_sui_rate(
         raise invalid("state", "Choose a state, or DC.")
     if not FIRST_YEAR <= tax_year <= LAST_YEAR:
         raise invalid("tax_year", f"must be between {FIRST_YEAR} and {LAST_YEAR}")
-    if not rate.is_finite() or not 0 <= rate < 1 or -int(rate.as_tuple().exponent) > MOST_DECIMALS:
+    if not _is_rate(rate):
         raise invalid("rate", "must be a fraction between 0 and 1, such as 0.027")
     employer = await session.get(Employer, employer_id)
     if employer is None:
         raise Refusal("not_found", f"There is no household with the id {employer_id}.")
-    same = (
-        AssignedRate.employer_id == employer.id,
-        AssignedRate.tax_year == tax_year,
-        AssignedRate.state == state,
-    )
-    before = await session.scalar(select(AssignedRate.sui_rate).where(*same).with_for_update())
-    statement = insert(AssignedRate).values(
-        organization_id=employer.organization_id,
-        employer_id=employer.id,
-        sandbox=employer.sandbox,
-        tax_year=tax_year,
-        state=state,
-        sui_rate=rate,
-    )
-    await session.execute(
-        statement.on_conflict_do_update(
-            index_elements=["employer_id", "tax_year", "state"], set_={"sui_rate": rate}
-        )
-    )
+    assigned = AssignRate(tax_year, state, rate)
+    before = await _keep(session, employer, assigned)
     await audit.record(
         session,
         actor_kind="operator",
@@ -89,11 +169,40 @@ async def assign_sui_rate(
         action="employer.assign_sui_rate",
         subject_id=employer.id,
         request_id=None,
-        details={
-            "tax_year": tax_year,
-            "state": state,
-            "sui_rate": rate,
-            "before": {"sui_rate": before},
-            "after": {"sui_rate": rate},
-        },
+        details=_details(assigned, before),
     )
+
+
+def _is_rate(rate: Decimal) -> bool:
+    return rate.is_finite() and 0 <= rate < 1 and -int(rate.as_tuple().exponent) <= MOST_DECIMALS
+
+
+async def _keep(session: AsyncSession, employer: Employer, assigned: AssignRate) -> _BeforeRow:
+    """Store the rate; return what was there before."""
+    values = {
+        "organization_id": employer.organization_id,
+        "employer_id": employer.id,
+        "sandbox": employer.sandbox,
+        "tax_year": assigned.tax_year,
+        "state": assigned.state,
+        "sui_rate": assigned.rate,
+        "notice_on": assigned.notice_on,
+    }
+    before = await fetch_optional(session, _KEEP, values)
+    assert before is not None, "an upsert returns its row"
+    return before
+
+
+def _details(assigned: AssignRate, before: _BeforeRow) -> dict[str, object]:
+    """Return the details of the audit row: the rate, and both sides of what changed."""
+    old: dict[str, object] = {"sui_rate": before.sui_rate}
+    new: dict[str, object] = {"sui_rate": assigned.rate}
+    if before.notice_on is not None or assigned.notice_on is not None:
+        old["notice_on"], new["notice_on"] = before.notice_on, assigned.notice_on
+    return {
+        "tax_year": assigned.tax_year,
+        "state": assigned.state,
+        "sui_rate": assigned.rate,
+        "before": old,
+        "after": new,
+    }

@@ -62,3 +62,5 @@ class AssignedRate(Base):
     tax_year: Mapped[int] = mapped_column(SmallInteger, primary_key=True)
     state: Mapped[str] = mapped_column(CHAR(2), primary_key=True)
     sui_rate: Mapped[Decimal] = mapped_column(Numeric())
+    notice_on: Mapped[datetime.date | None]
+    """The day of the notice, if it was entered."""

@@ -65,8 +65,9 @@ class NextPayroll:
     pays: tuple[LastPay, ...]
 
     def order(self, today: datetime.date) -> Order:
-        """Return the order for the same hours as last time; a payday that has passed becomes today.
+        """Return the order for the same regular hours as last time; a payday that has passed becomes today.
 
+        Overtime isn't proposed again, because it is easily confirmed by mistake.
         Hours of a period of another length are left out, so that such a payroll can't be run before they are entered.
         """
         return Order(
@@ -80,7 +81,6 @@ class NextPayroll:
                 EmployeePay(
                     employee_id=each.employee_id,
                     regular_hours=each.regular_hours if self._takes_hours(each) else _NOTHING,
-                    overtime_hours=each.overtime_hours if self._takes_hours(each) else _NOTHING,
                     payment_method=cast("PaymentMethod", each.payment_method),
                 )
                 for each in self.pays

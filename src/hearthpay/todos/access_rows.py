@@ -1,8 +1,7 @@
 """To-dos from a household's API keys and connected apps: those in use that expire soon, and keys that have expired.
 
 Only what names the household is listed: a key for all households of an organization belongs to none of them. A request
-for access is none, because the person who opened it answers it within minutes. The worker may not read keys, so its
-emails don't have these.
+for access is none, because the person who opened it answers it within minutes.
 """
 
 import datetime

@@ -46,7 +46,7 @@ _RATES: Final = Path(__file__).with_name("assigned_rates.toml")
 _PAGES: Final[Mapping[ToDoKind, str]] = {
     "authorize_debit": "/bank/authorization",
     "authorize_autopilot": "/autopilot/{place}/agree",
-    "enter_rate": "/state-accounts#{place}",
+    "enter_rate": "/state-accounts/{place}/rate",
     "account_failed": "/bank",
     "ein_missing": "/state-accounts",
     "pay_rate_missing": "/employees/{employee}",

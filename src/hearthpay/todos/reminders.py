@@ -1,13 +1,15 @@
 """Reminders of what a household has to do: two weeks and three days before it is due, each once.
 
 They say what the list of to-dos says, so one that is done isn't announced. A payroll to run is announced three days
-ahead only. Everything to report on one day goes into one email, with what is late. A household is checked only when
-there is something to report, and once a week for what is new: its calendar is calculated from its books, which takes
-some milliseconds. The day up to which it was checked is stored in the transaction that queues the email.
+ahead only, an API key or a connected app in use a week and three days before it expires. Everything to report on one
+day goes into one email, with what is late. A household is checked only when there is something to report, and once a
+week for what is new: its calendar is calculated from its books, which takes some milliseconds. The day up to which it
+was checked is stored in the transaction that queues the email.
 """
 
 import datetime
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final
 from uuid import UUID
@@ -28,6 +30,7 @@ from hearthpay.languages.catalogue import day_in, mark, money_in
 from hearthpay.mail.letter import letter
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.notices import Notice, NotificationSettings, queue_notice
+from hearthpay.mail.wording import name_in_mail
 from hearthpay.payroll.payday.notices import MUTED_BY
 from hearthpay.people.recipients import NoticeReader, addressed, readers_of_households
 from hearthpay.security.key_ring import KeyRing
@@ -38,6 +41,8 @@ from hearthpay.todos.wording import action_text, days_late_text
 
 DAYS_AHEAD: Final = (14, 3)
 """How many days before its due date an item is announced."""
+ACCESS_DAYS_AHEAD: Final = (7, 3)
+"""The same for API keys and connected apps, which are on the list for the last two weeks only."""
 LOOK_AGAIN: Final = datetime.timedelta(days=7)
 """The interval after which a household is checked even if nothing was to be announced: its books have changed."""
 CHUNK: Final = 25
@@ -99,7 +104,7 @@ async def _notices_of_household(
 ) -> tuple[list[Notice], datetime.date]:
     """Return the household's reminders for today, and when to check it again."""
     employer = await session.get_one(Employer, household)
-    to_dos = (await read_agenda(session, employer, now, today, with_access=False)).to_dos
+    to_dos = (await read_agenda(session, employer, now, today)).to_dos
     due = due_reminders(to_dos, last_seen or today - _DAY, today)
     if not due:
         return [], next_check(to_dos, today)
@@ -139,6 +144,8 @@ def _days_ahead(to_do: ToDo) -> tuple[int, ...]:
     """Return how many days ahead a to-do is announced; other notices announce the rest."""
     if to_do.kind == "run_payroll":
         return (min(DAYS_AHEAD),)
+    if to_do.subject_type in ("api_key", "agent_grant"):
+        return ACCESS_DAYS_AHEAD
     return DAYS_AHEAD if to_do.subject_type == "calendar_item" else ()
 
 
@@ -152,7 +159,7 @@ def duties_due_mail(
         lines += [say(mark("This is late:")), *(_late_line(to, each, today) for each in late)]
     lines.append(say(mark("See details and mark items as done in your Hearthpay calendar.")))
     first = day_in(language, min(each.due_on for each in due if each.due_on is not None))
-    subject = say(mark("Due by {day}: {what}"), day=first, what=action_text(due[0], language, today))
+    subject = say(mark("Due by {day}: {what}"), day=first, what=_action(to, due[0], today))
     if len(due) > 1:
         subject = say(mark("{number} deadlines, the first on {day}"), number=len(due), day=first)
     return letter(
@@ -171,8 +178,15 @@ def _late_line(to: NoticeReader, to_do: ToDo, today: datetime.date) -> str:
 
 def _what(to: NoticeReader, to_do: ToDo, today: datetime.date) -> str:
     """Return what to do, with what is left to pay."""
-    action = action_text(to_do, to.language, today)
+    action = _action(to, to_do, today)
     return action if to_do.amount is None else f"{action} {money_in(to.language, from_cents(to_do.amount))}"
+
+
+def _action(to: NoticeReader, to_do: ToDo, today: datetime.date) -> str:
+    """Return what to do; names that people or apps chose are made safe for a mail."""
+    if to_do.name is not None:
+        to_do = replace(to_do, name=name_in_mail(to_do.name))
+    return action_text(to_do, to.language, today)
 
 
 def _write(

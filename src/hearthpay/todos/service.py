@@ -58,17 +58,9 @@ async def agenda_of_household(
 
 
 async def read_agenda(
-    session: AsyncSession,
-    employer: Employer,
-    now: datetime.datetime,
-    today: datetime.date,
-    *,
-    with_access: bool = True,
+    session: AsyncSession, employer: Employer, now: datetime.datetime, today: datetime.date
 ) -> Agenda:
-    """Return the agenda of a household; the caller has checked that it may be shown.
-
-    ``with_access``: with its API keys and connected apps, which the worker's role may not read.
-    """
+    """Return the agenda of a household; the caller has checked that it may be shown."""
     employees = await read_employees(session, employer.id)
     since, until = balances_span(today)
     _, calendar = await settled_calendar_of(session, employer, today, since, until, employees)
@@ -79,7 +71,7 @@ async def read_agenda(
         *to_dos_of_paydays(employer.id, paydays, today, today + HORIZON),
         *to_dos_of_registrations(employer.id, registrations),
         *await find_recorded_to_dos(session, [employer.id], now, today),
-        *(await find_expiring_access(session, employer.id, now, today) if with_access else ()),
+        *await find_expiring_access(session, employer.id, now, today),
     ]
     return Agenda(employer.id, today, in_order(found, today), calendar, paydays)
 

@@ -7,6 +7,7 @@ from tests.web.rows.row import at_household, kept
 _HERE: Final = "/app/{household_id}/state-accounts"
 _ACCOUNT: Final = f"{_HERE}/{{state}}/{{account_id}}"
 _POLICY: Final = f"{_HERE}/{{state}}/policy/{{policy}}"
+_RATE: Final = f"{_HERE}/{{state}}/rate"
 _FILING: Final = f"{_HERE}/{{state}}/filing/{{account}}"
 
 ROWS: Final = {
@@ -22,6 +23,9 @@ ROWS: Final = {
     f"POST {_ACCOUNT}/reveal": kept(200, fresh=True),
     f"GET {_POLICY}": kept(200),
     f"POST {_POLICY}": kept(303, carrier="State Fund", starts_on="2026-01-01"),
+    f"GET {_RATE}": at_household(200),
+    f"POST {_RATE}": kept(200, tax_year="2026", rate="2.1"),
+    f"POST {_RATE}/save": kept(303, tax_year="2026", rate="2.1"),
     f"GET {_FILING}": kept(200),
     f"POST {_FILING}/frequency": kept(303, frequency="annual", since_year="2027"),
     f"POST {_FILING}/closing": kept(303, closed_on="2026-11-02"),

@@ -58,7 +58,17 @@ _MONEY: Final = frozenset(
 _HOURS: Final = frozenset({"standard_hours", "usual_weekly_hours"})
 _RATES: Final = frozenset({"rate", "sui_rate"})
 _DAYS: Final = frozenset(
-    {"applied_on", "closed_on", "done_on", "end_date", "ends_on", "pay_date", "start_date", "starts_on"}
+    {
+        "applied_on",
+        "closed_on",
+        "done_on",
+        "end_date",
+        "ends_on",
+        "notice_on",
+        "pay_date",
+        "start_date",
+        "starts_on",
+    }
 )
 _STATES: Final = frozenset({"residence_state", "state", "work_state"})
 

@@ -49,7 +49,7 @@ from hearthpay.web.household.payrolls.names import method_names
 from hearthpay.web.household.payrolls.page_messages import problem_text, refusal_text
 from hearthpay.web.household.payrolls.payment_words import deposit_hint
 from hearthpay.web.household.payrolls.review import obstacles_of, preview_facts
-from hearthpay.web.household.payrolls.usual_hours import proposed_hours
+from hearthpay.web.household.payrolls.usual_hours import last_overtime_text, proposed_hours
 from hearthpay.web.household.payrolls.wage_form import (
     FREQUENCIES,
     KINDS,
@@ -135,6 +135,7 @@ async def new(at: HouseholdContext) -> Response:
         policies=policies,
         without_payroll=without_payroll,
         hours_from=hours_from,
+        last_overtime={each.id: last_overtime_text(at.say, last_pay.get(each.id)) for each in people},
         deposit=deposit_hint(at.say, at.visitor.language, account, dates.pay_date, at.today),
     )
 
@@ -340,6 +341,7 @@ def _form(
     policies: Sequence[HouseholdPolicy] = (),
     without_payroll: int = 0,
     hours_from: Mapping[UUID, str] | None = None,
+    last_overtime: Mapping[UUID, str] | None = None,
     deposit: str = "",
 ) -> Response:
     facts = {
@@ -350,6 +352,7 @@ def _form(
         "kinds": KIND_NAMES,
         "without_payroll": without_payroll,
         "hours_from": hours_from or {},
+        "last_overtime": last_overtime or {},
         "deposit": deposit,
         "people": people,
         "begins": begins_far_ahead(people, at.clock.today()),

@@ -32,10 +32,11 @@ from hearthpay.payroll.drafts import (
     run_draft,
     save_draft,
 )
-from hearthpay.payroll.next_payroll import read_next_payrolls
+from hearthpay.payroll.next_payroll import read_last_pay, read_next_payrolls
 from hearthpay.taxes import TaxInputError
 from hearthpay.web.framework import go, id_in_path, page_of, show
 from hearthpay.web.household.payrolls.page_messages import refusal_text
+from hearthpay.web.household.payrolls.usual_hours import last_overtime_text
 from hearthpay.web.visitor import FORM_ID, Visitor
 
 router: Final = APIRouter(include_in_schema=False)
@@ -85,7 +86,7 @@ class OnePayroll:
 
 @page_of(router, "POST", PATH, "member", permission=RUN_PAYROLL)
 async def select(visitor: Visitor) -> Response:
-    """Draft this week's payroll of each selected household, with the hours of the last one, and review them."""
+    """Draft this week's payroll of each selected household, with the regular hours of the last one, and review them."""
     try:
         form_id = UUID(visitor.form.get(FORM_ID, ""))
     except ValueError:
@@ -117,7 +118,9 @@ async def select(visitor: Visitor) -> Response:
 async def review(visitor: Visitor) -> Response:
     """Show each payroll with its amounts, or what became of it."""
     actor = visitor.actor()
-    return _page(visitor, [await _reviewed(visitor, actor, each) for each in await _drafts(visitor, actor)])
+    return await _page(
+        visitor, [await _reviewed(visitor, actor, each) for each in await _drafts(visitor, actor)]
+    )
 
 
 @page_of(router, "POST", f"{PATH}/{{form_id}}", "member", permission=RUN_PAYROLL)
@@ -136,7 +139,7 @@ async def run(visitor: Visitor) -> Response:
     if not refused:
         return go(visitor.request.url.path)
     shown = [await _reviewed(visitor, actor, each, refused.get(each.id)) for each in drafts]
-    return _page(visitor, shown, status=409)
+    return await _page(visitor, shown, status=409)
 
 
 async def _run_one(visitor: Visitor, actor: Actor, draft: Draft) -> str | None:
@@ -202,8 +205,13 @@ def _household_of(draft: Draft) -> UUID:
     return draft.order.employer_id
 
 
-def _page(visitor: Visitor, payrolls: Sequence[OnePayroll], *, status: int = 200) -> Response:
+async def _page(visitor: Visitor, payrolls: Sequence[OnePayroll], *, status: int = 200) -> Response:
     ready = [each for each in payrolls if each.ready]
+    actor = visitor.actor()
+    async with visitor.people_context.database.transaction(actor.tenant) as session:
+        last_pay = await read_last_pay(
+            session, [each.household.id for each in payrolls if each.review.draft.open]
+        )
     fresh = visitor.signed_in.is_fresh(visitor.people_context.clock.now())
     previews = [each.review.preview for each in ready if each.review.preview is not None]
     facts = {
@@ -212,7 +220,8 @@ def _page(visitor: Visitor, payrolls: Sequence[OnePayroll], *, status: int = 200
         "ready": ready,
         "ran": [each for each in payrolls if each.payroll_id is not None],
         "net_pay": sum(each.record.totals.net_pay for each in previews),
-        "may_run": may(visitor.actor(), RUN_PAYROLL),
+        "last_overtime": {each: last_overtime_text(visitor.say, last) for each, last in last_pay.items()},
+        "may_run": may(actor, RUN_PAYROLL),
         "needs_proof": not fresh and any(each.through_the_bank for each in ready),
         "pay": _PAY,
         "token_of": _TOKEN,

@@ -9,10 +9,16 @@ from typing import Final
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from hearthpay.access.permissions import KEEP_CALENDAR, KEEP_EIN, KEEP_REGISTRATIONS, READ_REGISTRATIONS
+from hearthpay.access.permissions import (
+    KEEP_CALENDAR,
+    KEEP_EIN,
+    KEEP_REGISTRATIONS,
+    KEEP_SUI_RATES,
+    READ_REGISTRATIONS,
+)
 from hearthpay.duties.household import FEDERAL
 from hearthpay.duties.service import AccountFiling, account_filings
-from hearthpay.employers.assigned_rates import tax_terms
+from hearthpay.employers.assigned_rates import kept_rates, years_to_assign
 from hearthpay.employers.ein import ein_ending
 from hearthpay.employers.service import find_employer
 from hearthpay.insurance.service import HouseholdPolicy, policies_of_household
@@ -63,7 +69,7 @@ async def state_accounts(at: HouseholdContext) -> Response:
         policies = await policies_of_household(session, at.actor, at.clock, employer)
         concerned = sorted({row.state for row in rows} | {policy.state for policy in policies})
         filed = await account_filings(session, at.actor, at.clock, employer, (FEDERAL, *concerned))
-        terms = await tax_terms(session, at.id, at.today.year)
+        rates = await kept_rates(session, at.id, years_to_assign(at.clock.today()))
     filings = _shown(at, filed)
     by_state: dict[str, list[Registration]] = {}
     for row in rows:
@@ -82,12 +88,13 @@ async def state_accounts(at: HouseholdContext) -> Response:
         "policies": insured,
         "policy_words": POLICY_WORDS,
         "waiting": sum(1 for each in to_dos_of_registrations(at.id, rows) if each.kind == "register"),
-        "rates": terms.sui_rates,
-        "year": at.today.year,
+        "rates": rates,
+        "year": at.clock.today().year,
         "account_words": ACCOUNT_WORDS,
         "frequency_words": FREQUENCY_WORDS,
         "may_keep": at.may(KEEP_REGISTRATIONS),
         "may_keep_ein": at.may(KEEP_EIN),
+        "may_keep_rates": at.may(KEEP_SUI_RATES),
         "may_choose": at.may(KEEP_CALENDAR),
     }
     return at.show("state_accounts/list.html", facts)
