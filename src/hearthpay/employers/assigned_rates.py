@@ -55,15 +55,26 @@ class _BeforeRow(NamedTuple):
     notice_on: datetime.date | None
 
 
-_KEEP: Final = query(
-    _BeforeRow,
+class _AddedRow(NamedTuple):
+    state: str
+
+
+_ADD: Final = query(
+    _AddedRow,
     "INSERT INTO assigned_rates (organization_id, employer_id, sandbox, tax_year, state, sui_rate, notice_on) "
     "VALUES (:organization_id, :employer_id, :sandbox, :tax_year, :state, :sui_rate, :notice_on) "
-    "ON CONFLICT (employer_id, tax_year, state) "
-    "DO UPDATE SET sui_rate = excluded.sui_rate, notice_on = excluded.notice_on "
-    "RETURNING old.sui_rate AS sui_rate, old.notice_on AS notice_on",
+    "ON CONFLICT (employer_id, tax_year, state) DO NOTHING RETURNING state",
 )
-"""One statement: of two simultaneous changes the second sees the first one's result."""
+
+# The row is locked before it changes: of two simultaneous changes the second sees the first one's result.
+_CHANGE: Final = query(
+    _BeforeRow,
+    "UPDATE assigned_rates a SET sui_rate = :sui_rate, notice_on = :notice_on "
+    "FROM (SELECT employer_id, tax_year, state, sui_rate, notice_on FROM assigned_rates "
+    "WHERE employer_id = :employer_id AND tax_year = :tax_year AND state = :state FOR UPDATE) AS previous "
+    "WHERE a.employer_id = previous.employer_id AND a.tax_year = previous.tax_year AND a.state = previous.state "
+    "RETURNING previous.sui_rate, previous.notice_on",
+)
 
 _KEPT: Final = query(
     KeptRate,
@@ -188,8 +199,11 @@ async def _keep(session: AsyncSession, employer: Employer, assigned: AssignRate)
         "sui_rate": assigned.rate,
         "notice_on": assigned.notice_on,
     }
-    before = await fetch_optional(session, _KEEP, values)
-    assert before is not None, "an upsert returns its row"
+    if await fetch_optional(session, _ADD, values) is not None:
+        return _BeforeRow(None, None)
+    before = await fetch_optional(session, _CHANGE, values)
+    if before is None:  # Deleted meanwhile, with its sandbox household.
+        raise Refusal("not_found", f"There is no household with the id {employer.id}.")
     return before
 
 
