@@ -47,6 +47,9 @@ _WORDS_OF_SENTENCES: Final = re.compile(
 )
 """What no agency has in its name in lower case."""
 
+_WORD: Final = re.compile(r"\b[a-z]{2,}")
+"""A form that is called by words, such as "annual report", not by a number."""
+
 
 def of_certificates() -> set[str]:
     """What the withholding form says of the states' certificates: notes, and what each entry is on the form."""
@@ -78,6 +81,7 @@ def of_deadlines() -> set[str]:
     for each in (FEDERAL, *STATES):
         rules = duties_of(each)
         found |= {duty.note for duty in rules.duties}
+        found |= {duty.form for duty in rules.duties if duty.form and _WORD.search(duty.form)}
         found |= {account.label for account in rules.accounts}
     hire = employment_rules()
     found |= {hire.w4.note, *(duty.note for duty in hire.at_hire)}
