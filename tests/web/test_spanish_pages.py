@@ -23,8 +23,9 @@ _ENGLISH = re.compile(
     re.IGNORECASE,
 )
 _NAMES = re.compile(
-    r"\((?:federal|state) income tax\)|EDD New Employee Registry|Texas OAG Employer New Hire|Department of [A-Z][\w, ]+|Employment Development Department|Board of \w+|Schedule \w|WA Cares|Paid Leave|"
-    r"City of \w+|Division of [A-Z]\w+|Bureau of [A-Z]\w+|Form [A-Z0-9][\w-]*|[A-Z]\w+ (?:and|of|for) [A-Z]\w+",
+    r"\((?:federal|state) income tax\)|EDD New Employee Registry|Texas OAG Employer New Hire|"
+    r"Department of [A-Z][\w, ]+|Employment Development Department|Board of \w+|Schedule \w|WA Cares|Paid Leave|"
+    r"City of \w+|Division of [A-Z]\w+|Bureau of [A-Z]\w+|Form [A-Z0-9][\w-]*|[A-Z]\w+ (?:and|of|for) [A-Z]\w+"
 )
 """Names of agencies, programs and forms, and of two taxes that pay stubs have in both languages."""
 
