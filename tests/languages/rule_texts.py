@@ -63,6 +63,7 @@ def _certificates() -> Iterator[str]:
             tax = rulebook.state(state).income_tax
             if tax is not None:
                 yield tax.household_note
+                yield tax.form.form if re.search(r"[a-z]{2,}", tax.form.form) else ""
                 yield from (each.note for each in tax.form.fields.values() if each.kind != "refused")
 
 

@@ -161,7 +161,7 @@ class Withheld:
                     f"state_{entry.name}",
                     "agreed" if agreed else entry.type,
                     label,
-                    "" if said else at.say(entry.meaning),
+                    "" if said else capitalized(at.say(entry.meaning)),
                     tuple(
                         (each.value, choice_text(at.say, at.visitor.language, each.value, each.also_known_as))
                         for each in entry.values
@@ -258,6 +258,11 @@ def _meant(entry: CertificateEntryItem, value: object) -> object:
             return None if found is None else Decimal(str(found))
         case _:
             return found
+
+
+def capitalized(text: str) -> str:
+    """Return a text with its first letter as a capital: "Line 1a"."""
+    return text[:1].upper() + text[1:]
 
 
 def choice_text(say: Say, language: str, value: str, others: Iterable[str] = ()) -> str:
