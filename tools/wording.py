@@ -112,7 +112,7 @@ def catalogue_texts() -> Iterator[Text]:
         with path.open("rb") as file:
             for entry in read_po(file):
                 if entry.id:
-                    if path.name != "rules.po":  # the English is that of released rule files
+                    if not path.name.startswith("rule"):  # the English is that of released rule files
                         yield Text(kind, "en", path.name, str(entry.id))
                     yield Text(kind, "es", path.name, str(entry.string))
 

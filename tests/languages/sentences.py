@@ -15,11 +15,13 @@ from hearthpay.calculator.answers import ESTIMATE_NOTE, EXPLANATIONS, FUTA_NOTE
 from hearthpay.duties.employment_rules import employment_rules
 from hearthpay.duties.household import FEDERAL
 from hearthpay.duties.rules import duties_of
+from hearthpay.reports.state_wages import BELOW_ZERO, PRIOR_LEFT_OUT
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.message_texts import ENGLISH
 from hearthpay.taxes.rule_sentences import rule_sentences
 from hearthpay.taxes.thresholds import liability_thresholds
 from hearthpay.web.message_text import ON_PAGES
+from tests.languages.rule_texts import PROPER_NAMES, texts_of_rule_files
 
 _SOURCE = Path(hearthpay.__file__).parent
 _TEMPLATES = "web/templates"
@@ -83,7 +85,8 @@ def of_duties() -> set[str]:
 def of_rules() -> set[str]:
     """What rule files say to people, and what thresholds are called."""
     names = {each.name for state in STATES for each in liability_thresholds(state, 2026)}
-    return {*rule_sentences().values(), *names}
+    remarks = {PRIOR_LEFT_OUT, BELOW_ZERO}
+    return {*rule_sentences().values(), *names, *remarks, *(texts_of_rule_files() - PROPER_NAMES)}
 
 
 def of_messages() -> set[str]:

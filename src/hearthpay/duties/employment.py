@@ -14,7 +14,8 @@ from hearthpay.duties.calendar import CalendarItem
 from hearthpay.duties.employment_rules import LAST_WAGES, HireDuty, LastWages, employment_rules
 from hearthpay.duties.household import FEDERAL
 from hearthpay.duties.office_days import add_office_days
-from hearthpay.insurance.requirements import POLICY_KINDS, NeededPolicy, PolicyKind
+from hearthpay.insurance.requirements import POLICY_KINDS, NeededPolicy, PolicyKind, PolicyRule
+from hearthpay.languages.catalogue import mark
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.trace import Source
 from hearthpay.taxes.vocabulary import Confidence
@@ -22,18 +23,22 @@ from hearthpay.taxes.vocabulary import Confidence
 _DAYS_OF_PERIOD: Final = {"weekly": 7, "biweekly": 14, "semimonthly": 16, "monthly": 31}
 _W4: Final = "w4"
 _EMPLOYEE: Final = "The employee"
-_PAY_LAST_WAGES: Final = "Pay the last wages"
+_INSURER: Final = mark("An insurer")
+_PAY_LAST_WAGES: Final = mark("Pay the last wages")
+LAST_WAGES_NOTE: Final = mark("This is the day for an employment that you ended. For who leaves: {rule}.")
+"""What the calendar says of the last wages; `rule` is when they are due if the employee quits."""
+
 POLICY_IDS: Final[Mapping[PolicyKind, str]] = {
     "workers_compensation": "workers-compensation",
     "disability": "disability-policy",
 }
 _GET_POLICY: Final[Mapping[PolicyKind, str]] = {
-    "workers_compensation": "Get a workers' compensation policy before the first day of work",
-    "disability": "Get a disability and paid family leave policy before the first day of work",
+    "workers_compensation": mark("Get a workers' compensation policy before the first day of work"),
+    "disability": mark("Get a disability and paid family leave policy before the first day of work"),
 }
 _RENEW_POLICY: Final[Mapping[PolicyKind, str]] = {
-    "workers_compensation": "Renew the workers' compensation policy",
-    "disability": "Renew the disability and paid family leave policy",
+    "workers_compensation": mark("Renew the workers' compensation policy"),
+    "disability": mark("Renew the disability and paid family leave policy"),
 }
 
 
@@ -164,7 +169,7 @@ def _at_end(each: Engagement) -> Iterator[_Occasion]:
         agency=_EMPLOYEE,
         day=each.until,
         due=last_wages_due(rule, each.until, each.pay_frequency),
-        note=f"This is the day for an employment that you ended. For who leaves: {rule.quit}.",
+        note=LAST_WAGES_NOTE.format(rule=rule.quit),
         sources=rule.sources,
         confidence=rule.confidence,
         engagement=each,
@@ -187,10 +192,10 @@ def _of_policy(policy: PolicyStatus) -> Iterator[_Occasion]:
             key=f"{base}/policy",
             jurisdiction=policy.state,
             what=_GET_POLICY[policy.kind],
-            agency=rule.fund or "An insurer",
+            agency=rule.fund or _INSURER,
             day=policy.needed.since,
             due=policy.needed.since,
-            note=f"{rule.words} {rule.penalty}".strip(),
+            note=policy_note(rule),
             sources=rule.sources,
             confidence=rule.confidence,
             done_on=policy.starts_on,
@@ -200,13 +205,18 @@ def _of_policy(policy: PolicyStatus) -> Iterator[_Occasion]:
             key=f"{base}/renewal-{policy.ends_on}",
             jurisdiction=policy.state,
             what=_RENEW_POLICY[policy.kind],
-            agency=policy.carrier or "An insurer",
+            agency=policy.carrier or _INSURER,
             day=policy.ends_on,
             due=policy.ends_on,
-            note="By the date that you entered.",
+            note=mark("By the date that you entered."),
             sources=() if policy.needed is None else policy.needed.rule.sources,
             confidence="high",
         )
+
+
+def policy_note(rule: PolicyRule) -> str:
+    """Return what the calendar says of a policy: who needs one, and what it costs to have none."""
+    return f"{rule.words} {rule.penalty}".strip()
 
 
 def _item(household_id: UUID, occasion: _Occasion, done: Mapping[str, datetime.date]) -> CalendarItem:

@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final, Literal
 
-from hearthpay.languages.catalogue import mark
+from hearthpay.languages.catalogue import mark, say_in
 from hearthpay.taxes import rulebook_for
 from hearthpay.taxes.certificates import FEDERAL_TAX_TOLD, MAX_COUNT, CertificateField, CertificateForm
 
@@ -222,14 +222,15 @@ def _question(
     default = entry.default if entry is not None else ("single" if kind == "choice" else None)
     if name == "elected":
         default = True
-    # A form's line is quoted from the rule file, which is in English.
     return Question(
         name,
         f"{jurisdiction.lower()}_{name}",
         kind,
         words.get(f"label{ending}") or _plain(name),
         words.get(f"help{ending}", ""),
-        line if name not in ("elected", "exempt", "additional_withholding") and language == "en" else "",
+        say_in(language)(line)
+        if line and name not in ("elected", "exempt", "additional_withholding")
+        else "",
         choices if kind == "choice" else (),
         _as_typed(kind, stored.get(name), default, entry),
     )
@@ -253,7 +254,7 @@ def _choices(entry: CertificateField, language: str) -> tuple[tuple[str, str], .
     spelled = _places(entry)
     if spelled:
         values.sort(key=lambda value: spelled.get(value, value))
-    return tuple((value, spelled.get(value) or _choice(value, language)) for value in values)
+    return tuple((value, spelled.get(value) or choice_name(value, language)) for value in values)
 
 
 def _places(entry: CertificateField) -> dict[str, str]:
@@ -266,10 +267,11 @@ def _places(entry: CertificateField) -> dict[str, str]:
 
 
 def _named(values: tuple[str, ...], language: str) -> tuple[tuple[str, str], ...]:
-    return tuple((value, _choice(value, language)) for value in values)
+    return tuple((value, choice_name(value, language)) for value in values)
 
 
-def _choice(value: str, language: str) -> str:
+def choice_name(value: str, language: str) -> str:
+    """Return the name of a choice of a form in the language: of a status its words, of a share a percentage."""
     known = _words()["choices"].get(value)
     if known is not None:
         return str(known[_LANGUAGES.index(language)])

@@ -8,11 +8,20 @@ taxed more than its own quarter's wages: then the excess is negative.
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.rulebook import rulebook_for
+
+PRIOR_LEFT_OUT: Final = (
+    "{amount} that another payroll paid these employees in {year} is left out: whoever paid it reported it. It counts "
+    "towards the wage bases."
+)
+BELOW_ZERO: Final = (
+    "Where excess wages are below zero, a tax on wages of earlier quarters was made up for in this one: after a void, "
+    "or once a threshold was reached. Ask the agency whether it wants those quarters' reports amended instead."
+)
 
 
 class WagesOfLine(NamedTuple):
@@ -93,18 +102,17 @@ class StateWageDetail:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What the person filing should know about these figures."""
-        found = []
+        return tuple(words.format(**gaps) for words, gaps in self.remark_parts)
+
+    @property
+    def remark_parts(self) -> tuple[tuple[str, Mapping[str, object]], ...]:
+        """The words of each remark, and the values of its placeholders."""
+        found: list[tuple[str, Mapping[str, object]]] = []
         if self.prior_gross:
-            found.append(
-                f"{from_cents(self.prior_gross):,} that another payroll paid these employees in {self.year} is left "
-                "out: whoever paid it reported it. It counts towards the wage bases."
-            )
+            gaps = {"amount": f"{from_cents(self.prior_gross):,}", "year": self.year}
+            found.append((PRIOR_LEFT_OUT, gaps))
         if any(line.excess < 0 for each in self.people for line in each.lines):
-            found.append(
-                "Where excess wages are below zero, a tax on wages of earlier quarters was made up for in this one: "
-                "after a void, or once a threshold was reached. Ask the agency whether it wants those quarters' "
-                "reports amended instead."
-            )
+            found.append((BELOW_ZERO, {}))
         return tuple(found)
 
 

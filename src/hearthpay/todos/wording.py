@@ -98,7 +98,7 @@ def action_text(to_do: ToDo, language: str, today: datetime.date) -> str:
     return say(
         sentence,
         name=to_do.name,
-        agency=agency_text(to_do.agency or "", language),
+        agency=agency_text(say(to_do.agency or ""), language),
         state=STATES.get(to_do.state or "", ""),
         year=to_do.period,
         day="" if to_do.day is None else day_of_year_in(language, to_do.day),

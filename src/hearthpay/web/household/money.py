@@ -72,7 +72,7 @@ def kept_aside(deposits: Iterable[TaxDeposit], today: datetime.date, say: Say, l
     """Return the payments by agency and due date, in the visitor's language."""
     cents: dict[tuple[str, datetime.date | None], int] = {}
     for each in deposits:
-        place = (each.agency or say(_INSURER), each.due)
+        place = (say(each.agency or _INSURER), each.due)
         cents[place] = cents.get(place, 0) + each.cents
     shares = [
         AgencyShare(agency, due, amount, late=due is not None and due < today)

@@ -27,7 +27,7 @@ from hearthpay.reports.commands import AskTaxLiability
 from hearthpay.reports.service import tax_liability_of_household
 from hearthpay.reports.tax_liability import LineLiability
 from hearthpay.web.framework import problems_of
-from hearthpay.web.household.calendar.item_words import late_text, moved_text, status_text
+from hearthpay.web.household.calendar.item_words import late_text, moved_text, note_text, status_text
 from hearthpay.web.household.calendar.span import items_at
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.form_parsing import ROOT, Entries, problems_in
@@ -131,6 +131,7 @@ async def _page(at: HouseholdContext, problems: dict[str, str] | None = None) ->
     unpaid = row is not None and row.balance.status == "late" and found.marked_on is None
     facts = {
         "item": found,
+        "note": note_text(at.say, found.note),
         "status": status_text(at.say, at.visitor.language, found, today, overdue=overdue),
         "moved": moved_text(at.say, at.visitor.language, found, overdue=overdue),
         "late": late_text(at.say, found, overdue=overdue, unpaid=unpaid),

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
+from functools import cache
 from typing import Final
 
 from hearthpay.duties.calendar import CalendarItem
+from hearthpay.duties.employment import LAST_WAGES_NOTE, policy_note
+from hearthpay.duties.employment_rules import employment_rules
 from hearthpay.duties.rules import PAID, Kind
+from hearthpay.insurance.requirements import rules_of
 from hearthpay.languages.catalogue import Say, mark
+from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.web.presentation import day_text
 
 _SATURDAY: Final = 5
@@ -72,3 +77,25 @@ def late_text(say: Say, item: CalendarItem, *, overdue: bool, unpaid: bool) -> s
     if unpaid and item.kind in PAID:
         return say(_PAY)
     return say(_NEXT_STEPS[item.kind]) if overdue and item.kind in _NEXT_STEPS else None
+
+
+def note_text(say: Say, note: str) -> str:
+    """Return the note of an item in the reader's language; some are made of several texts of the rule files."""
+    leaving = _rules_of_leaving().get(note)
+    if leaving is not None:
+        return say(LAST_WAGES_NOTE, rule=say(leaving))
+    return " ".join(say(part) for part in _parts_of_policies().get(note, (note,)))
+
+
+@cache
+def _rules_of_leaving() -> Mapping[str, str]:
+    """Return when the last wages are due to an employee who quits, by the note that says it."""
+    rules = employment_rules().last_wages.values()
+    return {LAST_WAGES_NOTE.format(rule=rule.quit): rule.quit for rule in rules}
+
+
+@cache
+def _parts_of_policies() -> Mapping[str, tuple[str, ...]]:
+    """Return the texts that a policy's note is made of, by the note."""
+    rules = (rule for state in STATES for rule in rules_of(state))
+    return {policy_note(rule): tuple(part for part in (rule.words, rule.penalty) if part) for rule in rules}

@@ -21,8 +21,8 @@ from hearthpay.web.framework import id_in_path
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.employees.low_pay import low_pay
 from hearthpay.web.household.employees.person_form import CHOICES
-from hearthpay.web.household.employees.withholding_form import Withheld
-from hearthpay.web.household.employees.words import ENTRY_NAMES, FILING_STATUSES, OLD_STATUSES
+from hearthpay.web.household.employees.withholding_form import Withheld, choice_text
+from hearthpay.web.household.employees.words import FILING_STATUSES, OLD_STATUSES, STATE_ENTRY_NAMES
 from hearthpay.web.message_text import message_text
 
 router: Final = APIRouter(include_in_schema=False)
@@ -49,7 +49,11 @@ async def employee(at: HouseholdContext) -> Response:
         "law": withheld.law,
         "localities": withheld.names_in_force(),
         "choices": CHOICES,
-        "entry_names": ENTRY_NAMES,
+        "entry_names": STATE_ENTRY_NAMES,
+        "state_withholding": {
+            name: choice_text(at.say, at.visitor.language, told) if isinstance(told, str) else told
+            for name, told in found.state_withholding.items()
+        },
         "filing_statuses": FILING_STATUSES,
         "old_statuses": OLD_STATUSES,
         "may_change": at.may(CHANGE_EMPLOYEES),

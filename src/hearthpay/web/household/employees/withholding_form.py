@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Final
 
 from hearthpay.employees.certificate_law import choices_meant, choosing_entries, places_in_force
+from hearthpay.employees.certificate_sheets import choice_name
 from hearthpay.employees.certificates import CertificateEntry
 from hearthpay.employees.commands import ChangeEmployee
 from hearthpay.employees.models import Employee
 from hearthpay.employees.schemas import EmployeeChanges, EmployeeDetail
 from hearthpay.jurisdictions.requirements import jurisdiction_on
 from hearthpay.jurisdictions.schemas import CertificateEntryItem, Jurisdiction
-from hearthpay.languages.catalogue import mark
+from hearthpay.languages.catalogue import Say, mark
 from hearthpay.taxes.certificates import FEDERAL_TAX_TOLD
 from hearthpay.unchanged import UNCHANGED
 from hearthpay.web.household.context import HouseholdContext
 from hearthpay.web.household.employees.employee_view import digest_of
-from hearthpay.web.household.employees.words import ENTRY_NAMES
+from hearthpay.web.household.employees.words import CHOICE_NAMES, STATE_ENTRY_NAMES
 from hearthpay.web.household.form_parsing import Entries
 
 AGREED: Final = "elected"
@@ -149,7 +150,7 @@ class Withheld:
         questions = []
         for entry in self.asked():
             value = self.state_entries.get(entry.name, entry.default)
-            known = ENTRY_NAMES.get(entry.name)
+            known = STATE_ENTRY_NAMES.get(entry.name)
             plainly = entry.name.replace("_", " ")
             label = at.say(known) if known else plainly.capitalize()
             agreed = entry.name == AGREED
@@ -160,9 +161,10 @@ class Withheld:
                     f"state_{entry.name}",
                     "agreed" if agreed else entry.type,
                     label,
-                    "" if said else entry.meaning,
+                    "" if said else capitalized(at.say(entry.meaning)),
                     tuple(
-                        (each.value, _choice_name(each.value, each.also_known_as)) for each in entry.values
+                        (each.value, choice_text(at.say, at.visitor.language, each.value, each.also_known_as))
+                        for each in entry.values
                     ),
                     {True: "yes", False: "no", None: ""}[value] if agreed else _typed(value),  # type: ignore[index]
                 )
@@ -258,13 +260,18 @@ def _meant(entry: CertificateEntryItem, value: object) -> object:
             return found
 
 
-def _choice_name(value: str, others: list[str]) -> str:
-    """Return the name of a choice: "County 04: Baltimore City" by its name, a code by its meaning."""
-    words = value.replace("_", " ")
-    named = [other for other in others if not other.isupper() and not other.isdigit()]
-    if len(value) <= 2 and named:
-        return f"{value}: {named[0].replace('_', ' ')}"
-    return words[:1].upper() + words[1:]
+def capitalized(text: str) -> str:
+    """Return a text with its first letter as a capital: "Line 1a"."""
+    return text[:1].upper() + text[1:]
+
+
+def choice_text(say: Say, language: str, value: str, others: Iterable[str] = ()) -> str:
+    """Return the name of a choice: of "04" with its county, of a one-letter status with its meaning."""
+    named = next((other for other in others if not other.isupper() and not other.isdigit()), None)
+    if len(value) <= 2 and named is not None:
+        words = choice_name(named, language)
+        return f"{value}: {words if named[0].isupper() else words[:1].lower() + words[1:]}"
+    return say(CHOICE_NAMES[value]) if value in CHOICE_NAMES else choice_name(value, language)
 
 
 def _typed(value: object) -> str:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Final
 
 from hearthpay.documents.papers.stub_paper import line_name
-from hearthpay.languages.catalogue import Say, mark
+from hearthpay.languages.catalogue import Say
 from hearthpay.payroll.ledger.estimates import EstimatedLine
 from hearthpay.payroll.ledger.rows import LineRow, PaycheckRow
 from hearthpay.taxes import TaxInputError
@@ -20,20 +19,17 @@ from hearthpay.taxes.paycheck.result import LineExplanation
 from hearthpay.taxes.rulebook import rulebook_of
 from hearthpay.taxes.trace import Source, Step
 from hearthpay.web.household.payrolls.law_tables import LawTable, law_table
-from hearthpay.web.household.payrolls.page_messages import STEPS
+from hearthpay.web.household.payrolls.step_words import column_text, step_label, step_words
 from hearthpay.web.message_text import message_text
 from hearthpay.web.presentation import dollars_text, percent_text
-
-_YES_OR_NO: Final = {"True": mark("yes"), "False": mark("no")}
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedStep:
-    """One step in the reader's words; `foreign`: it is available in English only."""
+    """One step in the reader's words."""
 
     label: str
     value: str
-    foreign: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +81,8 @@ def line_reason(
             if found:
                 sentences = tuple(message_text(say, language, each) for each in found)
                 table = law_table(say, line.code, rulebook, state, day, who, frequency, steps)
+                if table is not None and table.column:
+                    table = replace(table, column=column_text(language, table.column))
                 break
     return LineReason(
         line_name(line.code, line.name, language),
@@ -112,15 +110,12 @@ def laws_of(code: str, tax_year: int, state: str) -> tuple[Law, ...]:
 
 
 def _explained_step(say: Say, language: str, step: Step) -> ExplainedStep:
-    known = step.label in STEPS
-    return ExplainedStep(
-        say(step.label) if known else step.label, _value(say, step), language != "en" and not known
-    )
+    return ExplainedStep(step_label(say, language, step.label), _value(say, language, step))
 
 
-def _value(say: Say, step: Step) -> str:
+def _value(say: Say, language: str, step: Step) -> str:
     if not isinstance(step.value, Decimal):
-        return say(_YES_OR_NO[step.value]) if step.value in _YES_OR_NO else step.value
+        return step_words(say, language, step.value)
     if step.label.startswith(("rate", "flat")):
         return percent_text(step.value)
     cents = step.value * 100

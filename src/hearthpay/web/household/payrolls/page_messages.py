@@ -106,7 +106,7 @@ STEPS: Final = frozenset(
         mark("exclusion"),
     }
 )
-"""The engine's calculation steps that are translated; others are shown as they are."""
+"""The labels of the engine's calculation steps that most pages show; `step_words` has the others."""
 
 
 def problem_text(say: Say, language: str, problem: Problem) -> str:

@@ -109,7 +109,7 @@ async def _page(at: HouseholdContext, problems: dict[str, str] | None = None) ->
         "state": jurisdiction,
         "state_name": at.say(_FEDERAL) if jurisdiction == FEDERAL else STATES[jurisdiction],
         "account": account,
-        "account_name": account.label or at.say(ACCOUNT_WORDS[account.name]),
+        "account_name": at.say(account.label or ACCOUNT_WORDS[account.name]),
         "now": now.reason.frequency,
         "why": None if now.closed_on else why,
         "near": None if now.closed_on else near,

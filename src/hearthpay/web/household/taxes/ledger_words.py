@@ -45,7 +45,7 @@ def account_text(jurisdiction: str, account: str, say: Say) -> str:
         label = duties_of(jurisdiction).account(account).label
     except KeyError:
         label = None
-    return f"{say(_LOCAL)}: {label or account.replace('-', ' ')}"
+    return f"{say(_LOCAL)}: {say(label) if label else account.replace('-', ' ')}"
 
 
 def _has_income_tax(jurisdiction: str) -> bool:
