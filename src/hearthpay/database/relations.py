@@ -105,8 +105,8 @@ AUTOPILOT_PAYDAYS: Final = Fragment(
     "WHERE status = 'active' AND (skip_through IS NULL OR next_start > skip_through))"
 )
 AUTOPILOT_PERIODS: Final = Fragment(
-    "(SELECT enrollment_id, employee_id, version, period_start, period_end, pay_date, send_at, outcome, payroll_id, "
-    "held, confirmed_at FROM autopilot_periods)"
+    "(SELECT enrollment_id, employer_id, employee_id, version, period_start, period_end, pay_date, send_at, outcome, "
+    "payroll_id, held, confirmed_at FROM autopilot_periods)"
 )
 AUTOPILOT_VERSIONS: Final = Fragment("(SELECT enrollment_id, number, expected_net FROM autopilot_versions)")
 

@@ -53,6 +53,7 @@ _RETRY_PAUSE_SECONDS: Final = 0.05
 _NO_SUCH_ROLE: Final = ("22023", "42501")
 _SEAL: Final = "tenant_seal"
 _BECOME: Final = text("SELECT set_config('hearthpay.tenant', :tenant, true)")
+_PLAN_MODE: Final = text("SELECT set_config('plan_cache_mode', :mode, true)")
 _BECOME_PERSON: Final = text("SELECT set_config('hearthpay.person', :person, true)")
 
 
@@ -216,6 +217,18 @@ async def become_person(session: AsyncSession, person_id: UUID) -> None:
             "this database was opened without a seal: its transactions are nobody's in particular"
         )
     await session.execute(_BECOME_PERSON, {"person": seal.person_claim(person_id)})
+
+
+@asynccontextmanager
+async def planned_once(session: AsyncSession) -> AsyncIterator[None]:
+    """Within the block a prepared statement keeps one plan, whatever its parameters.
+
+    For a statement of many parts, whose planning takes longer than its execution: by its estimates alone PostgreSQL
+    would plan it again each time.
+    """
+    await session.execute(_PLAN_MODE, {"mode": "force_generic_plan"})
+    yield
+    await session.execute(_PLAN_MODE, {"mode": "auto"})
 
 
 def signature_of(session: AsyncSession, purpose: str, content: bytes) -> bytes:

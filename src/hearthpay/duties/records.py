@@ -89,8 +89,8 @@ def household_of(
     *,
     today: datetime.date,
     years: range,
-) -> Household:
-    """Return the facts of a household for these years; the ledger must include the year before as well.
+) -> tuple[Household, WagesPaid]:
+    """Return the facts of a household for these years, and its wages; the ledger must include the year before as well.
 
     Several records of one person are one employee, under the id of the first.
     """
@@ -99,7 +99,7 @@ def household_of(
     assumed = frozenset(year for year in years if basis_of(employer.threshold_bases, year) == ASSUME_CROSSED)
     wages = WagesPaid(quarterly_wages(records, persons, ledger), assumed)
     amounts = _amounts(persons, (month for month in ledger.months if month.year in years))
-    return Household(
+    household = Household(
         id=employer.id,
         employees=employees,
         liabilities=liabilities_of(employees, wages, years[0], years[-1]),
@@ -117,6 +117,7 @@ def household_of(
         payments=facts.payments,
         filed=facts.filed,
     )
+    return household, wages
 
 
 def codes_by_payday(codes: Iterable[str]) -> list[str]:

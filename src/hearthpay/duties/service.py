@@ -24,11 +24,12 @@ from hearthpay.duties.employment_records import items_of_employment
 from hearthpay.duties.facts_records import read_facts
 from hearthpay.duties.frequency import FrequencyReason
 from hearthpay.duties.household import FEDERAL, Household
+from hearthpay.duties.kept_calendars import KnownHousehold, known_household
 from hearthpay.duties.models import AccountClosing, DutyMark, FilingChoice
 from hearthpay.duties.periods import MONTHS, day_of_month
-from hearthpay.duties.records import LedgerOfYears, codes_by_payday, household_of
+from hearthpay.duties.records import LedgerOfYears, codes_by_payday
 from hearthpay.duties.rules import duties_of
-from hearthpay.duties.settlement import SettledCalendar, settled_calendar
+from hearthpay.duties.settlement import SettledCalendar
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
@@ -142,21 +143,33 @@ async def settled_calendar_of(
     since: datetime.date,
     until: datetime.date,
     records: Sequence[Employee] | None = None,
+    known: KnownHousehold | None = None,
 ) -> tuple[Household, SettledCalendar]:
     """Return the facts of a household with what is due, paid and open. Doesn't check permissions: the caller must.
 
-    ``records`` are its employees by id, where they are read already.
+    ``records`` are its employees by id, and ``known`` what `known_household_of` returns for the same days, where
+    they are read already.
     """
-    years = range(since.year - _YEARS_BEFORE, until.year + 1)
     if records is None:
         records = await read_employees(session, employer.id)
-    household = await _household(session, employer, today, years, records)
-    of_employment = await items_of_employment(session, employer, today, household.done, records)
-    calendar = settled_calendar(
-        household, since, until, (item for item in of_employment if since <= item.due <= until)
-    )
-    in_order = tuple(sorted(calendar.items, key=lambda item: (item.due, item.key)))
-    return household, SettledCalendar(in_order, calendar.unplaced)
+    if known is None:
+        known = await known_household_of(session, employer, today, since, until, records)
+    of_employment = await items_of_employment(session, employer, today, known.household.done, records)
+    further = tuple(item for item in of_employment if since <= item.due <= until)
+    return known.household, known.calendar(since, until, further)
+
+
+async def known_household_of(
+    session: AsyncSession,
+    employer: Employer,
+    today: datetime.date,
+    since: datetime.date,
+    until: datetime.date,
+    records: Sequence[Employee],
+) -> KnownHousehold:
+    """Return the facts of a household and its wages, for a calendar of these days; the caller checks permissions."""
+    years = range(since.year - _YEARS_BEFORE, until.year + 1)
+    return await _known_household(session, employer, today, years, records)
 
 
 async def deposits_of_payroll(
@@ -205,6 +218,16 @@ async def _household(
     years: range,
     records: Sequence[Employee] | None = None,
 ) -> Household:
+    return (await _known_household(session, employer, today, years, records)).household
+
+
+async def _known_household(
+    session: AsyncSession,
+    employer: Employer,
+    today: datetime.date,
+    years: range,
+    records: Sequence[Employee] | None = None,
+) -> KnownHousehold:
     if records is None:
         records = await read_employees(session, employer.id)
     spanned = {"first_year": years[0] - 1, "last_year": years[-1]}
@@ -218,7 +241,7 @@ async def _household(
         paydays=await read_lines_by_payday(session, employer.id, by_payday, **spanned) if by_payday else (),
         numbers=await read_numbers_on_file(session, employer.id),
     )
-    return household_of(
+    return known_household(
         employer, records, ledger, await read_facts(session, employer.id), today=today, years=years
     )
 

@@ -4,18 +4,19 @@ For display; payroll charges by the same thresholds and the same wages (`hearthp
 """
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import READ_CALENDAR, allow
 from hearthpay.duties.household import FEDERAL
+from hearthpay.duties.kept_calendars import KnownHousehold
 from hearthpay.duties.records import LedgerOfYears, quarterly_wages
+from hearthpay.duties.service import read_employees
 from hearthpay.duties.thresholds_crossed import law_year
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
@@ -68,27 +69,33 @@ class HouseholdThresholds:
 
 
 async def read_threshold_progress(
-    session: AsyncSession, actor: Actor, employer: Employer, year: int
+    session: AsyncSession,
+    actor: Actor,
+    employer: Employer,
+    year: int,
+    records: Sequence[Employee] | None = None,
+    known: KnownHousehold | None = None,
 ) -> HouseholdThresholds:
     """Return the household's progress in a year, by the wages paid so far; federal law first, then by state.
 
-    Raises what `allow` raises.
+    ``records`` are all its employees by id, and ``known`` what `known_household_of` returns for a calendar that
+    includes the year, where they are read already. Raises what `allow` raises.
     """
     allow(actor, READ_CALENDAR, employer.id)
-    records = (
-        await session.scalars(
-            select(Employee).where(Employee.employer_id == employer.id).order_by(Employee.id)
-        )
-    ).all()
-    spanned = {"first_year": year - 1, "last_year": year}
-    ledger = LedgerOfYears(
-        months=(await read_household_months(session, employer.id, **spanned))[0],
-        wages=[],
-        places=[],
-        before=await read_wages_from_before(session, employer.id, **spanned),
-    )
+    if records is None:
+        records = await read_employees(session, employer.id)
     persons = {record.id: record.person_id or record.id for record in records}
-    wages = quarterly_wages(records, persons, ledger)
+    if known is None:
+        spanned = {"first_year": year - 1, "last_year": year}
+        ledger = LedgerOfYears(
+            months=(await read_household_months(session, employer.id, **spanned))[0],
+            wages=[],
+            places=[],
+            before=await read_wages_from_before(session, employer.id, **spanned),
+        )
+        wages: Mapping[int, QuarterlyWages] = quarterly_wages(records, persons, ledger)
+    else:
+        wages = known.wages.by_year
     paid, last_year = wages.get(year, QuarterlyWages()), wages.get(year - 1, QuarterlyWages())
     names = {persons[record.id]: record.name for record in records}
     here = {persons[record.id] for record in records if record.status == "active"}

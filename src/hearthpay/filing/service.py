@@ -1,6 +1,7 @@
 """The ledger of tax payments: recording what a household paid to an agency, reversing it, and telling what is open."""
 
 import datetime
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID
@@ -16,9 +17,11 @@ from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.clock import Clock
 from hearthpay.duties.calendar import CalendarItem
 from hearthpay.duties.household import FEDERAL, RecordedPayment
+from hearthpay.duties.kept_calendars import KnownHousehold
 from hearthpay.duties.payment_accounts import PaymentAccount, PaymentPeriod, account_names, accounts_of_agency
 from hearthpay.duties.service import YEARS_BACK, settled_calendar_of
 from hearthpay.duties.settlement import YEARS_LATER, SettledCalendar, settled_calendar
+from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
 from hearthpay.filing.balances import AgencyBalance, PeriodBalance, agency_balances, period_balance
@@ -182,15 +185,20 @@ async def payments_of_household(
 
 
 async def balances_of_household(
-    session: AsyncSession, actor: Actor, clock: Clock, employer: Employer
+    session: AsyncSession,
+    actor: Actor,
+    clock: Clock,
+    employer: Employer,
+    records: Sequence[Employee] | None = None,
+    known: KnownHousehold | None = None,
 ) -> tuple[AgencyBalance, ...]:
     """Return what a household owes each agency, what it paid and what is open, of this year's and last year's dates.
 
-    Raises what `allow` raises.
+    ``records`` and ``known`` are as in `settled_calendar_of`, for `balances_span`. Raises what `allow` raises.
     """
     allow(actor, READ_TAX_LEDGER, employer.id)
     today = clock.today()
-    _, calendar = await settled_calendar_of(session, employer, today, *balances_span(today))
+    _, calendar = await settled_calendar_of(session, employer, today, *balances_span(today), records, known)
     return agency_balances(calendar)
 
 

@@ -132,16 +132,17 @@ class _PaidRow(NamedTuple):
 
 
 # An employee's periods are few and end with an index of the employee's entries; bonuses alone pay for no period.
+# Entries are in order before payrolls are joined to them, so that only the latest payrolls are read.
 _PAID: Final = query(
     _PaidRow,
     "SELECT w.employer_id, w.id AS employee_id, w.first_name || ' ' || w.last_name AS name, "
     "w.pay_frequency AS frequency, w.end_date AS ends_on, p.period_start, p.period_end, p.pay_date, "
     "p.direct_deposit FROM {employees} w CROSS JOIN LATERAL ("
     "SELECT n.period_start, n.period_end, coalesce(n.pay_date_asked, n.pay_date) AS pay_date, n.direct_deposit "
-    "FROM payroll_entries e JOIN payrolls n ON n.id = e.payroll_id "
-    "WHERE e.employee_id = w.id AND e.live AND n.kind <> 'fica_refund' "
-    "AND (e.regular_hours > 0 OR e.overtime_hours > 0 OR e.salary IS NOT NULL) "
-    "ORDER BY upper(e.period) DESC, e.payroll_id DESC LIMIT {looked_at}) p "
+    "FROM (SELECT e.payroll_id, upper(e.period) AS ended FROM payroll_entries e WHERE e.employee_id = w.id AND e.live "
+    "AND (e.regular_hours > 0 OR e.overtime_hours > 0 OR e.salary IS NOT NULL) ORDER BY 2 DESC, 1 DESC) e "
+    "JOIN payrolls n ON n.id = e.payroll_id WHERE n.kind <> 'fica_refund' "
+    "ORDER BY e.ended DESC, e.payroll_id DESC LIMIT {looked_at}) p "
     "WHERE w.employer_id = ANY(CAST(:employers AS uuid[])) AND w.status = 'active' "
     "ORDER BY w.employer_id, w.last_name, w.id, p.period_end DESC",
     employees=EMPLOYEES,

@@ -1,6 +1,7 @@
 """The to-dos that are found in records alone: payrolls, money, bank accounts, rates, and what employees have to enter.
 
-One statement finds them for all requested households, however many there are.
+One statement finds them for all requested households, however many there are, and another which scheduled payrolls
+are authorized.
 """
 
 import datetime
@@ -12,7 +13,7 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hearthpay.banking.authorizations import covers
+from hearthpay.banking.authorizations import authorized_payrolls
 from hearthpay.database.relations import (
     ASSIGNED_RATES,
     AUTOPILOT_ENROLLMENTS,
@@ -30,13 +31,14 @@ from hearthpay.database.relations import (
     VAULT_ENDINGS,
     WAITING_ACCOUNTS,
 )
+from hearthpay.database.session import planned_once
 from hearthpay.database.statements import Fragment
 from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.todos.to_do import SubjectType, ToDo, ToDoKind
 
-_FAILED_FOR: Final = 60
-"""Days after its pay date for which a failed payroll is listed."""
+_FAILED_FOR: Final = datetime.timedelta(days=60)
+"""How long after its pay date a failed payroll is listed."""
 
 _HANDED_OVER_WITHIN: Final = 31
 """Days before its payday from which a check is listed."""
@@ -80,33 +82,60 @@ class _FindRow(NamedTuple):
     """A state or an enrollment's id, where the page needs it."""
 
 
+# A reference to a table brings its policies along, which cost more than its few rows: each table that several to-dos
+# need is read once, at the top.
 _FIND: Final = query(
     _FindRow,
     """
+    WITH workers AS MATERIALIZED (
+        SELECT w.id, w.employer_id, w.first_name || ' ' || w.last_name AS name, w.status, w.work_state,
+               w.relationship, coalesce(w.pay_rate_cents, w.salary_cents) AS pay
+          FROM {employees} w
+         WHERE w.employer_id {asked}),
+    invited AS MATERIALIZED (
+        SELECT w.employer_id, w.id AS employee_id, w.name, i.type, i.status, i.created_at, i.expires_at,
+               i.tax_number_at, i.new_link_requested_at
+          FROM workers w JOIN {invitations} i ON i.employee_id = w.id),
+    accounts AS MATERIALIZED (
+        SELECT b.id, b.employer_id, b.status
+          FROM {bank_accounts} b
+         WHERE b.employer_id {asked} AND b.employee_id IS NULL AND b.status <> 'replaced'),
+    stuck AS MATERIALIZED (
+        SELECT e.payroll_id, CAST(sum(e.amount) FILTER (WHERE e.kind IN ('credit', 'payout')) AS bigint) AS amount
+          FROM {bank_entries} e
+         WHERE e.employer_id {asked} AND e.status = 'pending' AND e.held_reason IS NOT NULL
+         GROUP BY e.payroll_id),
+    held AS MATERIALIZED (
+        SELECT a.payroll_id, a.send_at
+          FROM {autopilot_periods} a
+         WHERE a.employer_id {asked} AND a.outcome = 'scheduled' AND a.held <> '{}' AND a.confirmed_at IS NULL),
+    latest AS MATERIALIZED (
+        SELECT p.id, p.employer_id, p.status, p.pay_date, p.net_pay, p.scheduled_send_at, p.handed_over_at
+          FROM {payrolls} p
+         WHERE p.employer_id {asked}
+           AND (p.pay_date > CAST(:failed_since AS date) OR p.status = 'scheduled'
+                OR p.id = ANY(ARRAY(SELECT payroll_id FROM stuck UNION ALL SELECT payroll_id FROM held)))),
+    rates AS MATERIALIZED (
+        SELECT r.employer_id, r.state, r.tax_year
+          FROM {assigned_rates} r
+         WHERE r.employer_id {asked} AND r.tax_year <= :year)
     SELECT p.employer_id, 'money_stuck' AS kind, CAST(NULL AS text) AS name, p.pay_date AS day, p.pay_date AS due_on,
-           CAST(sum(e.amount) FILTER (WHERE e.kind IN ('credit', 'payout')) AS bigint) AS amount,
-           p.id AS payroll_id, CAST(NULL AS uuid) AS employee_id, CAST(NULL AS text) AS place
-      FROM {payrolls} p
-      JOIN {bank_entries} e ON e.payroll_id = p.id AND e.status = 'pending' AND e.held_reason IS NOT NULL
-     WHERE p.employer_id {asked}
-     GROUP BY p.employer_id, p.id, p.pay_date
+           s.amount, p.id AS payroll_id, CAST(NULL AS uuid) AS employee_id, CAST(NULL AS text) AS place
+      FROM stuck s JOIN latest p ON p.id = s.payroll_id
     UNION ALL
     SELECT p.employer_id, 'payroll_failed', NULL, p.pay_date, p.pay_date, p.net_pay, p.id, NULL, NULL
-      FROM {payrolls} p
-     WHERE p.employer_id {asked} AND p.status = 'failed'
-       AND p.pay_date > CAST(:today AS date) - CAST(:failed_for AS int)
+      FROM latest p
+     WHERE p.status = 'failed' AND p.pay_date > CAST(:failed_since AS date)
     UNION ALL
     SELECT p.employer_id, 'payroll_held', NULL, p.pay_date,
            (a.send_at AT TIME ZONE 'America/New_York')::date, p.net_pay, p.id, NULL, NULL
-      FROM {autopilot_periods} a JOIN {payrolls} p ON p.id = a.payroll_id
-     WHERE p.employer_id {asked} AND a.outcome = 'scheduled' AND a.held <> '{}' AND a.confirmed_at IS NULL
+      FROM held a JOIN latest p ON p.id = a.payroll_id
     UNION ALL
-    SELECT p.employer_id, 'check_to_hand_over', w.first_name || ' ' || w.last_name, p.pay_date, p.pay_date,
-           c.net_pay, p.id, w.id, NULL
-      FROM {payrolls} p
+    SELECT p.employer_id, 'check_to_hand_over', w.name, p.pay_date, p.pay_date, c.net_pay, p.id, w.id, NULL
+      FROM latest p
       JOIN {paychecks} c ON c.payroll_id = p.id
-      JOIN {employees} w ON w.id = c.employee_id
-     WHERE p.employer_id {asked} AND p.status = 'completed' AND p.pay_date >= CAST(:today AS date)
+      JOIN workers w ON w.id = c.employee_id
+     WHERE p.status = 'completed' AND p.pay_date >= CAST(:today AS date)
        AND p.handed_over_at IS NULL
        AND p.pay_date < CAST(:today AS date) + CAST(:handed_over_within AS int)
        AND c.payment_method IN ('check', 'cash') AND c.net_pay > 0
@@ -114,63 +143,58 @@ _FIND: Final = query(
     UNION ALL
     SELECT p.employer_id, 'authorize_debit', NULL, p.pay_date,
            (p.scheduled_send_at AT TIME ZONE 'America/New_York')::date, p.net_pay, p.id, NULL, NULL
-      FROM {payrolls} p
-      JOIN {bank_accounts} a ON a.employer_id = p.employer_id AND a.employee_id IS NULL AND a.status <> 'replaced'
-     WHERE p.employer_id {asked} AND p.status = 'scheduled' AND NOT {covered}
+      FROM latest p JOIN accounts a ON a.employer_id = p.employer_id
+     WHERE p.status = 'scheduled'
     UNION ALL
-    SELECT w.employer_id, 'authorize_autopilot', w.first_name || ' ' || w.last_name, t.next_pay_date, NULL, NULL,
-           NULL, w.id, CAST(t.id AS text)
-      FROM {enrollments} t JOIN {employees} w ON w.id = t.employee_id
+    SELECT w.employer_id, 'authorize_autopilot', w.name, t.next_pay_date, NULL, NULL, NULL, w.id, CAST(t.id AS text)
+      FROM {enrollments} t JOIN workers w ON w.id = t.employee_id
      WHERE t.employer_id {asked} AND t.status = 'active'
-       AND EXISTS (SELECT FROM {bank_accounts} b WHERE b.employer_id = t.employer_id AND b.employee_id IS NULL
-                      AND b.status <> 'replaced')
-       AND NOT EXISTS (SELECT FROM {standing_authorizations} z
-                         JOIN {bank_accounts} b ON b.id = z.bank_account_id AND b.status <> 'replaced'
+       AND EXISTS (SELECT FROM accounts b WHERE b.employer_id = t.employer_id)
+       AND NOT EXISTS (SELECT FROM {standing_authorizations} z JOIN accounts b ON b.id = z.bank_account_id
                         WHERE z.enrollment_id = t.id AND z.ended_at IS NULL)
     UNION ALL
     SELECT b.employer_id, 'account_failed', NULL, NULL, NULL, NULL, NULL, NULL, NULL
-      FROM {bank_accounts} b
-     WHERE b.employer_id {asked} AND b.employee_id IS NULL AND b.status = 'failed'
+      FROM accounts b
+     WHERE b.status = 'failed'
     UNION ALL
-    SELECT w.employer_id, 'account_needs_word', w.first_name || ' ' || w.last_name, NULL, NULL, NULL, NULL, w.id, NULL
-      FROM {waiting_accounts} c JOIN {employees} w ON w.id = c.employee_id
-     WHERE w.employer_id {asked}
+    SELECT w.employer_id, 'account_needs_word', w.name, NULL, NULL, NULL, NULL, w.id, NULL
+      FROM workers w JOIN {waiting_accounts} c ON c.employee_id = w.id
     UNION ALL
-    SELECT w.employer_id, 'account_to_confirm', w.first_name || ' ' || w.last_name, NULL, NULL, NULL, NULL, w.id, NULL
-      FROM {employee_links} l JOIN {employees} w ON w.id = l.employee_id
-     WHERE w.employer_id {asked} AND l.awaits_household AND l.ended_at IS NULL
+    SELECT w.employer_id, 'account_to_confirm', w.name, NULL, NULL, NULL, NULL, w.id, NULL
+      FROM workers w JOIN {employee_links} l ON l.employee_id = w.id
+     WHERE l.awaits_household AND l.ended_at IS NULL
     UNION ALL
-    SELECT w.employer_id, 'new_link_asked', w.first_name || ' ' || w.last_name,
-           (max(i.new_link_requested_at) AT TIME ZONE 'America/New_York')::date, NULL, NULL, NULL, w.id, NULL
-      FROM {invitations} i JOIN {employees} w ON w.id = i.employee_id
-     WHERE w.employer_id {asked} AND i.new_link_requested_at > CAST(:now AS timestamptz) - interval '30 days'
-       AND NOT EXISTS (SELECT FROM {invitations} n WHERE n.employee_id = i.employee_id AND n.type = i.type
+    SELECT i.employer_id, 'new_link_asked', i.name,
+           (max(i.new_link_requested_at) AT TIME ZONE 'America/New_York')::date, NULL, NULL, NULL, i.employee_id, NULL
+      FROM invited i
+     WHERE i.new_link_requested_at > CAST(:now AS timestamptz) - interval '30 days'
+       AND NOT EXISTS (SELECT FROM invited n WHERE n.employee_id = i.employee_id AND n.type = i.type
                           AND n.created_at > i.new_link_requested_at)
-     GROUP BY w.employer_id, w.first_name, w.last_name, w.id
+     GROUP BY i.employer_id, i.name, i.employee_id
     UNION ALL
-    SELECT w.employer_id, 'pay_rate_missing', w.first_name || ' ' || w.last_name, NULL, NULL, NULL, NULL, w.id, NULL
-      FROM {employees} w
-     WHERE w.employer_id {asked} AND w.status = 'active' AND coalesce(w.pay_rate_cents, w.salary_cents) IS NULL
+    SELECT w.employer_id, 'pay_rate_missing', w.name, NULL, NULL, NULL, NULL, w.id, NULL
+      FROM workers w
+     WHERE w.status = 'active' AND w.pay IS NULL
     UNION ALL
-    SELECT w.employer_id, 'tax_info_missing', w.first_name || ' ' || w.last_name, NULL, NULL, NULL, NULL, w.id, NULL
-      FROM {employees} w
-     WHERE w.employer_id {asked} AND w.status = 'active'
+    SELECT w.employer_id, 'tax_info_missing', w.name, NULL, NULL, NULL, NULL, w.id, NULL
+      FROM workers w
+     WHERE w.status = 'active'
        AND NOT EXISTS (SELECT FROM {vault_endings} v
                         WHERE v.owner_kind = 'employee' AND v.owner_id = w.id AND v.kind IN ('ssn', 'itin'))
-       AND NOT EXISTS (SELECT FROM {invitations} i WHERE i.employee_id = w.id AND i.type = 'tax_info'
+       AND NOT EXISTS (SELECT FROM invited i WHERE i.employee_id = w.id AND i.type = 'tax_info'
                           AND i.status = 'pending' AND i.expires_at > :now)
     UNION ALL
-    SELECT w.employer_id, i.type || '_asked', w.first_name || ' ' || w.last_name,
-           (i.created_at AT TIME ZONE 'America/New_York')::date, NULL, NULL, NULL, w.id, NULL
-      FROM {invitations} i JOIN {employees} w ON w.id = i.employee_id
-     WHERE w.employer_id {asked} AND i.status = 'pending' AND i.expires_at > :now AND i.tax_number_at IS NULL
+    SELECT i.employer_id, i.type || '_asked', i.name,
+           (i.created_at AT TIME ZONE 'America/New_York')::date, NULL, NULL, NULL, i.employee_id, NULL
+      FROM invited i
+     WHERE i.status = 'pending' AND i.expires_at > :now AND i.tax_number_at IS NULL
     UNION ALL
     SELECT w.employer_id, 'enter_rate', NULL, NULL, CAST(:rate_by AS date), NULL, NULL, NULL, w.work_state
-      FROM (SELECT DISTINCT employer_id, work_state FROM {employees} e
-             WHERE employer_id {asked} AND status = 'active' AND relationship = 'none') w
-     WHERE NOT EXISTS (SELECT FROM {assigned_rates} r WHERE r.employer_id = w.employer_id
+      FROM (SELECT DISTINCT employer_id, work_state FROM workers
+             WHERE status = 'active' AND relationship = 'none') w
+     WHERE NOT EXISTS (SELECT FROM rates r WHERE r.employer_id = w.employer_id
                           AND r.state = w.work_state AND r.tax_year = :year)
-       AND (EXISTS (SELECT FROM {assigned_rates} r WHERE r.employer_id = w.employer_id
+       AND (EXISTS (SELECT FROM rates r WHERE r.employer_id = w.employer_id
                        AND r.state = w.work_state AND r.tax_year < :year)
             OR EXISTS (SELECT FROM {state_registrations} g
                          JOIN {vault_endings} v ON v.owner_kind = 'registration' AND v.owner_id = g.id
@@ -179,8 +203,8 @@ _FIND: Final = query(
                           AND p.pay_date < make_date(:year - :new_employer_years + 1, 1, 1)))
     UNION ALL
     SELECT h.id, 'ein_missing', NULL, NULL, NULL, NULL, NULL, NULL, NULL
-      FROM {employers} h
-     WHERE h.id {asked} AND h.ein_status = 'none' AND EXISTS (SELECT FROM {payrolls} p WHERE p.employer_id = h.id)
+      FROM {employers} h CROSS JOIN LATERAL (SELECT FROM {payrolls} p WHERE p.employer_id = h.id LIMIT 1) p
+     WHERE h.id {asked} AND h.ein_status = 'none'
     """,
     payrolls=PAYROLLS,
     asked=_ASKED,
@@ -194,7 +218,6 @@ _FIND: Final = query(
     invitations=INVITATIONS,
     employers=EMPLOYERS,
     paychecks=PAYCHECKS,
-    covered=covers(account="a", payroll="p"),
     enrollments=AUTOPILOT_ENROLLMENTS,
     standing_authorizations=STANDING_AUTHORIZATIONS,
     state_registrations=STATE_REGISTRATIONS,
@@ -228,13 +251,21 @@ async def find_recorded_to_dos(
         "households": list(households),
         "now": now,
         "today": today,
-        "failed_for": _FAILED_FOR,
+        "failed_since": today - _FAILED_FOR,
         "handed_over_within": _HANDED_OVER_WITHIN,
         "year": today.year,
         "rate_by": today.replace(month=rates.month, day=rates.day),
         "new_employer_years": rates.years,
     }
-    return [_to_do(row, today) for row in await fetch_all(session, _FIND, values)]
+    async with planned_once(session):
+        rows = await fetch_all(session, _FIND, values)
+    to_debit = {row.payroll_id for row in rows if row.kind == "authorize_debit" and row.payroll_id}
+    authorized = await authorized_payrolls(session, to_debit, now) if to_debit else set()
+    return [
+        _to_do(row, today)
+        for row in rows
+        if row.kind != "authorize_debit" or row.payroll_id not in authorized
+    ]
 
 
 def _to_do(row: _FindRow, today: datetime.date) -> ToDo:

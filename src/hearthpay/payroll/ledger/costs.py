@@ -69,7 +69,8 @@ _LATEST: Final = query(
     "SELECT p.id AS payroll_id, p.status, p.pay_date, c.employee_id, c.employee_name, c.net_pay, c.total_cost "
     "FROM (SELECT id, status, pay_date FROM payrolls WHERE employer_id = :employer "
     "AND status NOT IN ('draft', 'voided') ORDER BY pay_date DESC, id DESC LIMIT :limit) p "
-    "JOIN paychecks c ON c.payroll_id = p.id WHERE {standing} "
+    "CROSS JOIN LATERAL (SELECT c.employee_id, c.employee_name, c.net_pay, c.total_cost, c.position FROM paychecks c "
+    "WHERE c.payroll_id = p.id AND {standing} ORDER BY c.position LIMIT :limit) c "
     "ORDER BY p.pay_date DESC, p.id DESC, c.position LIMIT :limit",
     standing=_STANDING,
 )

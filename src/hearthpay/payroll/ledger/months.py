@@ -5,6 +5,7 @@ negative lines.
 """
 
 import datetime
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -26,6 +27,12 @@ class LineSet:
 
     codes: tuple[str, ...]
     categories: tuple[str, ...]
+
+
+@functools.lru_cache(1024)
+def _shared_set(codes: tuple[str, ...], categories: tuple[str, ...]) -> LineSet:
+    """Return one object for equal sets, so that months read twice are compared quickly."""
+    return LineSet(codes, categories)
 
 
 class LedgerMonth(NamedTuple):
@@ -169,7 +176,7 @@ async def read_household_months(
     def line_set(year: int, codes: str) -> LineSet:
         if (year, codes) not in sets:
             split = tuple(codes.split(","))
-            sets[year, codes] = LineSet(split, tuple(categories[year][code] for code in split))
+            sets[year, codes] = _shared_set(split, tuple(categories[year][code] for code in split))
         return sets[year, codes]
 
     months = [

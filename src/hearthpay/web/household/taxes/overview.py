@@ -19,15 +19,18 @@ from hearthpay.access.permissions import (
     RUN_PAYROLL,
 )
 from hearthpay.duties.household import FEDERAL
+from hearthpay.duties.kept_calendars import KnownHousehold
+from hearthpay.duties.service import known_household_of, read_employees
 from hearthpay.duties.threshold_standing import (
     HouseholdThresholds,
     ThresholdProgress,
     read_threshold_progress,
 )
+from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import find_employer
 from hearthpay.filing.commands import LedgerQuery
-from hearthpay.filing.service import balances_of_household, payments_of_household
+from hearthpay.filing.service import balances_of_household, balances_span, payments_of_household
 from hearthpay.languages.catalogue import Say, mark
 from hearthpay.reports.commands import AskTaxLiability
 from hearthpay.reports.service import tax_liability_of_household
@@ -73,9 +76,13 @@ async def taxes(at: HouseholdContext) -> Response:
     span = AskTaxLiability(datetime.date(year, 1, 1), datetime.date(year, 12, 31))
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
-        thresholds = await read_threshold_progress(session, at.actor, employer, year)
+        records = await read_employees(session, employer.id)
+        known = None
+        if year == today.year:
+            known = await known_household_of(session, employer, today, *balances_span(today), records)
+        thresholds = await read_threshold_progress(session, at.actor, employer, year, records, known)
         liability = await tax_liability_of_household(session, at.actor, employer, span)
-        ledger = await _ledger(at, session, employer) if year == today.year else {}
+        ledger = {} if known is None else await _ledger(at, session, employer, records, known)
         costs = await year_costs(at, session, year) if at.may(READ_PAYROLLS) else None
     facts = {
         "ledger": ledger,
@@ -96,9 +103,15 @@ async def taxes(at: HouseholdContext) -> Response:
     return at.show("taxes/overview.html", facts)
 
 
-async def _ledger(at: HouseholdContext, session: AsyncSession, employer: Employer) -> dict[str, Any]:
+async def _ledger(
+    at: HouseholdContext,
+    session: AsyncSession,
+    employer: Employer,
+    records: Sequence[Employee],
+    known: KnownHousehold,
+) -> dict[str, Any]:
     """Return what is open by agency as of today, and the last payments."""
-    balances = await balances_of_household(session, at.actor, at.clock, employer)
+    balances = await balances_of_household(session, at.actor, at.clock, employer, records, known)
     last = LedgerQuery(at.id, limit=_LAST_RECORDED)
     payments, _ = await payments_of_household(session, at.actor, employer, last)
     return {
