@@ -13,6 +13,7 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
+from hearthpay.database.session import Tenant
 from hearthpay.database.statements import Fragment
 from hearthpay.database.typed_rows import Query, fetch_all, query
 from hearthpay.payroll.commands import PayrollQuery
@@ -102,11 +103,14 @@ def is_of_all_households(actor: Actor, requested: PayrollQuery) -> bool:
     )
 
 
-async def newest_of_days(session: AsyncSession, actor: Actor, requested: PayrollQuery) -> Sequence[UUID]:
-    """Return the ids of a page of the requested payrolls, newest first, and one more if there are more."""
+async def newest_of_days(session: AsyncSession, tenant: Tenant, requested: PayrollQuery) -> Sequence[UUID]:
+    """Return the ids of a page of the organization's payrolls, newest first, and one more if there are more.
+
+    The caller has checked that all of them may be read.
+    """
     values: dict[str, object] = {
-        "organization": actor.organization_id,
-        "sandbox": actor.sandbox,
+        "organization": tenant.organization_id,
+        "sandbox": tenant.sandbox,
         "before": requested.cursor or _NEWEST_ID,
     }
     newest, by_payday = _NEWEST_OF_ANY, _OF_ANY

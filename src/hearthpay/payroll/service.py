@@ -532,7 +532,7 @@ async def list_payrolls(
     """
     statement = await query_payrolls(session, actor, requested)
     if is_of_all_households(actor, requested):
-        statement = statement.where(Payroll.id.in_(await newest_of_days(session, actor, requested)))
+        statement = statement.where(Payroll.id.in_(await newest_of_days(session, actor.tenant, requested)))
     payrolls, next_cursor = await page_of(session, statement, Payroll.id, requested)
     counted = (
         select(EntryRow.payroll_id, func.count())
