@@ -62,10 +62,10 @@ async def measure(installation: Installation) -> list[Row]:
     routes = {  # each round goes on where the last one ended: what comes again has long been forgotten by then
         "different": itertools.cycle(different_requests(installation.key)),
         "repeated": itertools.repeat(_calculate(installation.key, {"state": "CA", "annual_wages": 35_000})),
-        "no-op": itertools.repeat(_request("GET", NO_OP_PATH, installation.key, b"")),
+        "no-op": itertools.repeat(request_of("GET", NO_OP_PATH, installation.key, b"")),
     }
     rounds: dict[str, list[Round]] = {name: [] for name in routes}
-    async with _server(installation.service_url) as (address, process):
+    async with running_server(installation.service_url) as (address, process):
         for requests in routes.values():
             await asyncio.to_thread(drive, address, requests, connections=CONNECTIONS, seconds=2.0)
         for number in range(MOST_ROUNDS):
@@ -151,10 +151,10 @@ def _is_answered(state: str) -> bool:
 
 
 def _calculate(key: str, body: dict[str, object]) -> bytes:
-    return _request("POST", "/api/v1/calculate", key, json.dumps(body).encode())
+    return request_of("POST", "/api/v1/calculate", key, json.dumps(body).encode())
 
 
-def _request(method: str, path: str, key: str, body: bytes) -> bytes:
+def request_of(method: str, path: str, key: str, body: bytes) -> bytes:
     head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\nAccept: */*\r\n"
     if body:
         head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
@@ -175,8 +175,10 @@ async def _load(address: str, process: psutil.Process, requests: Iterator[bytes]
 
 
 @asynccontextmanager
-async def _server(database_url: str) -> AsyncIterator[tuple[str, psutil.Process]]:
-    """The server's address and process; it is stopped by the end of its standard input."""
+async def running_server(*urls: str) -> AsyncIterator[tuple[str, psutil.Process]]:
+    """The server's address and process, with the database's URL and perhaps the owner's; it is stopped by the end of
+    its standard input.
+    """
     server = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
@@ -187,7 +189,7 @@ async def _server(database_url: str) -> AsyncIterator[tuple[str, psutil.Process]
     assert server.stdin is not None
     assert server.stdout is not None
     try:
-        server.stdin.write(f"{database_url}\n".encode())
+        server.stdin.write(f"{' '.join(urls)}\n".encode())
         address = (await server.stdout.readline()).decode().strip()
         if not address:
             raise RuntimeError("the server under load did not start")

@@ -1,7 +1,8 @@
 """The server under load: the real application, and beside its routes one that does nothing.
 
 It reads the database's URL from the first line of standard input, prints its address, and serves until standard
-input ends; so it cannot outlive the benchmark, whatever becomes of that.
+input ends; so it cannot outlive the benchmark, whatever becomes of that. Where the line has the owner's URL too, it
+serves everybody's data; else only what needs none.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ from benchmarks.event_loop import new_event_loop
 from hearthpay.app import create_app
 from hearthpay.clock import SystemClock
 from hearthpay.database.embedded import ROLES
+from hearthpay.database.migrations import read
 from hearthpay.database.session import Database
 from hearthpay.http.envelope import answer
 from hearthpay.process import configure_logging
@@ -27,9 +29,10 @@ async def no_op(request: Request) -> Response:
     return answer(request, {"ok": True})
 
 
-async def serve(database_url: str) -> None:
+async def serve(database_url: str, owner_url: str | None = None) -> None:
     # The calculator's requests are nobody's in particular: all that is asked of the database is whose the key is.
-    database = Database(database_url, role=ROLES.service)
+    seal = None if owner_url is None else read(owner_url).seal
+    database = Database(database_url, role=ROLES.service, seal=seal)
     app = create_app(database, SystemClock())
     app.add_api_route(NO_OP_PATH, no_op, include_in_schema=False)
     routes = app.router.routes
@@ -45,4 +48,4 @@ async def serve(database_url: str) -> None:
 if __name__ == "__main__":
     configure_logging()
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(serve(sys.stdin.readline().strip()))
+        runner.run(serve(*sys.stdin.readline().split()))

@@ -1,7 +1,7 @@
 """A lean HTTP/1.1 client on raw sockets, so that the server under load is what limits the throughput.
 
 One thread, many keep-alive connections, each with one request under way; it reads as much of an answer as it
-needs to know that it is whole and that it is a 200.
+needs to know that it is whole and that it is a success.
 """
 
 import selectors
@@ -29,7 +29,7 @@ class Load:
 
 
 def drive(address: str, requests: Iterator[bytes], *, connections: int, seconds: float) -> Load:
-    """Send endless `requests` over `connections` for a time. RuntimeError for anything but a 200."""
+    """Send endless `requests` over `connections` for a time. RuntimeError for anything but a success."""
     target = urlsplit(address)
     assert target.hostname is not None
     assert target.port is not None
@@ -81,7 +81,7 @@ def _is_whole(received: bytearray) -> bool:
     head_end = received.find(_HEAD_END)
     if head_end < 0:
         return False
-    if not received.startswith(b"HTTP/1.1 200"):
+    if not received.startswith(b"HTTP/1.1 20"):
         raise RuntimeError(f"the server refused: {bytes(received)!r}")
     at = received.index(_LENGTH) + len(_LENGTH)
     length = int(received[at : received.index(b"\r\n", at)])

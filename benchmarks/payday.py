@@ -80,7 +80,7 @@ async def payday(households: int, history: int) -> Outcome:
                 owner.execute("VACUUM ANALYZE")
                 owner.execute("CHECKPOINT")
             print(f"  made in {time.monotonic() - began:.0f} s; firing …", flush=True)
-            seconds, told = await _fire(opened.owner_url, due)
+            seconds, told = await fire(opened.owner_url, due, WORKERS)
             print(f"  {households / seconds:,.0f} payrolls/s; putting the same rows back bare …", flush=True)
             with _connect(opened.owner_url) as owner:
                 fired = _count(owner, "SELECT count(*) FROM payrolls WHERE status = 'pending_funding'")
@@ -93,14 +93,14 @@ async def payday(households: int, history: int) -> Outcome:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-async def _fire(owner_url: str, due: Payday) -> tuple[float, list[dict[str, Any]]]:
-    """Let two workers fire everything; the time from the word go to the last one's end."""
+async def fire(owner_url: str, due: Payday, number: int) -> tuple[float, list[dict[str, Any]]]:
+    """Let so many workers fire everything; the time from the word go to the last one's end."""
     command = [sys.executable, "-m", "benchmarks.payday_worker", owner_url, due.due_at.isoformat()]
     workers = [
         await asyncio.create_subprocess_exec(
             *command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
         )
-        for _ in range(WORKERS)
+        for _ in range(number)
     ]
     for worker in workers:
         assert worker.stdout is not None

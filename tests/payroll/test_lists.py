@@ -1,11 +1,16 @@
 """Lists of payrolls find their rows by an index, however many payrolls others have."""
 
+from uuid import UUID
+
 import psycopg
 import pytest
-from benchmarks.payroll_lists import Filled, actor_of, fill, nodes_of, pages, plan_of
+from benchmarks.payroll_lists import Filled, actor_of, fill, nodes_of, pages, plans_of
 
 from hearthpay.database.session import Database
+from hearthpay.payroll.dated_lists import LOOKED_AT
 from hearthpay.payroll.schemas import PayrollsQuery
+from hearthpay.payroll.service import list_payrolls
+from hearthpay.wire.paging import decode_cursor
 
 PAYROLLS = 4_000
 
@@ -23,11 +28,72 @@ async def test_no_page_is_found_by_reading_the_rows_of_others(database: Database
             continue
         actor = actor_of(organization)
         async with database.transaction(actor.tenant) as session:
-            told = await plan_of(session, actor, PayrollsQuery.model_validate(values).to_command())
-        scans = [node for node in nodes_of(told["Plan"]) if node.get("Relation Name") == "payrolls"]
+            plans = await plans_of(session, actor, PayrollsQuery.model_validate(values).to_command())
+        nodes = [node for plan in plans for node in nodes_of(plan["Plan"]) if node["Actual Loops"]]
+        scans = [node for node in nodes if node.get("Relation Name") == "payrolls"]
         # What asks whether an employee is looking plans for that too, and never does it here.
-        kinds = {node["Node Type"] for node in nodes_of(told["Plan"]) if node["Actual Loops"]}
-        assert not kinds & {"Seq Scan", "Parallel Seq Scan"}, name
-        # No more is read than is shown, and a page's end is known by one row more.
-        read = sum(node["Actual Rows"] + node.get("Rows Removed by Filter", 0) for node in scans)
-        assert read <= 60, (name, read)
+        assert not {node["Node Type"] for node in nodes} & {"Seq Scan", "Parallel Seq Scan"}, name
+        # No more is read than is shown, and a page's end is known by one row more. Of a range, the newest are looked
+        # at first, and some more are read of each payday.
+        read = sum(
+            node["Actual Loops"] * (node["Actual Rows"] + node.get("Rows Removed by Filter", 0))
+            for node in scans
+        )
+        assert read <= (LOOKED_AT + 60 if "from" in values else 60), (name, read)
+
+
+RANGES = (
+    ("2024-03-01", "2024-03-31"),
+    ("2024-03-09", "2024-03-09"),
+    ("2024-03-01", None),
+    (None, "2024-03-12"),
+    ("2025-01-01", None),
+    ("2024-03-31", "2024-03-01"),
+)
+
+
+async def _pages(database: Database, organization: UUID, limit: int, **query: str | None) -> list[UUID]:
+    """The ids of all pages, one page after another."""
+    actor, found, cursor = actor_of(organization), list[UUID](), None
+    while True:
+        values = {name.rstrip("_"): value for name, value in query.items() if value is not None}
+        asked = PayrollsQuery.model_validate(values | {"limit": limit, "cursor": cursor})
+        async with database.transaction(actor.tenant) as session:
+            shown, cursor = await list_payrolls(session, actor, asked.to_command())
+        found += [payroll.id for payroll, _ in shown]
+        if cursor is None:
+            return found
+        assert len(shown) == limit
+        assert decode_cursor(cursor) == shown[-1][0].id
+
+
+@pytest.mark.parametrize("status", [None, "completed", "voided", "processing", "failed", "firing"])
+async def test_pages_of_a_range_have_each_payroll_once_newest_first(
+    database: Database, owner_connection: psycopg.Connection, filled: Filled, status: str | None
+):
+    # Paydays in no order of the ids; a few of each status, as many as are looked at of most of them.
+    owner_connection.execute(
+        "UPDATE payrolls SET pay_date = date '2024-03-01' + abs(hashtext(id::text)) % 28, "
+        "period_start = '2024-02-01', period_end = '2024-02-07', tax_year = 2024"
+    )
+    owner_connection.execute(
+        "UPDATE payrolls SET status = CASE WHEN failure IS NOT NULL THEN status WHEN n % 5 = 0 THEN 'voided' "
+        "WHEN n % 7 = 0 THEN 'processing' ELSE 'completed' END "
+        "FROM (SELECT id, row_number() OVER (ORDER BY id) AS n FROM payrolls) numbered "
+        "WHERE numbered.id = payrolls.id"
+    )
+    owner_connection.execute("ANALYZE payrolls")
+    for first, last in RANGES:
+        expected = [
+            id_
+            for (id_,) in owner_connection.execute(
+                "SELECT id FROM payrolls WHERE organization_id = %s AND pay_date >= coalesce(%s, pay_date) "
+                "AND pay_date <= coalesce(%s, pay_date) AND status = coalesce(%s, status) ORDER BY id DESC",
+                (filled.large, first, last, status),
+            ).fetchall()
+        ]
+        if (first, last, status) == ("2024-03-01", None, None):
+            assert len(expected) > 4 * LOOKED_AT
+        for limit in (7, 100):
+            found = await _pages(database, filled.large, limit, from_=first, to=last, status=status)
+            assert found == expected, (first, last, limit)

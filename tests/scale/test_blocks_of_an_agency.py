@@ -24,7 +24,6 @@ async def test_no_request_reads_more_where_the_organization_has_many_households(
     family: Family, town: Town, owner_connection: psycopg.Connection, subtests: pytest.Subtests
 ) -> None:
     requests = _requests(family, await _paid(family, WEEKS)) | {
-        "payrolls of all": lambda: family.caller.get("/payrolls"),
         "payrolls of days on which nobody was paid": lambda: family.caller.get("/payrolls", **OF_SOME_DAYS),
     }
     alone: dict[str, Blocks] = {}

@@ -78,6 +78,18 @@ def _requests(family: Family, payroll: str) -> dict[str, Ask]:
         "payrolls of some days": lambda: caller.get(
             "/payrolls", **of, **{"from": "2026-10-01", "to": "2026-10-31"}
         ),
+        "payrolls of a status": lambda: caller.get("/payrolls", **of, status="completed"),
+        "payrolls of all": lambda: caller.get("/payrolls"),
+        "payrolls of all of some days": lambda: caller.get(
+            "/payrolls", **{"from": "2026-10-01", "to": "2026-10-31"}
+        ),
+        "payrolls of all until a day": lambda: caller.get("/payrolls", to="2026-09-30", limit=10),
+        "payrolls of all of a status and day": lambda: caller.get(
+            "/payrolls", status="completed", limit=10, **{"from": "2026-09-20", "to": "2026-09-20"}
+        ),
+        "failed payrolls of all of some days": lambda: caller.get(
+            "/payrolls", status="failed", **{"from": "2026-10-01", "to": "2026-10-31"}
+        ),
         "payroll": lambda: caller.get(f"/payroll/{payroll}"),
         "explanation": lambda: caller.get(f"/payroll/{payroll}/explanation"),
         "preview": lambda: caller.post("/payroll/preview", order),

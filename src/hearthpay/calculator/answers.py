@@ -34,13 +34,26 @@ ONE_EMPLOYEE: Final = message("one_employee_assumed")
 
 
 @functools.lru_cache(maxsize=1_024)
-def _limitations_of(messages: tuple[Message, ...]) -> tuple[list[str], list[dict[str, object]]]:
+def limitations_of(messages: tuple[Message, ...]) -> tuple[list[str], list[dict[str, object]]]:
     """Return messages in English and by code, kept for the next estimate that says the same: not to be changed."""
     return list(texts(messages)), codes_of(messages)
 
 
-def estimate_data(estimate: AnnualEstimate, money: Callable[[int], object] = from_cents) -> dict[str, Any]:
-    """Return the ``data`` of ``POST /calculate``; ``money`` formats an amount of cents, by default as a Decimal."""
+def _unchanged(rate: Decimal) -> object:
+    return rate
+
+
+def estimate_data(
+    estimate: AnnualEstimate,
+    money: Callable[[int], object] = from_cents,
+    fraction: Callable[[Decimal], object] = _unchanged,
+    limitations: Callable[[tuple[Message, ...]], tuple[object, object]] = limitations_of,
+) -> dict[str, Any]:
+    """Return the ``data`` of ``POST /calculate``.
+
+    ``money`` formats an amount of cents, by default as a Decimal, and ``fraction`` a rate; ``limitations`` gives the
+    messages in English and by code.
+    """
     check = estimate.threshold
     gross = estimate.gross_per_paycheck_cents
     employer_paycheck = employee_paycheck = 0
@@ -61,11 +74,11 @@ def estimate_data(estimate: AnnualEstimate, money: Callable[[int], object] = fro
                 "payer": payer,
                 "annual_amount": money(annual_cents),
                 "per_paycheck_amount": money(per_paycheck),
-                "rate": rate,
+                "rate": None if rate is None else fraction(rate),
                 "wage_base": None if wage_base is None else money(wage_base),
             }
         )
-    limitations, limitation_codes = _limitations_of(estimate.messages)
+    sentences, limitation_codes = limitations(estimate.messages)
     employer, employee = employer_year.get, employee_year.get
     employer_total, employee_total = sum(employer_year.values()), sum(employee_year.values())
     annual = int(estimate.annual_wages.scaleb(2))
@@ -111,7 +124,7 @@ def estimate_data(estimate: AnnualEstimate, money: Callable[[int], object] = fro
             "state_suta_threshold": check.suta_threshold_quarterly,
         },
         "lines": lines,
-        "limitations": limitations,
+        "limitations": sentences,
         "limitation_codes": limitation_codes,
         "rulebook": {"version": estimate.rulebook_version, "tax_year": estimate.tax_year},
     }

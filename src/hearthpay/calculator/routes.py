@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import CALCULATE
-from hearthpay.calculator.answers import estimate_data, threshold_data
+from hearthpay.calculator.answers import estimate_data, limitations_of, threshold_data
 from hearthpay.calculator.schemas import Calculation, CalculationResult, ThresholdQuery, ThresholdResult
 from hearthpay.http.auth import require
 from hearthpay.http.envelope import Envelope, answer
@@ -21,6 +21,7 @@ from hearthpay.http.idempotency import idempotent, key_of
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import runtime_of
 from hearthpay.taxes import check_thresholds, estimate_year
+from hearthpay.taxes.messages import Message
 from hearthpay.wire.answer import Answer, render
 from hearthpay.wire.money import number_of
 
@@ -50,7 +51,20 @@ def _estimate(
         residence_state=residence_state,
         reciprocity_certificate_on_file=reciprocity_certificate_on_file,
     )
-    return render(estimate_data(estimate, number_of))
+    return render(estimate_data(estimate, number_of, _rendered_rate, _rendered_limitations))
+
+
+@functools.cache
+def _rendered_rate(rate: Decimal) -> orjson.Fragment:
+    """Return a rate as JSON; the law has few, and each is one object."""
+    return orjson.Fragment(render(rate))
+
+
+@functools.lru_cache(maxsize=1_024)
+def _rendered_limitations(messages: tuple[Message, ...]) -> tuple[orjson.Fragment, orjson.Fragment]:
+    """Return messages in English and by code as JSON, kept for the next estimate that says the same."""
+    sentences, codes = limitations_of(messages)
+    return orjson.Fragment(render(sentences)), orjson.Fragment(render(codes))
 
 
 @router.post(

@@ -40,6 +40,7 @@ from hearthpay.payroll.commands import (
     PayrollQuery,
     RoundedHours,
 )
+from hearthpay.payroll.dated_lists import is_of_all_households, newest_of_days
 from hearthpay.payroll.issues.available_actions import with_available_actions
 from hearthpay.payroll.ledger.estimates import Estimate
 from hearthpay.payroll.ledger.histories import read_histories
@@ -530,6 +531,8 @@ async def list_payrolls(
     remembers none. Raises `household_forbidden` and `key_mode_mismatch` for a household that the actor can't access.
     """
     statement = await query_payrolls(session, actor, requested)
+    if is_of_all_households(actor, requested):
+        statement = statement.where(Payroll.id.in_(await newest_of_days(session, actor.tenant, requested)))
     payrolls, next_cursor = await page_of(session, statement, Payroll.id, requested)
     counted = (
         select(EntryRow.payroll_id, func.count())
