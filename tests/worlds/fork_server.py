@@ -25,6 +25,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NoReturn
 
+from sqlalchemy.orm import configure_mappers
+
 import hearthpay
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
 from hearthpay.warming import load_for_first_requests
@@ -58,6 +60,7 @@ def _import_everything() -> None:
     for rulebook in map(rulebook_of, supported_years()):
         for state in rulebook.supported_states:
             rulebook.state(state)
+    configure_mappers()
     assert threading.active_count() == 1, "a process of several threads cannot be forked"
     gc.collect()
     gc.freeze()
