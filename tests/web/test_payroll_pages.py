@@ -18,29 +18,20 @@ from hearthpay.clock import FixedClock
 from hearthpay.employees.commands import ChangeEmployee
 from hearthpay.employees.service import update_employee
 from hearthpay.people.sessions import SignedIn
+from tests.web.one_household import maria, world
 from tests.web.people_browser import Browser
 from tests.web.query_count import counted
 from tests.web.rows.payrolls import draft_of
 from tests.web.rows.world import World
 from tests.web.test_pages_by_role import _browser, app, people, people_context
 
-__all__ = ["app", "people", "people_context"]
+__all__ = ["app", "maria", "people", "people_context", "world"]
 
 _WEEK = {"start": "2026-11-16", "end": "2026-11-22", "pay_date": "2026-11-27", "frequency": "weekly"}
 _FORM = "/settings/profile"
 """A page with a form: every form of a browser carries the same token."""
 
 SEEN = re.compile(r'name="(preview_token)" value="([^"]*)"')
-
-
-@pytest.fixture
-async def world(app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection) -> World:
-    return await World.make(app.state.people_context, owner_connection, people["owner"])
-
-
-@pytest.fixture
-async def maria(app: FastAPI, world: World, clock: FixedClock) -> Browser:
-    return await _browser(app, "owner", clock)
 
 
 def _typed(employee_id: UUID, **pay: str) -> dict[str, str]:
