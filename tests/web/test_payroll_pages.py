@@ -332,6 +332,14 @@ async def test_who_begins_far_ahead_is_not_followed(
         period = start  # the oldest week without a payroll
     assert shown[1] == ("2026-01-01" if kind == "fica-refund" else period)
     assert ("Your first employee starts on" in form.text) is said
+
+
+@pytest.mark.parametrize("start", ["2026-11-02", "2027-03-02", "2030-01-01", "2130-01-01", "9999-12-31"])
+async def test_pages_of_who_begins_far_ahead_are_shown(
+    start: str, maria: Browser, world: World, owner_connection: psycopg.Connection
+) -> None:
+    owner_connection.execute("UPDATE employees SET start_date = %s", (start,))
+    at = f"/app/{world.household_id}"
     for page in ("", "/payrolls", "/employees", f"/employees/{world.employee_id}", "/calendar", "/autopilot"):
         assert (await maria.look(at + page)).status_code == 200, page
 
