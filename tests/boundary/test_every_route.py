@@ -7,6 +7,7 @@ for each stands in its row of `tests/endpoints`, and is sent in the end, so that
 import datetime
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import quote
@@ -197,7 +198,9 @@ def test_every_address_of_the_api_is_an_endpoint(app: FastAPI) -> None:
     assert others == []
 
 
+@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.long)], ids=["two", "every"])
 async def test_without_a_key_in_force_nobody_is_told_anything(
+    every: bool,
     neighbours: Neighbours,
     owner_database: Database,
     clock: FixedClock,
@@ -214,6 +217,13 @@ async def test_without_a_key_in_force_nobody_is_told_anything(
     neighbours.remember()
     first, _, _, fourth = neighbours.worlds  # the real one of the revoked key, and another's sandbox
     malformed = dict.fromkeys(first.objects, "1")
+    asked: tuple[tuple[World, Mapping[str, str]], ...] = (
+        (first, UNCHANGED),
+        (first, malformed),
+        (fourth, UNCHANGED),
+    )
+    if every:
+        asked = tuple(product(neighbours.worlds, (UNCHANGED, malformed)))
     for operation in neighbours.operations.values():
         with subtests.test(operation.id):
             for key in (None, revoked, api_keys.generate("live").text, "hp_live_", "x"):
@@ -221,7 +231,7 @@ async def test_without_a_key_in_force_nobody_is_told_anything(
                     await neighbours.refused(
                         operation, key, about, 401, "authentication_required", own=None, replaced=replaced
                     )
-                    for about, replaced in ((first, UNCHANGED), (first, malformed), (fourth, UNCHANGED))
+                    for about, replaced in asked
                 ]
                 assert all(error == errors[0] for error in errors)
             neighbours.refuse_changes(operation)
