@@ -135,24 +135,32 @@ class Town:
             now = self.clock.now()
             await connect_household_account(session, self.ring, operator, employer, details, now)
 
-    async def work(self) -> None:
-        """Let the worker do what is due."""
+    async def pass_through(self, last_day: datetime.date) -> None:
+        """Let the days pass through the last one, and the worker do what is due."""
         async with self.opened.as_worker(1) as database:
-            await advance(database, self.ring, None, self.clock)
+            while self.clock.today() <= last_day:
+                await advance(database, self.ring, None, self.clock)
+                # So that no cut-off of a bank is missed, whatever time it is now.
+                self.clock.advance(datetime.timedelta(hours=3))
 
 
 async def run_demo(today: Clock | None = None) -> int:
     """Run the demonstration as of now, or of another moment, and print it; return the exit code."""
-    console = Console()
     folder = Path(tempfile.mkdtemp(prefix="hearthpay-demo-"))
     try:
-        with console.status("Starting a private PostgreSQL …") as status:
-            async with open_database(folder, Addresses()) as opened:
-                status.stop()
-                await _show(console, opened, today or SystemClock())
+        await run_demo_in(folder, today or SystemClock())
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return 0
+
+
+async def run_demo_in(data_dir: Path, today: Clock) -> None:
+    """Run the demonstration on the private PostgreSQL of a data directory, which is made if it is empty."""
+    console = Console()
+    with console.status("Starting a private PostgreSQL …") as status:
+        async with open_database(data_dir, Addresses()) as opened:
+            status.stop()
+            await _show(console, opened, today)
 
 
 def demo_clock(today: Clock) -> FixedClock:
@@ -300,11 +308,7 @@ async def _direct_deposit(console: Console, api: Api, employee: dict[str, Any], 
         },
     )
     pay_date = datetime.date.fromisoformat(run["pay_period"]["pay_date"])
-    while town.clock.today() <= pay_date:
-        await town.work()
-        town.clock.advance(
-            datetime.timedelta(hours=3)
-        )  # so that no cut-off of a bank is missed, whatever time it is now
+    await town.pass_through(pay_date)
     payroll = await api.get(f"/payroll/{run['payroll_id']}")
     net = _money(payroll["totals"]["total_net_pay"])
     table = Table(

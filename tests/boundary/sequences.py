@@ -75,7 +75,8 @@ class Conversation:
             refuse_changes(
                 before, after, except_of=speaker if response.is_success or not self.whole else None
             )
-            learn_ids(self.worlds, self.owner)
+            if after != before:
+                learn_ids(self.worlds, self.owner)
             refuse_leaks(response, speaker, self.worlds)
             if self.document is not None:
                 self._refuse_surprises(step, request, response)

@@ -55,7 +55,7 @@ async def _isolated(
         await Conversation(worlds[0].caller.client, worlds, owner, document).play(steps)
 
 
-@settings(max_examples=15, **AT_RANDOM)
+@settings(max_examples=8, **AT_RANDOM)
 @given(steps=conversations(12))
 async def test_no_key_reaches_another_world(
     steps: list[Step],
@@ -96,12 +96,12 @@ async def test_every_action_can_succeed(
     of_sandbox = [name for name in ACTIONS if ENDPOINTS[name].test_keys_only]
     steps = [
         Step(name, speaker, household=speaker, thing=speaker, which=0, variant=1)
-        for speaker in range(4)
+        for speaker in (0, 3)  # the real world of one organization, the sandbox of the other
         for name in ONCE_EACH
         if name not in of_sandbox or worlds[speaker].sandbox
     ]
     await Conversation(client, worlds, owner_connection, document, succeeded).play(steps)
-    assert succeeded == dict.fromkeys(ACTIONS, 4) | dict.fromkeys(of_sandbox, 2)
+    assert succeeded == dict.fromkeys(ACTIONS, 2) | dict.fromkeys(of_sandbox, 1)
 
 
 async def test_anothers_employee_is_nobody_to_ones_own_payroll(

@@ -52,7 +52,7 @@ async def _play_as_forgetful(
 
 
 @WORSE
-@settings(max_examples=12, **AT_RANDOM)
+@settings(max_examples=6, **AT_RANDOM)
 @given(steps=conversations(12))
 async def test_the_database_alone_keeps_worlds_apart(
     steps: list[Step],
@@ -94,7 +94,7 @@ async def test_the_conditions_are_really_gone(
     """And the service still works, as far as one can who cannot tell its rows apart."""
     succeeded: dict[str, int] = {}
     with forgetting_where(database, columns) as forgetting:
-        for speaker in range(4):
+        for speaker in (0, 3):  # the real world of one organization, the sandbox of the other
             steps = [Step(name, speaker, household=speaker, thing=speaker, variant=1) for name in ONCE_EACH]
             preview = ONCE_EACH.index("previewPayroll")
             steps[preview : preview + 1] = [replace(steps[preview], idempotency_key="monday")] * 2

@@ -1,13 +1,17 @@
 """The demonstration runs in any year: it lives on a day that has rules."""
 
+import shutil
+import tempfile
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from hearthpay.banking.calendar import earliest_pay_date
 from hearthpay.clock import FixedClock
-from hearthpay.demo import demo_clock, run_demo
+from hearthpay.demo import demo_clock, run_demo, run_demo_in
 from hearthpay.taxes.rulebook import supported_years
+from tests.worlds.installations import install
 
 
 @pytest.mark.parametrize("day", ["2026-11-20", "2026-12-24", "2027-01-05"])
@@ -30,8 +34,19 @@ def test_in_any_other_year_it_is_a_day_of_the_last_one_with_rules(year):
     assert clock.today().year == supported_years()[-1]
 
 
-@pytest.mark.parametrize("moment", ["2026-11-22T06:20", "2026-11-25T21:30", "2027-01-05T15:00"])
+async def test_it_ends_well_on_an_empty_machine(capsys: pytest.CaptureFixture[str]):
+    """In the night of a Sunday."""
+    assert await run_demo(FixedClock(datetime(2026, 11, 22, 6, 20, tzinfo=UTC))) == 0
+    assert "completed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("moment", ["2026-11-25T21:30", "2027-01-05T15:00"])
 async def test_it_ends_well_at_any_time_of_day(moment: str, capsys: pytest.CaptureFixture[str]):
-    """In the night of a Sunday, after the cut-off before a holiday, and in a year whose figures are not all out."""
-    assert await run_demo(FixedClock(datetime.fromisoformat(f"{moment}+00:00"))) == 0
+    """After the cut-off before a holiday, and in a year whose figures are not all out."""
+    data_dir = Path(tempfile.mkdtemp(prefix="hearthpay-demo-"))
+    try:
+        install(data_dir)
+        await run_demo_in(data_dir, FixedClock(datetime.fromisoformat(f"{moment}+00:00")))
+    finally:
+        shutil.rmtree(data_dir, ignore_errors=True)
     assert "completed" in capsys.readouterr().out

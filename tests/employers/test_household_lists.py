@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +12,9 @@ import pytest
 
 from hearthpay.employers import list_queries, sorted_lists
 from tests.http.api import MARIA, ROSA, Account, Caller, NewAccount, NewKey, data, fields, refusal
+from tests.worlds.snapshots import MadeOnce, Snapshots, snapshots
+
+__all__ = ["snapshots"]
 
 FAMILIES = (
     ("Ana", "Ng", "NY", ("2026-12-11", "2026-12-04")),
@@ -25,9 +29,28 @@ NEWEST_FIRST = ["O'Hara-Núñez", "Zhou", "De la Cruz", "Álvarez", "Ng"]
 LISTS = ("/employers", "/households")
 
 
+@pytest.fixture(scope="module")
+def made_once(snapshots: Snapshots) -> MadeOnce:
+    return MadeOnce(snapshots)
+
+
 @pytest.fixture
-async def families(account: Account, owner_connection: psycopg.Connection) -> dict[str, str]:
+async def account(client: httpx.AsyncClient, new_account: NewAccount, made_once: MadeOnce) -> Account:
+    """The same in all tests, its callers those of the test."""
+    made = await made_once.get("account", lambda: new_account("Lopez family"))
+    live, test = (replace(caller, client=client) for caller in (made.live, made.test))
+    return replace(made, live=live, test=test)
+
+
+@pytest.fixture
+async def families(
+    account: Account, owner_connection: psycopg.Connection, made_once: MadeOnce
+) -> dict[str, str]:
     """Households by last name, some with paydays planned, each with somebody named Diaz."""
+    return await made_once.get("families", lambda: _made_families(account, owner_connection))
+
+
+async def _made_families(account: Account, owner_connection: psycopg.Connection) -> dict[str, str]:
     found = {}
     for first_name, last_name, state, paydays in FAMILIES:
         new = MARIA | {"first_name": first_name, "last_name": last_name, "state": state}

@@ -84,8 +84,8 @@ def test_every_writer_of_mail_is_in_the_table() -> None:
     found = {
         node.name
         for path in source.rglob("*.py")
-        if "taxes" not in path.parts
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if "-> Mail:" in (text := path.read_text("utf-8"))
+        for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.FunctionDef)
         and not node.name.startswith("_")
         and isinstance(node.returns, ast.Name)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -24,8 +22,8 @@ from hearthpay.security.vault_cipher import SecretOwner
 from hearthpay.security.vault_numbers import parse_number
 from tests.database.household import Household, add_employee
 from tests.security.conftest import Clerk
+from tests.worlds.commands import start
 
-ROOT = Path(__file__).parents[2]
 Sessions = Callable[[], AbstractAsyncContextManager[AsyncSession]]
 Numbers = dict[SecretOwner, str]
 
@@ -85,12 +83,7 @@ def with_new_key(ring: KeyRing) -> KeyRing:
 
 def rotate_and_die(owner_url: str, key_file: Path, batches: int) -> None:
     """Start a rotation in a process of its own, and kill that after some batches."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.security.rotator", owner_url, str(key_file)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
+    with start(owner_url, key_file, module="tests.security.rotator") as process:
         assert process.stdout is not None
         for _ in range(batches):
             assert process.stdout.readline()

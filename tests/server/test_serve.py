@@ -16,6 +16,7 @@ import pytest
 from hearthpay.database.embedded import EmbeddedServer
 from hearthpay.server import listen
 from tests.worlds.commands import hearthpay_says, start
+from tests.worlds.installations import install
 
 START_WITHIN = 60
 
@@ -76,10 +77,18 @@ class Service:
 
 @pytest.fixture
 def data_dir() -> Iterator[Path]:
+    """An empty directory."""
     folder = Path(tempfile.mkdtemp(prefix="hearthpay-serve-"))
     yield folder
     EmbeddedServer(folder).stop()
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def installed(data_dir: Path) -> Path:
+    """A directory in which the service ran before."""
+    install(data_dir)
+    return data_dir
 
 
 def create_key(data_dir: Path) -> str:
@@ -132,15 +141,15 @@ def postmaster_of(data_dir: Path) -> int:
     return pid
 
 
-def test_it_survives_being_killed_and_its_database_being_killed(data_dir: Path):
-    service = Service(data_dir)
+def test_it_survives_being_killed_and_its_database_being_killed(installed: Path):
+    service = Service(installed)
     try:
-        key = create_key(data_dir)
+        key = create_key(installed)
         with client_of(service, key) as client:
             household = add_household(client)
             assert run(client, household, 1, "first").status_code == 200
 
-            os.kill(postmaster_of(data_dir), signal.SIGKILL)
+            os.kill(postmaster_of(installed), signal.SIGKILL)
             answers = [run(client, household, 2, "second")]
             while answers[-1].status_code != 200 and len(answers) < 20:
                 assert answers[-1].status_code == 503, answers[-1].text
@@ -150,7 +159,7 @@ def test_it_survives_being_killed_and_its_database_being_killed(data_dir: Path):
             assert answers[-1].status_code == 200
 
         service.kill()
-        service = Service(data_dir)
+        service = Service(installed)
         with client_of(service, key) as client:
             replayed = run(client, household, 2, "second")
             assert replayed.headers["Idempotent-Replayed"] == "true"
@@ -158,8 +167,8 @@ def test_it_survives_being_killed_and_its_database_being_killed(data_dir: Path):
             assert paycheck["ytd"]["gross_pay"] == 600
 
         service.kill()
-        os.kill(postmaster_of(data_dir), signal.SIGKILL)
-        service = Service(data_dir)
+        os.kill(postmaster_of(installed), signal.SIGKILL)
+        service = Service(installed)
         with client_of(service, key) as client:
             assert len(client.get("/payrolls").json()["data"]) == 3
             service.wait_until_ready()
@@ -179,11 +188,11 @@ def test_it_stops_cleanly_and_takes_the_database_with_it(data_dir: Path):
     assert "Stopping" in "".join(service.output)
 
 
-def test_a_taken_port_is_said_plainly(data_dir: Path):
-    service = Service(data_dir)
+def test_a_taken_port_is_said_plainly(installed: Path):
+    service = Service(installed)
     try:
         port = service.address.rsplit(":", 1)[1]
-        second = hearthpay_says("serve", "--port", port, "--data-dir", data_dir, timeout=60)
+        second = hearthpay_says("serve", "--port", port, "--data-dir", installed, timeout=60)
         assert second.returncode == 1
         assert f"cannot listen on 127.0.0.1:{port}" in second.stderr
         assert "Traceback" not in second.stderr

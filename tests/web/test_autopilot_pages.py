@@ -33,6 +33,7 @@ from hearthpay.people.sessions import SignedIn
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.web.household.autopilot.words import AUTHORIZATION, REASONS
 from tests.autopilot.proving import proved
+from tests.web.one_household import world
 from tests.web.people_browser import HOME, Browser
 from tests.web.rows.autopilot import connect_accounts, things
 from tests.web.rows.world import World
@@ -41,7 +42,7 @@ from tests.web.test_pages_by_role import _browser, people, people_context
 from tests.worlds.originator import ORIGINATOR
 from tests.worlds.town import Town
 
-__all__ = ["people", "people_context"]
+__all__ = ["people", "people_context", "world"]
 
 TERMS = {
     "standard_hours": "40",
@@ -63,11 +64,6 @@ def app(database: Database, clock: FixedClock, ring: KeyRing) -> FastAPI:
         database, clock, ring, app.state.people_context.throttle, sends_mail=True, no_sooner_than=0
     )
     return app
-
-
-@pytest.fixture
-async def world(app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection) -> World:
-    return await World.make(app.state.people_context, owner_connection, people["owner"])
 
 
 def words_of(page) -> str:  # type: ignore[no-untyped-def]

@@ -13,13 +13,14 @@ from hearthpay.clock import FixedClock
 from hearthpay.employees.commands import ChangeEmployee
 from hearthpay.employees.service import update_employee
 from hearthpay.employers.commands import PostalAddress
-from hearthpay.people.sessions import SignedIn
+from tests.web.one_household import signed_in_once, world
 from tests.web.people_browser import Browser, typed_in
 from tests.web.rows.world import World
 from tests.web.test_pages import parsed
-from tests.web.test_pages_by_role import _browser, app, people, people_context
+from tests.web.test_pages_by_role import app, people, people_context
+from tests.worlds.snapshots import MadeOnce
 
-__all__ = ["app", "people", "people_context"]
+__all__ = ["app", "people", "people_context", "world"]
 
 NEW = {
     "first_name": "Ana",
@@ -40,13 +41,8 @@ NEW = {
 
 
 @pytest.fixture
-async def world(app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection) -> World:
-    return await World.make(app.state.people_context, owner_connection, people["owner"])
-
-
-@pytest.fixture
-async def browser(app: FastAPI, world: World, clock: FixedClock) -> Browser:
-    return await _browser(app, "admin", clock)
+async def browser(app: FastAPI, world: World, clock: FixedClock, made_once: MadeOnce) -> Browser:
+    return await signed_in_once(app, "admin", clock, made_once, "household, browser of an admin")
 
 
 async def send(browser: Browser, path: str, **form: str) -> Any:

@@ -33,10 +33,11 @@ def app(database: Database, clock: FixedClock) -> FastAPI:
 
 
 @pytest.fixture
-async def cut_off(clock: FixedClock, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[FastAPI]:
+async def cut_off(clock: FixedClock) -> AsyncIterator[FastAPI]:
     """The application, whose database cannot be reached."""
-    monkeypatch.setattr("hearthpay.database.session.RECONNECT_SECONDS", 0.1)
-    nowhere = Database("postgresql://nobody@127.0.0.1:9/nothing", role="hearthpay_service")
+    nowhere = Database(
+        "postgresql://nobody@127.0.0.1:9/nothing", role="hearthpay_service", reconnect_seconds=0.1
+    )
     yield create_app(nowhere, clock, AppSettings(public_url=HOME))
     await nowhere.dispose()
 

@@ -6,27 +6,15 @@ import datetime
 from datetime import UTC, date
 
 import psycopg
-import pytest
-from fastapi import FastAPI
 
 from hearthpay.clock import FixedClock
-from hearthpay.people.sessions import SignedIn
+from tests.web.one_household import maria, world
 from tests.web.people_browser import Browser, typed_in
 from tests.web.rows.world import World
-from tests.web.test_pages_by_role import _browser, app, people, people_context
+from tests.web.test_pages_by_role import app, people, people_context
 from tests.web.test_payroll_pages import _draft
 
-__all__ = ["app", "people", "people_context"]
-
-
-@pytest.fixture
-async def world(app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection) -> World:
-    return await World.make(app.state.people_context, owner_connection, people["owner"])
-
-
-@pytest.fixture
-async def maria(app: FastAPI, world: World, clock: FixedClock) -> Browser:
-    return await _browser(app, "owner", clock)
+__all__ = ["app", "maria", "people", "people_context", "world"]
 
 
 async def change_household(maria: Browser, page: str, **changes: str) -> None:

@@ -14,12 +14,14 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.duties.dues_records import renew_dues
+from hearthpay.people.context import PeopleContext
 from hearthpay.people.sessions import SignedIn
 from hearthpay.web.household import worklist
 from hearthpay.web.household.worklist import Worklist, WorklistQuery, read_worklist
 from tests.web.rows.world import World
 from tests.web.test_pages import parsed
 from tests.web.test_pages_by_role import _browser, app, people, people_context
+from tests.worlds.snapshots import MadeOnce
 
 __all__ = ["app", "people", "people_context"]
 
@@ -31,15 +33,35 @@ FAMILIES = (
 )
 
 
+Worlds = dict[str, World]
+
+
+def _at(people_context: PeopleContext, worlds: Worlds) -> Worlds:
+    """The same households, of the application of one test."""
+    return {name: replace(world, people_context=people_context) for name, world in worlds.items()}
+
+
 @pytest.fixture
 async def worlds(
-    app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection
-) -> dict[str, World]:
+    people_context: PeopleContext,
+    people: dict[str, SignedIn],
+    owner_connection: psycopg.Connection,
+    made_once: MadeOnce,
+) -> Worlds:
     """Households by last name; the first one listed pays last, two have no payday planned."""
+    made = await made_once.get(
+        "households to list", lambda: _made_worlds(people_context, people, owner_connection)
+    )
+    return _at(people_context, made)
+
+
+async def _made_worlds(
+    people_context: PeopleContext, people: dict[str, SignedIn], owner_connection: psycopg.Connection
+) -> Worlds:
     found = {}
     for first_name, last_name, state in FAMILIES:
         found[last_name] = await World.make(
-            app.state.people_context,
+            people_context,
             owner_connection,
             people["owner"],
             first_name=first_name,
@@ -65,7 +87,7 @@ def _names(found: Worklist) -> list[str]:
 
 
 async def test_next_paydays_come_first_and_households_without_one_last(
-    worlds: dict[str, World], clock: FixedClock
+    worlds: Worlds, clock: FixedClock
 ) -> None:
     found = await _read(worlds["Ng"], clock)
     assert _names(found) == ["Zhou", "Ng", "Álvarez", "De la Cruz"]
@@ -74,14 +96,14 @@ async def test_next_paydays_come_first_and_households_without_one_last(
     assert found.next_cursor is None
 
 
-async def test_names_are_sorted_without_case_and_accents(worlds: dict[str, World], clock: FixedClock) -> None:
+async def test_names_are_sorted_without_case_and_accents(worlds: Worlds, clock: FixedClock) -> None:
     assert _names(await _read(worlds["Ng"], clock, sort="name")) == ["Álvarez", "De la Cruz", "Ng", "Zhou"]
 
 
 @pytest.mark.parametrize("sort", ["payday", "name"])
 @pytest.mark.parametrize("text", ["", "diaz"])
 async def test_pages_hold_every_household_once(
-    worlds: dict[str, World], clock: FixedClock, monkeypatch: pytest.MonkeyPatch, sort: str, text: str
+    worlds: Worlds, clock: FixedClock, monkeypatch: pytest.MonkeyPatch, sort: str, text: str
 ) -> None:
     whole = _names(await _read(worlds["Ng"], clock, sort=sort, text=text))
     monkeypatch.setattr(worklist, "PAGE", 1)
@@ -115,14 +137,14 @@ async def test_pages_hold_every_household_once(
     ],
 )
 async def test_a_search_finds_households_and_employees_by_how_their_names_begin(
-    worlds: dict[str, World], clock: FixedClock, text: str, expected: list[str]
+    worlds: Worlds, clock: FixedClock, text: str, expected: list[str]
 ) -> None:
     await worlds["De la Cruz"].employ("Petra", "O'Hara-Núñez")
     assert _names(await _read(worlds["Ng"], clock, text=text)) == expected
 
 
 async def test_a_changed_name_is_found_and_the_old_one_is_not(
-    worlds: dict[str, World], clock: FixedClock, owner_connection: psycopg.Connection
+    worlds: Worlds, clock: FixedClock, owner_connection: psycopg.Connection
 ) -> None:
     owner_connection.execute("UPDATE employers SET last_name = 'Young' WHERE last_name = 'Ng'")
     assert _names(await _read(worlds["Ng"], clock, text="young")) == ["Young"]
@@ -130,7 +152,7 @@ async def test_a_changed_name_is_found_and_the_old_one_is_not(
 
 
 async def test_a_filter_shows_its_households_alone(
-    worlds: dict[str, World], clock: FixedClock, owner_connection: psycopg.Connection
+    worlds: Worlds, clock: FixedClock, owner_connection: psycopg.Connection
 ) -> None:
     assert _names(await _read(worlds["Ng"], clock, show="week")) == []
     clock.advance(timedelta(days=2))  # seven days are today and six more
@@ -149,7 +171,7 @@ async def test_a_filter_shows_its_households_alone(
 
 
 async def test_a_page_that_ends_early_says_so_and_goes_on(
-    worlds: dict[str, World], clock: FixedClock, monkeypatch: pytest.MonkeyPatch
+    worlds: Worlds, clock: FixedClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock.advance(timedelta(days=2))
     monkeypatch.setattr(worklist, "_CHUNK", 1)
@@ -166,7 +188,7 @@ async def test_a_page_that_ends_early_says_so_and_goes_on(
     assert (seen, stops) == (["Zhou"], 2)
 
 
-async def test_a_list_holds_only_what_the_actor_reaches(worlds: dict[str, World], clock: FixedClock) -> None:
+async def test_a_list_holds_only_what_the_actor_reaches(worlds: Worlds, clock: FixedClock) -> None:
     reached = frozenset(worlds[name].household_id for name in ("Ng", "Álvarez"))
     actor = replace(worlds["Ng"].actor, households=reached)
     for asked in ({"sort": "payday"}, {"sort": "name"}, {"text": "diaz"}):
@@ -175,7 +197,7 @@ async def test_a_list_holds_only_what_the_actor_reaches(worlds: dict[str, World]
 
 
 async def test_another_organization_finds_nothing_of_it(
-    worlds: dict[str, World], clock: FixedClock, people: dict[str, SignedIn]
+    worlds: Worlds, clock: FixedClock, people: dict[str, SignedIn]
 ) -> None:
     other = people["other"].actor("r")
     for asked in ({"sort": "payday"}, {"sort": "name"}, {"text": "ng"}):
@@ -185,16 +207,14 @@ async def test_another_organization_finds_nothing_of_it(
 @pytest.mark.parametrize(
     "cursor", ["x", "p.AAAA", "p.2026-12-01.AAAA", "p.never.AAAAAAAAAAAAAAAAAAAAAA", "z.A"]
 )
-async def test_an_unknown_cursor_is_not_found(
-    worlds: dict[str, World], clock: FixedClock, cursor: str
-) -> None:
+async def test_an_unknown_cursor_is_not_found(worlds: Worlds, clock: FixedClock, cursor: str) -> None:
     with pytest.raises(Refusal) as refused:
         await _read(worlds["Ng"], clock, cursor=cursor)
     assert refused.value.code == "not_found"
 
 
 async def test_the_page_keeps_what_was_asked_for(
-    app: FastAPI, worlds: dict[str, World], clock: FixedClock, monkeypatch: pytest.MonkeyPatch
+    app: FastAPI, worlds: Worlds, clock: FixedClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worklist, "PAGE", 1)
     browser = await _browser(app, "viewer", clock)
@@ -214,17 +234,27 @@ async def test_the_page_keeps_what_was_asked_for(
 
 
 @pytest.fixture
-async def late(worlds: dict[str, World], worker_database: Database, clock: FixedClock) -> dict[str, World]:
+async def late(
+    people_context: PeopleContext,
+    worlds: Worlds,
+    worker_database: Database,
+    clock: FixedClock,
+    made_once: MadeOnce,
+) -> Worlds:
     """The same households, of which two paid somebody earlier this year and filed nothing; all are calculated."""
-    for name, week in (("Álvarez", 20), ("De la Cruz", 30)):
-        await worlds[name].pay(weeks_ago=week)
-    while (await renew_dues(worker_database, clock))[0]:
-        pass
-    return worlds
+
+    async def pay() -> Worlds:
+        for name, week in (("Álvarez", 20), ("De la Cruz", 30)):
+            await worlds[name].pay(weeks_ago=week)
+        while (await renew_dues(worker_database, clock))[0]:
+            pass
+        return worlds
+
+    return _at(people_context, await made_once.get("late households to list", pay))
 
 
 async def test_overdue_households_come_first_by_what_is_overdue_longest(
-    late: dict[str, World], clock: FixedClock
+    late: Worlds, clock: FixedClock
 ) -> None:
     found = await _read(late["Ng"], clock, sort="overdue")
     since = [item.dues.overdue_since for item in found.items if item.dues and item.dues.overdue_since]
@@ -245,7 +275,7 @@ async def test_overdue_households_come_first_by_what_is_overdue_longest(
 
 @pytest.mark.parametrize("asked", [{"sort": "overdue"}, {"show": "overdue"}, {"sort": "payday"}])
 async def test_pages_by_what_is_overdue_hold_every_household_once(
-    late: dict[str, World], clock: FixedClock, monkeypatch: pytest.MonkeyPatch, asked: dict[str, str]
+    late: Worlds, clock: FixedClock, monkeypatch: pytest.MonkeyPatch, asked: dict[str, str]
 ) -> None:
     whole = _names(await _read(late["Ng"], clock, **asked))
     monkeypatch.setattr(worklist, "PAGE", 1)
@@ -259,7 +289,7 @@ async def test_pages_by_what_is_overdue_hold_every_household_once(
 
 
 async def test_a_changed_household_is_calculated_for_the_page_or_shown_as_being_checked(
-    late: dict[str, World],
+    late: Worlds,
     clock: FixedClock,
     owner_connection: psycopg.Connection,
     monkeypatch: pytest.MonkeyPatch,
@@ -284,7 +314,7 @@ async def test_a_changed_household_is_calculated_for_the_page_or_shown_as_being_
 
 
 async def test_what_a_page_calculates_is_counted_on_it(
-    app: FastAPI, late: dict[str, World], clock: FixedClock, owner_connection: psycopg.Connection
+    app: FastAPI, late: Worlds, clock: FixedClock, owner_connection: psycopg.Connection
 ) -> None:
     counted = (await _read(late["Ng"], clock)).counts
     assert counted is not None
@@ -301,7 +331,7 @@ async def test_what_a_page_calculates_is_counted_on_it(
 
 
 async def test_nothing_is_said_to_be_done_while_households_are_being_checked(
-    app: FastAPI, late: dict[str, World], clock: FixedClock, monkeypatch: pytest.MonkeyPatch
+    app: FastAPI, late: Worlds, clock: FixedClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worklist, "MOST_CALCULATED", 0)
     browser = await _browser(app, "owner", clock)
@@ -317,7 +347,7 @@ async def test_nothing_is_said_to_be_done_while_households_are_being_checked(
 
 
 async def test_households_that_pay_by_hand_stand_at_their_next_payday(
-    worlds: dict[str, World], worker_database: Database, clock: FixedClock
+    worlds: Worlds, worker_database: Database, clock: FixedClock
 ) -> None:
     await worlds["Álvarez"].pay(weeks_ago=0)
     await renew_dues(worker_database, clock)

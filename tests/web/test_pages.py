@@ -16,12 +16,29 @@ from tests.worlds.inviting import invite
 EVIL = "<script>alert('x')</script>\"&"
 
 
+@pytest.fixture(scope="module")
+def kept_pages() -> dict[str, httpx.Response]:
+    """The pages that the first test asked for."""
+    return {}
+
+
 @pytest.fixture
 async def pages(
-    account: Account, rosa: dict[str, Any], banked: dict[str, Any], client: httpx.AsyncClient
+    account: Account,
+    rosa: dict[str, Any],
+    banked: dict[str, Any],
+    client: httpx.AsyncClient,
+    kept_pages: dict[str, httpx.Response],
 ) -> dict[str, httpx.Response]:
     """Every page of the portal, by name."""
+    if not kept_pages:
+        kept_pages |= await _pages(account, rosa, client)
+    return kept_pages
 
+
+async def _pages(
+    account: Account, rosa: dict[str, Any], client: httpx.AsyncClient
+) -> dict[str, httpx.Response]:
     async def link(kind: str) -> str:
         url: str = data(await invite(account.live, rosa, type=kind, send_email=False))["portal_url"]
         return url

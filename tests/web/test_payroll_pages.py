@@ -18,29 +18,20 @@ from hearthpay.clock import FixedClock
 from hearthpay.employees.commands import ChangeEmployee
 from hearthpay.employees.service import update_employee
 from hearthpay.people.sessions import SignedIn
+from tests.web.one_household import maria, world
 from tests.web.people_browser import Browser
 from tests.web.query_count import counted
 from tests.web.rows.payrolls import draft_of
 from tests.web.rows.world import World
 from tests.web.test_pages_by_role import _browser, app, people, people_context
 
-__all__ = ["app", "people", "people_context"]
+__all__ = ["app", "maria", "people", "people_context", "world"]
 
 _WEEK = {"start": "2026-11-16", "end": "2026-11-22", "pay_date": "2026-11-27", "frequency": "weekly"}
 _FORM = "/settings/profile"
 """A page with a form: every form of a browser carries the same token."""
 
 SEEN = re.compile(r'name="(preview_token)" value="([^"]*)"')
-
-
-@pytest.fixture
-async def world(app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection) -> World:
-    return await World.make(app.state.people_context, owner_connection, people["owner"])
-
-
-@pytest.fixture
-async def maria(app: FastAPI, world: World, clock: FixedClock) -> Browser:
-    return await _browser(app, "owner", clock)
 
 
 def _typed(employee_id: UUID, **pay: str) -> dict[str, str]:
@@ -341,6 +332,14 @@ async def test_who_begins_far_ahead_is_not_followed(
         period = start  # the oldest week without a payroll
     assert shown[1] == ("2026-01-01" if kind == "fica-refund" else period)
     assert ("Your first employee starts on" in form.text) is said
+
+
+@pytest.mark.parametrize("start", ["2026-11-02", "2027-03-02", "2030-01-01", "2130-01-01", "9999-12-31"])
+async def test_pages_of_who_begins_far_ahead_are_shown(
+    start: str, maria: Browser, world: World, owner_connection: psycopg.Connection
+) -> None:
+    owner_connection.execute("UPDATE employees SET start_date = %s", (start,))
+    at = f"/app/{world.household_id}"
     for page in ("", "/payrolls", "/employees", f"/employees/{world.employee_id}", "/calendar", "/autopilot"):
         assert (await maria.look(at + page)).status_code == 200, page
 

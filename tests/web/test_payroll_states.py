@@ -8,33 +8,22 @@ from datetime import date
 from uuid import UUID
 
 import psycopg
-import pytest
 from fastapi import FastAPI
 
 from hearthpay.clock import FixedClock
 from hearthpay.doctor.lifecycle_checks import handed_over
 from hearthpay.payroll.payroll_lists import PaydayPlace
-from hearthpay.people.sessions import SignedIn
+from tests.web.one_household import maria, world
 from tests.web.people_browser import Browser, typed_in
 from tests.web.rows.world import World
 from tests.web.test_pages_by_role import _browser, app, people, people_context
 from tests.web.test_payroll_pages import _FORM, _draft, _preview_digest
 
-__all__ = ["app", "people", "people_context"]
+__all__ = ["app", "maria", "people", "people_context", "world"]
 
 NBSP = "\u00a0"
 PAID = '<span class="soft">Paid</span>'
 _PAYROLL = re.compile(r"/payrolls/([0-9a-f-]{36})(?:/receipt)?$")
-
-
-@pytest.fixture
-async def world(app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection) -> World:
-    return await World.make(app.state.people_context, owner_connection, people["owner"])
-
-
-@pytest.fixture
-async def maria(app: FastAPI, world: World, clock: FixedClock) -> Browser:
-    return await _browser(app, "owner", clock)
 
 
 async def run(maria: Browser, world: World, **pay: str) -> str:

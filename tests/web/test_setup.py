@@ -19,10 +19,12 @@ from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.web.household.setup.estimate import usual_paycheck
 from hearthpay.web.household.setup.pay_question import pay_law
 from hearthpay.web.household.setup.person_question import asks_for_place
+from tests.web.one_household import signed_in_once
 from tests.web.people_browser import Browser, typed_in
 from tests.web.rows.setting_up import NEW_HOUSEHOLD
 from tests.web.test_pages import parsed
-from tests.web.test_pages_by_role import _browser, app, people, people_context
+from tests.web.test_pages_by_role import app, people, people_context
+from tests.worlds.snapshots import MadeOnce
 
 __all__ = ["app", "people", "people_context"]
 
@@ -35,8 +37,8 @@ NAMES = (
 
 
 @pytest.fixture
-async def owner(app: FastAPI, people: dict[str, SignedIn], clock: FixedClock) -> Browser:
-    return await _browser(app, "owner", clock)
+async def owner(app: FastAPI, people: dict[str, SignedIn], clock: FixedClock, made_once: MadeOnce) -> Browser:
+    return await signed_in_once(app, "owner", clock, made_once, "people, browser of the owner")
 
 
 async def answer(browser: Browser, path: str, **answers: str) -> str:

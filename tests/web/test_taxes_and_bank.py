@@ -33,12 +33,13 @@ from hearthpay.payroll.set_asides.rules import SetAsideRule
 from hearthpay.people.sessions import SignedIn
 from hearthpay.security.vault_numbers import parse_number
 from tests.people.visitors import PASSWORD
+from tests.web.one_household import maria, world
 from tests.web.people_browser import Browser
 from tests.web.rows.world import World
 from tests.web.test_pages_by_role import _browser, app, people, people_context
 from tests.worlds.town import Vouching
 
-__all__ = ["app", "people", "people_context"]
+__all__ = ["app", "maria", "people", "people_context", "world"]
 
 EIN, ROUTING, ACCOUNT, STATE_NUMBER = "98-7654321", "322271627", "90817263544", "123-4567-8"
 BANK = {
@@ -47,16 +48,6 @@ BANK = {
     "account_number_again": ACCOUNT,
     "account_type": "checking",
 }
-
-
-@pytest.fixture
-async def world(app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection) -> World:
-    return await World.make(app.state.people_context, owner_connection, people["owner"])
-
-
-@pytest.fixture
-async def maria(app: FastAPI, world: World, clock: FixedClock) -> Browser:
-    return await _browser(app, "owner", clock)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ input is the lifeline: when whoever started this ends, so does this.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import importlib
@@ -24,6 +25,8 @@ import threading
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NoReturn
+
+from sqlalchemy.orm import configure_mappers
 
 import hearthpay
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
@@ -58,6 +61,7 @@ def _import_everything() -> None:
     for rulebook in map(rulebook_of, supported_years()):
         for state in rulebook.supported_states:
             rulebook.state(state)
+    configure_mappers()
     assert threading.active_count() == 1, "a process of several threads cannot be forked"
     gc.collect()
     gc.freeze()
@@ -132,6 +136,26 @@ def _serve(place: Path) -> tuple[dict[str, Any], list[int]]:
                 return command.args  # type: ignore[return-value]
 
 
+def _end(status: int) -> None:
+    """End the process as the interpreter does, except that modules are not taken apart: most commands compute less.
+
+    Returns where what was written cannot be sent on, so that the interpreter tells of it.
+    """
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
 if __name__ == "__main__":
     _import_everything()
-    _run_command(*_serve(Path(sys.argv[1])))
+    request_and_streams = _serve(Path(sys.argv[1]))
+    try:
+        _run_command(*request_and_streams)
+    except SystemExit as ended:
+        if ended.code is None or isinstance(ended.code, int):
+            _end((ended.code or 0) & 0xFF)
+        raise
+    _end(0)

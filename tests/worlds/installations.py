@@ -2,7 +2,7 @@
 
 One is made for the whole run and copied for each who asks, in a fraction of the time that PostgreSQL's `initdb` and
 the migrations take. How a service sets itself up from nothing is tested in `tests/server`, `tests/database` and
-`tests/cli/test_operator.py`, which take none of these.
+`tests/cli/test_operator.py`, by tests that take none of these.
 """
 
 import subprocess
