@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 
@@ -337,8 +338,7 @@ async def test_nothing_is_said_to_be_done_while_households_are_being_checked(
     browser = await _browser(app, "owner", clock)
     page = await browser.look("/households")
     assert page.text.count("Being checked</span>") == 0
-    late_rows = page.text.count("late since")
-    assert late_rows >= 2
+    assert len(re.findall(r"\d late since ", page.text)) >= 2, "the oldest item may have no amount"
     clock.advance(timedelta(days=1))
     page = await browser.look("/households")
     assert page.text.count("Being checked</span>") == len(FAMILIES)

@@ -57,7 +57,7 @@ async def test_the_accounts_page_says_how_often_and_why(world: World, maria: Bro
     assert "El límite es $300.00." in spanish
     filing = await _text(maria, f"{root}/state-accounts/PA/filing/withholding")
     assert "The limit is $300.00." in filing
-    assert "twice a month" in filing
+    assert "Twice a month" in filing
 
 
 async def test_the_calendar_names_the_month_and_the_city(world: World, maria: Browser) -> None:

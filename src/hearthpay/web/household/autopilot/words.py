@@ -85,7 +85,7 @@ HELD: Final[Mapping[str, str]] = {
     "confirm_large_payroll": mark("It is unusually large."),
 }
 SOURCES: Final[Mapping[str, str]] = {
-    "app": mark("on these pages"),
+    "app": mark("in the app"),
     "api": mark("by an API key"),
     "mcp": mark("by an assistant"),
     "system": mark("automatically"),

@@ -62,8 +62,7 @@ async def unfinished_setup(at: HouseholdContext, session: AsyncSession) -> Respo
     if employee is not None:
         if employee.status != "active" or employee.setup_question is None:
             return None
-        payrolls, _ = await list_payrolls(session, at.actor, PayrollQuery(employer_id=at.id, limit=1))
-        if payrolls:
+        if await _paid_before(at, session):
             return None
     return await setup_page(at, session, employee)
 
@@ -86,6 +85,7 @@ async def setup_page(at: HouseholdContext, session: AsyncSession, employee: Empl
         "now": next((each for each in steps if each.state == "now"), None),
         "answered": LAST_QUESTION if question is None else question - 1,
         "last": LAST_QUESTION,
+        "paid_before": question is None and await _paid_before(at, session),
         "employee": employee,
         "has_number": has_number,
         "state_name": STATES[at.household.state],
@@ -96,6 +96,12 @@ async def setup_page(at: HouseholdContext, session: AsyncSession, employee: Empl
         "policy_words": POLICY_WORDS,
     }
     return at.show("setup/progress.html", facts)
+
+
+async def _paid_before(at: HouseholdContext, session: AsyncSession) -> bool:
+    """Return whether the household has a payroll."""
+    payrolls, _ = await list_payrolls(session, at.actor, PayrollQuery(employer_id=at.id, limit=1))
+    return bool(payrolls)
 
 
 def _next_question(employee: Employee | None) -> int | None:

@@ -113,7 +113,11 @@ async def _page(at: HouseholdContext, problems: dict[str, str] | None = None) ->
         "now": now.reason.frequency,
         "why": None if now.closed_on else why,
         "near": None if now.closed_on else near,
-        "options": [(each, at.say(FREQUENCY_WORDS[each]), "") for each in account.frequencies],
+        "options": [
+            (each, words[:1].upper() + words[1:], "")
+            for each in account.frequencies
+            for words in (at.say(FREQUENCY_WORDS[each]),)
+        ],
         "years": [(year, year) for year in (this_year, this_year + 1)],
         "frequency_words": FREQUENCY_WORDS,
         "closed_on": now.closed_on,
