@@ -118,7 +118,9 @@ _given = given(
 )
 
 
-async def _warning_is_told_within_the_hour(
+@settings_of_hypothesis(max_examples=4, **_AT_RANDOM)
+@_given
+async def test_whatever_is_repeated_a_warning_is_told_within_the_hour(
     deeds: list[tuple[str, int, int]],
     people_context: PeopleContext,
     ring: KeyRing,
@@ -164,9 +166,8 @@ async def _warning_is_told_within_the_hour(
     ).fetchone() == ("sent",)
 
 
-test_whatever_is_repeated_a_warning_is_told_within_the_hour = settings_of_hypothesis(
-    max_examples=4, **_AT_RANDOM
-)(_given(_warning_is_told_within_the_hour))
 test_whatever_is_repeated_a_warning_is_told_within_the_hour_for_long = pytest.mark.long(
-    settings_of_hypothesis(max_examples=10, **_AT_RANDOM)(_given(_warning_is_told_within_the_hour))
+    settings_of_hypothesis(max_examples=10, **_AT_RANDOM)(
+        _given(test_whatever_is_repeated_a_warning_is_told_within_the_hour.hypothesis.inner_test)
+    )
 )
