@@ -87,7 +87,7 @@ LONGEST = (
     "tests/stories/test_people.py",
     "tests/web/test_payroll_pages.py",
     "tests/sandbox/test_magic.py",
-    "tests/rights/test_as_of_upgrade.py",
+    "tests/rights/test_rights.py",
     "tests/database/test_migrations.py",
     "tests/web/test_my_pages.py",
     "tests/taxes/test_gross_up.py",

@@ -21,6 +21,7 @@ from hearthpay.autopilot.generation import GenerationReport, generate_due
 from hearthpay.autopilot.outbox_tasks import run_outbox_tasks
 from hearthpay.autopilot.records import STANDING_TEXT_VERSION
 from hearthpay.autopilot.views import EnrollmentView
+from hearthpay.banking.calendar import is_banking_day
 from hearthpay.employees.commands import PayFrequency
 from hearthpay.mail.notices import NotificationSettings
 from tests.http.api import Account, Caller
@@ -120,11 +121,11 @@ class Pilot:
         await self.town.work()
         await run_outbox_tasks(self.town.worker, self.town.ring, self.town.clock, DESK)
 
-    async def live_through(self, first: str, last: str) -> None:
-        """Let the worker work at noon and at the cut-off of every day."""
+    async def live_through(self, first: str, last: str, *, hours: Sequence[int] = (12, 15)) -> None:
+        """Let the worker work at noon and at the cut-off of every day; where banks are closed, at the cut-off only."""
         day = datetime.date.fromisoformat(first)
         while day <= datetime.date.fromisoformat(last):
-            for hour in (12, 15):
+            for hour in hours if is_banking_day(day) else hours[-1:]:
                 self.town.go_to(day.isoformat(), hour)
                 await self.work()
             day += datetime.timedelta(days=1)

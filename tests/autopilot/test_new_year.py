@@ -63,23 +63,23 @@ async def test_a_figure_that_nobody_knows_holds_a_period_open_until_it_is_publis
 ) -> None:
     await pilot.enroll(IN_DECEMBER)
     with edition(tmp_path, CA_AWAITS):
-        await pilot.live_through("2026-12-25", "2027-02-10")
+        await pilot.live_through("2026-12-25", "2027-01-22", hours=(15,))
         read = await pilot.read()
         assert read["eligibility"] == {"eligible": False, "reasons": ["tax_year_not_final"]}
         assert (read["enrollment"]["status"], read["enrollment"]["failure_count"]) == ("active", 0)
         assert read["enrollment"]["next_pay_date"] == str(earliest_pay_date(pilot.town.clock.now()))
         assert outcomes(owner_connection) == []
-        assert mails(owner_connection) == 1  # told once, of seven paydays that passed
+        assert mails(owner_connection) == 1  # told once, of three paydays that passed
         assert await pilot.events() == ["enroll"]
         await proved(owner_pool, pilot.town.clock)
         paused = await pilot.ask("pause")
         assert paused["changed"]
         assert (await pilot.ask("resume"))["enrollment"]["status"] == "active"  # nothing of the household's
-        await pilot.live_through("2027-02-11", "2027-02-18")
+        await pilot.live_through("2027-01-23", "2027-01-30", hours=(15,))
         assert {outcome for _, outcome in outcomes(owner_connection)} == {"paused"}  # as after any pause
         await proved(owner_pool, pilot.town.clock)
     first = len(outcomes(owner_connection))
-    await pilot.live_through("2027-02-19", "2027-03-10")
+    await pilot.live_through("2027-01-31", "2027-02-19", hours=(15,))
     paid = paid_on(owner_connection)[first:]
     assert [outcome for *_, outcome in paid][:2] == ["paid", "paid"]
     await proved(owner_pool, pilot.town.clock)
@@ -90,7 +90,7 @@ async def test_what_was_held_is_paid_in_order_as_soon_as_it_can_be(
 ) -> None:
     await pilot.enroll(IN_DECEMBER)
     with edition(tmp_path, CA_AWAITS):
-        await pilot.live_through("2026-12-25", "2027-01-19")
+        await pilot.live_through("2026-12-25", "2027-01-19", hours=(15,))
         assert outcomes(owner_connection) == []
     await pilot.live_through("2027-01-20", "2027-02-03")
     assert paid_on(owner_connection)[:5] == [
@@ -138,7 +138,7 @@ async def test_the_household_gets_three_days_for_its_part_once_the_law_is_known(
 ) -> None:
     await pilot.enroll(IN_DECEMBER)
     with edition(tmp_path, CA_AWAITS):
-        await pilot.live_through("2026-12-25", "2027-01-10")
+        await pilot.live_through("2026-12-25", "2027-01-10", hours=(15,))
         await pilot.town.connect(pilot.family.caller, pilot.family.employer_id, account="5556667778")
         await pilot.live_through("2027-01-11", "2027-01-15")
     await pilot.live_through("2027-01-16", "2027-01-17")
@@ -243,7 +243,7 @@ async def test_a_worker_that_was_down_over_the_holidays_pays_everyone_once(
     assert len(due) >= 3
     town.go_to("2027-01-05", 12)
     soonest = earliest_pay_date(town.clock.now())
-    await _work_through(pilots[0], "2027-01-05", "2027-02-10")
+    await _work_through(pilots[0], "2027-01-05", "2027-01-22")
     for employee, start in due:
         (row,) = owner_connection.execute(
             "SELECT p.pay_date, p.status, p.tax_year FROM payroll_entries e JOIN payrolls p ON p.id = e.payroll_id "
@@ -367,7 +367,10 @@ async def _colleague(pilot: Pilot) -> Pilot:
 
 
 async def _work_through(pilot: Pilot, first: str, last: str) -> None:
-    await pilot.live_through(first, last)
+    """Let the worker work at noon of the first day, and at the cut-off of each."""
+    pilot.town.go_to(first, 12)
+    await pilot.work()
+    await pilot.live_through(first, last, hours=(15,))
 
 
 @pytest.fixture

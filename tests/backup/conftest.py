@@ -85,11 +85,19 @@ def place() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="package")
-def logical(installation: Installation) -> Iterator[Path]:
-    """A logical backup of the installation, for those who only read it."""
+def logical_said(installation: Installation) -> Iterator[str]:
+    """What `hearthpay backup` says of a logical backup of the installation, with its place as the first word."""
     store = made_place()
-    yield back_up(store, installation.data_dir)
+    result = cli("backup", store, "--data-dir", installation.data_dir)
+    assert result.returncode == 0, result.stderr
+    yield result.stdout
     shutil.rmtree(store)
+
+
+@pytest.fixture(scope="package")
+def logical(logical_said: str) -> Path:
+    """A logical backup of the installation, for those who only read it."""
+    return Path(logical_said.split()[0])
 
 
 def cli(

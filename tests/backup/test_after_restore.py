@@ -42,7 +42,7 @@ class Past:
             self.payday = asyncio.run(
                 make_payday(self.lost.owner_url(), self.lost.service_url(), self.ring, households=HOUSEHOLDS)
             )
-            self.backup = back_up(self.place / "store", self.lost.data_dir)
+            self.backup = back_up(self.place / "store", self.lost.data_dir, "--no-drill")
             done, sent = self.work(self.lost)
             assert done["fire_due_payrolls"].done == HOUSEHOLDS
             assert sent == ("hearthpay-20260915.ach",)

@@ -86,14 +86,16 @@ def test_no_key_is_in_the_backup(installation: Installation, logical: Path) -> N
 
 
 def test_a_backup_says_which_keys_to_keep_or_copies_them(installation: Installation, place: Path) -> None:
-    told = cli("backup", place / "store", "--data-dir", installation.data_dir)
+    told = cli("backup", place / "store", "--no-drill", "--data-dir", installation.data_dir)
     assert f"Needs the keys {installation.ring.newest.id}, which are in {installation.keys}" in told.stdout
 
     copy = place / "apart.keys"
-    back_up(place / "store", installation.data_dir, "--keys-to", copy)
+    back_up(place / "store", installation.data_dir, "--no-drill", "--keys-to", copy)
     assert copy.read_bytes() == installation.keys.read_bytes()
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
-    back_up(place / "store", installation.data_dir, "--keys-to", copy)  # the same again is no loss
+    back_up(
+        place / "store", installation.data_dir, "--no-drill", "--keys-to", copy
+    )  # the same again is no loss
 
     foreign = place / "foreign.keys"
     foreign.touch(mode=0o600)
@@ -114,6 +116,7 @@ def test_a_key_that_is_lost_already_is_told(installation: Installation, place: P
     result = cli(
         "backup",
         place,
+        "--no-drill",
         "--data-dir",
         installation.data_dir,
         HEARTHPAY_KEYS=EncryptionKey.generate().entry(),
@@ -305,12 +308,17 @@ def test_what_cannot_be_restored_is_no_backup(installation: Installation, place:
             owner.execute("DROP TABLE notes_of_the_operator")
 
 
-@pytest.mark.parametrize("how", [(), ("--physical",)])
+@pytest.mark.parametrize("kind", ["logical", "physical"])
 def test_a_backup_is_restored_as_a_drill_and_leaves_nothing_of_it(
-    how: tuple[str, ...], installation: Installation, place: Path
+    kind: str, installation: Installation, logical: Path, logical_said: str, place: Path
 ) -> None:
-    result = cli("backup", place / "store", *how, "--data-dir", installation.data_dir)
-    assert (result.returncode, "restored as a drill, checked" in result.stdout) == (0, True), result.stderr
-    [made] = (place / "store").iterdir()
+    if kind == "logical":
+        said, made = logical_said, logical
+    else:
+        result = cli("backup", place / "store", "--physical", "--data-dir", installation.data_dir)
+        assert result.returncode == 0, result.stderr
+        said = result.stdout
+        [made] = (place / "store").iterdir()
+    assert "restored as a drill, checked" in said
     assert not list(made.rglob("postmaster.pid"))
     assert ask(installation.server.owner_url(), "SELECT count(*)::int FROM restorations") == [(0,)]

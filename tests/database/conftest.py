@@ -13,6 +13,7 @@ import pytest
 from hearthpay.database.embedded import EmbeddedServer
 from tests.conftest import plain_url
 from tests.database.household import Household, add_household, add_organization
+from tests.worlds.installations import install
 
 
 @pytest.fixture
@@ -56,8 +57,8 @@ def data_dir() -> Iterator[Path]:
 
 @pytest.fixture
 def mortal(data_dir: Path) -> Iterator[EmbeddedServer]:
-    """A started server which the test may kill."""
-    embedded = EmbeddedServer(data_dir)
+    """A started server with an installation, which the test may kill."""
+    embedded = install(data_dir)
     embedded.start()
     yield embedded
     embedded.stop()

@@ -52,8 +52,10 @@ def kill(server: EmbeddedServer) -> int:
     return pid
 
 
-def test_an_empty_directory_becomes_a_private_careful_server(mortal: EmbeddedServer, data_dir: Path) -> None:
-    with connect(mortal) as connection:
+def test_an_empty_directory_becomes_a_private_careful_server(data_dir: Path) -> None:
+    server = EmbeddedServer(data_dir)
+    server.start()
+    with connect(server) as connection:
         for setting, value in {
             "listen_addresses": "",
             "fsync": "on",
@@ -65,13 +67,14 @@ def test_an_empty_directory_becomes_a_private_careful_server(mortal: EmbeddedSer
         }.items():
             assert connection.execute(f"SHOW {setting}").fetchone() == (value,)
         assert connection.execute("SELECT upper('é') = 'É'").fetchone() == (True,)
-    assert mortal.postmaster_pid is not None
-    assert psutil.Process(mortal.postmaster_pid).uids().effective != 0
+    assert server.postmaster_pid is not None
+    assert psutil.Process(server.postmaster_pid).uids().effective != 0
     others = 0o067 if os.geteuid() == 0 else 0o077  # root's server lets its group pass to the socket
     for directory in ("server", "server/run"):
         assert (data_dir / directory).stat().st_mode & others == 0
     assert (data_dir / "server/data").stat().st_mode & 0o077 == 0
     assert data_dir.stat().st_mode & 0o007 == 0
+    server.stop()
 
 
 def test_starting_again_attaches(mortal: EmbeddedServer) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from multiprocessing import get_context
+from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
 import psycopg
 import pytest
+from sqlalchemy import text
 from sqlalchemy.engine import make_url
 
 from hearthpay.database import migrations
@@ -16,6 +17,7 @@ from hearthpay.database.embedded import ROLES, EmbeddedServer
 from hearthpay.database.installation import roles_of
 from hearthpay.database.migrations import MigrationError, TablesBusyError, migrate
 from tests.conftest import plain_url
+from tests.worlds.commands import start
 from tests.worlds.tables import INSTALLATION_TABLES, OWN_TABLES, TABLES
 
 NewDatabase = Callable[[], str]
@@ -39,9 +41,14 @@ def new_database(server: EmbeddedServer, owner_connection: psycopg.Connection) -
             owner_connection.execute(f"DROP ROLE IF EXISTS {role}")
 
 
-def bring_up_to_date(url: str) -> None:
-    """What an installation is made of stays in its process: its seal is not copied."""
-    migrate(url)
+def migrate_together(*urls: str) -> None:
+    """Bring these databases up to date at once, each in a process of its own."""
+    processes = [start("migrate", environment={**os.environ, "DATABASE_URL": url}) for url in urls]
+    for process in processes:
+        with process:
+            assert process.stdout is not None
+            said = process.stdout.read()
+        assert process.wait() == 0, said
 
 
 def tables(url: str) -> set[str]:
@@ -64,8 +71,7 @@ def test_migrating_again_changes_nothing(new_database: NewDatabase) -> None:
 
 def test_servers_that_start_together_migrate_once(new_database: NewDatabase) -> None:
     url = new_database()
-    with ProcessPoolExecutor(4, mp_context=get_context("spawn")) as processes:
-        list(processes.map(bring_up_to_date, [url] * 4))
+    migrate_together(*[url] * 4)
     assert tables(url) == {*TABLES, *INSTALLATION_TABLES, *OWN_TABLES}
 
 
@@ -77,9 +83,8 @@ def test_threads_of_one_process_take_turns(new_database: NewDatabase) -> None:
 
 
 def test_databases_of_one_cluster_share_the_role(new_database: NewDatabase) -> None:
-    urls = [new_database() for _ in range(3)]
-    with ProcessPoolExecutor(3, mp_context=get_context("spawn")) as processes:
-        list(processes.map(bring_up_to_date, urls))
+    urls = [new_database() for _ in range(2)]
+    migrate_together(*urls)
     assert all("employees" in tables(url) for url in urls)
 
 
@@ -130,6 +135,8 @@ def test_it_waits_briefly_for_a_table_in_use_and_lets_everybody_else_pass(
     url = new_database()
     migrate(url, revision="0056")
     monkeypatch.setattr(migrations, "_PAUSE_SECONDS", 0.05)
+    briefly = text("SELECT set_config('lock_timeout', '500ms', true)")
+    monkeypatch.setattr(migrations, "_LOCKS_AT_ONCE", briefly)
     with (
         psycopg.connect(plain_url(url)) as holder,
         psycopg.connect(plain_url(url), autocommit=True) as reader,

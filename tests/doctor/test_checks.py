@@ -1,10 +1,12 @@
 """Sound books pass every check, and whatever is damaged is found by the check whose law it breaks."""
 
+from collections.abc import Sequence
+
 import pytest
 
-from hearthpay.doctor.checks import CHECKS, CHECKS_BY_ID
+from hearthpay.doctor.checks import CHECKS, CHECKS_BY_ID, Check
 from hearthpay.doctor.examination import CheckResult, examine
-from hearthpay.doctor.proofs import PROOFS, PROOFS_BY_ID
+from hearthpay.doctor.proofs import PROOFS, PROOFS_BY_ID, Proof
 from tests.doctor.books import Books
 from tests.doctor.damage import DAMAGE, NO_DAMAGE
 from tests.rights.damage import DAMAGE as DAMAGE_TO_RIGHTS
@@ -53,14 +55,16 @@ def silent(done: int, total: int, name: str) -> None:
     assert 0 <= done < total == len(LAWS)
 
 
-async def findings_after(books: Books, *damage: str) -> dict[str, CheckResult]:
+async def findings_after(
+    books: Books, *damage: str, laws: Sequence[Check | Proof] = LAWS
+) -> dict[str, CheckResult]:
     """The checks that find something once the statements have done their damage, which is rolled back."""
     async with books.owner.transaction(None) as session:
         connection = await session.connection()
         for statement in damage:
             changed = await connection.exec_driver_sql(statement)
             assert changed.rowcount != 0, f"nothing to damage: {statement}"
-        results = await examine(session, books.clock.now(), silent, ring=books.ring)
+        results = await examine(session, books.clock.now(), lambda *_: None, laws, ring=books.ring)
         await session.rollback()
     return {result.name: result for result in results if result.found}
 
@@ -107,7 +111,7 @@ def test_every_check_is_damaged():
 @pytest.mark.parametrize(
     ("name", "damage"),
     [
-        pytest.param(name, damage, id=f"{name}-{number}")
+        pytest.param(name, damage, id=f"{name}-{number}", marks=() if number == 1 else pytest.mark.long)
         for name, damages in DAMAGE.items()
         for number, damage in enumerate(damages, 1)
     ],
@@ -118,6 +122,22 @@ async def test_what_is_damaged_is_found_by_the_check_whose_law_it_breaks(books: 
     wrong = {each: result.differences for each, result in found.items()}
     assert wrong.keys() - BESIDES.get(name, set()) - {name, "paycheck_digests", "open_money"} == set(), wrong
     assert name in wrong
+    assert all(difference.recorded != difference.expected for difference in found[name].differences)
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        pytest.param(name, damage, id=f"{name}-{number}")
+        for name, damages in DAMAGE.items()
+        for number, damage in enumerate(damages[1:], 2)
+    ],
+)
+async def test_other_damage_is_found_by_the_same_check(books: Books, name, damage):
+    """The check by itself; that no other one speaks up unasked is tried with the first damage, and by `-m long`."""
+    law = {**CHECKS_BY_ID, **PROOFS_BY_ID}[name]
+    found = await findings_after(books, *damage, laws=(law,))
+    assert name in found
     assert all(difference.recorded != difference.expected for difference in found[name].differences)
 
 

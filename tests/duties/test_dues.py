@@ -4,12 +4,12 @@ import asyncio
 import contextlib
 import datetime
 import re
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 import psycopg
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import event
 
@@ -154,14 +154,24 @@ steps = st.lists(
 )  # fmt: skip
 
 
-@settings(
-    max_examples=12,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(sequence=steps)
-async def test_after_any_change_the_figures_are_right_or_noted_as_outdated(
+EVERY_STEP: Final = [
+    (name, number)
+    for number, name in enumerate(
+        (
+            "run", "pay", "file", "reverse", "change", "choose_basis", "mark", "choose", "close", "hire", "run",
+            "void", "end",
+        )
+    )
+]  # fmt: skip
+_AT_RANDOM: Final = {
+    "deadline": None,
+    "derandomize": True,
+    "suppress_health_check": [HealthCheck.function_scoped_fixture],
+}
+_given = given(sequence=steps)
+
+
+async def _figures_are_right_or_noted(
     sequence: list[tuple[str, int]],
     account: Account,
     owner_database: Database,
@@ -178,6 +188,14 @@ async def test_after_any_change_the_figures_are_right_or_noted_as_outdated(
         assert await books.found() == []
     await renew_dues(worker_database, clock)
     assert await books.found() == []
+
+
+test_after_any_change_the_figures_are_right_or_noted_as_outdated = settings(max_examples=2, **_AT_RANDOM)(
+    example(sequence=EVERY_STEP)(_given(_figures_are_right_or_noted))
+)
+test_after_any_change_the_figures_are_right_or_noted_as_outdated_for_long = pytest.mark.long(
+    settings(max_examples=12, **_AT_RANDOM)(_given(_figures_are_right_or_noted))
+)
 
 
 def _tables_with_a_note(connection: psycopg.Connection) -> set[str]:

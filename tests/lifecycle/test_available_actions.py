@@ -134,11 +134,11 @@ async def test_without_an_authorization_a_scheduled_payroll_expires(
         "2026-12-02",
         "2026-12-03",
     ):
-        for hour in range(0, 24, 2):
+        for hour in range(0, 24, 4):
             await at(town, day, hour, 30)
             seen.add((await read(family, scheduled))["status"])
     assert seen == {"scheduled"}
-    await town.live_through("2026-12-04", "2026-12-07")
+    await town.live_through("2026-12-04", "2026-12-09")
     detail = await read(family, scheduled)
     assert (detail["status"], detail["failure"]["code"]) == ("failed", "authorization_missing")
     assert money_of(owner_connection, scheduled) == []

@@ -29,7 +29,6 @@ from hearthpay.banking.files import current_cut_off
 from hearthpay.banking.settlement import RETURN_DAYS
 from hearthpay.clock import BUSINESS_TIME, FixedClock
 from hearthpay.database.embedded import OWNER_ROLE, EmbeddedServer
-from hearthpay.database.migrations import migrate
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine, open_for_reading
 from hearthpay.doctor.reconciliation import reconcile
@@ -42,6 +41,7 @@ from tests.lifecycle.killing.bank import RefusingBank
 from tests.lifecycle.killing.families import Families
 from tests.lifecycle.killing.place import Place, TravellingClock
 from tests.lifecycle.killing.staff import VICTIMS, Books, Staff, wait_until
+from tests.worlds.installations import install
 
 LONGEST = timedelta(days=20)
 """By then all payments of a payday have come to rest: the last is a third debit's credit."""
@@ -329,10 +329,9 @@ def place() -> Iterator[Place]:
 @asynccontextmanager
 async def besieged(place: Place, *, seed: int, households: int, refusals: int) -> AsyncIterator[Siege]:
     """A database of its own with a payday in it, and debits of an earlier file: seven for each sort of refusal."""
-    server = EmbeddedServer(place.data)
+    server = await asyncio.to_thread(install, place.data)
     await asyncio.to_thread(server.start)
     try:
-        await asyncio.to_thread(migrate, server.owner_url())
         ring = open_key_file(place.data / KEY_FILE)
         earlier = 7 * refusals
         made = await make_payday(
@@ -434,6 +433,12 @@ async def endure(
 
 
 async def test_kills_on_a_payday_lose_nothing_and_repeat_nothing(place: Place) -> None:
+    await endure(place, seed=1, households=250, refusals=2, payday_kills=4, later_kills=2)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+async def test_six_kills_on_a_payday_of_hundreds(place: Place) -> None:
     await endure(place, seed=1, households=800, refusals=3, payday_kills=4, later_kills=2)
 
 

@@ -66,12 +66,12 @@ class Debtor:
                 session, actor, UUID(self.payroll_id), amount, day or today, by, now, today
             )
 
-    async def open(self) -> list[OpenCase]:
-        """What is open, after holding it against the entries themselves: nothing else may be wrong."""
+    async def open(self, *, examined: bool = True) -> list[OpenCase]:
+        """What is open, after holding it against the entries themselves: where examined, nothing else is wrong."""
         now = self.town.clock.now()
         async with self.database.transaction(None) as session:
             cases = await open_cases(session, now)
-            found = await examine(session, now, lambda *_: None)
+            found = await examine(session, now, lambda *_: None) if examined else []
             compared = await reconcile(session, self.town.ring, now)
         assert count_wrong(found) == 0, [each.differences for each in found if each.found]
         assert compared.wrong == ()
@@ -91,21 +91,24 @@ def debtor(
 @pytest.mark.parametrize("order", ORDERS, ids="-".join)
 async def test_sums_hold_after_any_order(debtor: Debtor, order: tuple[str, ...]) -> None:
     await debtor.pay()
+
+    async def owed() -> int:
+        cases = await debtor.open(examined=False)
+        return sum(case.amount for case in cases if case.kind == "wages_not_collected")
+
     for day, step in enumerate(order, start=2):
         if step in ("debit", "deposit"):
             await debtor.comes_back("credit" if step == "deposit" else "debit", day)
-            await debtor.open()
             continue
-        before = sum(case.amount for case in await debtor.open() if case.kind == "wages_not_collected")
+        before = await owed()
         requested = PART if step == "part" else None
         if before < (requested or 1):
             with pytest.raises(Refusal):
                 await debtor.settle(requested)
             continue
         done = await debtor.settle(requested)
-        assert done.still_owed == before - done.amount
-        after = sum(case.amount for case in await debtor.open() if case.kind == "wages_not_collected")
-        assert after == done.still_owed
+        assert done.still_owed == before - done.amount == await owed()
+    await debtor.open()
 
 
 async def test_settled_in_parts_it_is_open_until_the_last(debtor: Debtor) -> None:

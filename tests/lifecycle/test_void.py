@@ -1,7 +1,7 @@
 """Voiding: what has not been sent is not sent; what was recorded is undone line by line."""
 
 import asyncio
-from typing import Any
+from typing import Any, Final
 
 import psycopg
 import pytest
@@ -112,18 +112,19 @@ async def test_of_a_person_and_the_worker_one_wins(
         assert (detail["status"], debits, report.fired.fired) == ("pending_funding", [(1,)], 1)
 
 
-@settings(
-    max_examples=12,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(
+_AT_RANDOM: Final = {
+    "deadline": None,
+    "derandomize": True,
+    "suppress_health_check": [HealthCheck.function_scoped_fixture],
+}
+_given = given(
     pays=st.lists(
         st.tuples(st.integers(1, 5_000), st.integers(0, 300), st.booleans()), min_size=1, max_size=6
     )
 )
-async def test_after_any_voids_the_year_is_the_sum_of_what_stands(
+
+
+async def _year_is_the_sum_of_what_stands(
     pays: list[tuple[int, int, bool]], account: Account, owner_connection: psycopg.Connection
 ):
     employer_id = await add_household(account.live)
@@ -162,3 +163,11 @@ async def test_after_any_voids_the_year_is_the_sum_of_what_stands(
         employee_id,
     )
     assert all(balance == total for balance, total in escrow)
+
+
+test_after_any_voids_the_year_is_the_sum_of_what_stands = settings(max_examples=5, **_AT_RANDOM)(
+    _given(_year_is_the_sum_of_what_stands)
+)
+test_after_any_voids_the_year_is_the_sum_of_what_stands_for_long = pytest.mark.long(
+    settings(max_examples=12, **_AT_RANDOM)(_given(_year_is_the_sum_of_what_stands))
+)

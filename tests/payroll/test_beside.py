@@ -1,6 +1,6 @@
 """A bonus in a period that is paid already: allowed without hours, each a paycheck of its own, and told."""
 
-from typing import Any
+from typing import Any, Final
 
 import psycopg
 import pytest
@@ -129,18 +129,19 @@ async def test_of_a_bonus_and_hours_in_one_paycheck_the_hours_count(
     )
 
 
-@settings(
-    max_examples=12,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(
+_AT_RANDOM: Final = {
+    "deadline": None,
+    "derandomize": True,
+    "suppress_health_check": [HealthCheck.function_scoped_fixture],
+}
+_given = given(
     runs=st.lists(
         st.tuples(st.integers(0, 3), st.sampled_from(["hours", "bonus", "other", "void"])), max_size=8
     )
 )
-async def test_whatever_is_run_and_voided_each_hour_is_paid_once_and_each_bonus_as_asked(
+
+
+async def _each_is_paid_once(
     runs: list[tuple[int, str]],
     account: Account,
     owner_database: Database,
@@ -179,3 +180,11 @@ async def test_whatever_is_run_and_voided_each_hour_is_paid_once_and_each_bonus_
     async with owner_database.transaction(None) as session:
         results = await examine(session, clock.now(), lambda *_: None)
     assert [result.name for result in results if result.found] == []
+
+
+test_whatever_is_run_and_voided_each_hour_is_paid_once_and_each_bonus_as_asked = settings(
+    max_examples=5, **_AT_RANDOM
+)(_given(_each_is_paid_once))
+test_whatever_is_run_and_voided_each_hour_is_paid_once_and_each_bonus_as_asked_for_long = pytest.mark.long(
+    settings(max_examples=12, **_AT_RANDOM)(_given(_each_is_paid_once))
+)

@@ -1,10 +1,11 @@
 """The sums by month are those of the lines, whatever was paid, voided or repaid, in whatever order and state."""
 
 import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 import psycopg
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -165,14 +166,15 @@ async def _compare_federal_year(session: AsyncSession, household: UUID, year: in
     }
 
 
-@settings(
-    max_examples=10,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(sequence=steps)
-async def test_after_any_runs_voids_moves_and_refunds_the_months_are_those_of_the_lines(
+_AT_RANDOM: Final = {
+    "deadline": None,
+    "derandomize": True,
+    "suppress_health_check": [HealthCheck.function_scoped_fixture],
+}
+_given = given(sequence=steps)
+
+
+async def _months_are_those_of_the_lines(
     sequence: list[tuple[Any, ...]],
     account: Account,
     owner_database: Database,
@@ -187,6 +189,14 @@ async def test_after_any_runs_voids_moves_and_refunds_the_months_are_those_of_th
     await _compare(UUID(family.employer_id), owner_database, owner_connection)
     found = await Doctor(owner_database, clock).finds()
     assert found.keys() & {"month_totals", "month_lines"} == set()
+
+
+test_after_any_runs_voids_moves_and_refunds_the_months_are_those_of_the_lines = settings(
+    max_examples=5, **_AT_RANDOM
+)(_given(_months_are_those_of_the_lines))
+test_after_any_runs_voids_moves_and_refunds_the_months_are_those_of_the_lines_for_long = pytest.mark.long(
+    settings(max_examples=10, **_AT_RANDOM)(_given(_months_are_those_of_the_lines))
+)
 
 
 async def test_a_refund_and_a_second_state_are_apart_from_the_months_other_paychecks(

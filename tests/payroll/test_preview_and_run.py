@@ -1,9 +1,10 @@
 """A preview and a run of the same body agree: dates, methods, amounts and refusals."""
 
 import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import uuid4
 
+import pytest
 from fastapi import FastAPI
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -58,16 +59,15 @@ def told(paycheck: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@settings(
-    max_examples=60,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(drawn=bodies)
-async def test_a_preview_is_what_the_run_does(
-    drawn: dict[str, Any], family: Family, town: Town, app: FastAPI
-):
+_AT_RANDOM: Final = {
+    "deadline": None,
+    "derandomize": True,
+    "suppress_health_check": [HealthCheck.function_scoped_fixture],
+}
+_given = given(drawn=bodies)
+
+
+async def _preview_is_what_the_run_does(drawn: dict[str, Any], family: Family, town: Town, app: FastAPI):
     caller, employees = family.caller, []
     for number, entry in enumerate(drawn["entries"]):
         own, unpaid = drawn["own"][number], drawn["unpaid_days"][number]
@@ -121,3 +121,11 @@ async def test_a_preview_is_what_the_run_does(
     assert ("next_valid_pay_date" in shown) == (
         [told(each) for each in shown["employees"]] != shown["employees"]
     )
+
+
+test_a_preview_is_what_the_run_does = settings(max_examples=25, **_AT_RANDOM)(
+    _given(_preview_is_what_the_run_does)
+)
+test_a_preview_is_what_the_run_does_for_long = pytest.mark.long(
+    settings(max_examples=60, **_AT_RANDOM)(_given(_preview_is_what_the_run_does))
+)

@@ -4,10 +4,11 @@ import hashlib
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 from uuid import uuid4
 
 import psycopg
+import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as settings_of_hypothesis
 from hypothesis import strategies as st
@@ -104,18 +105,21 @@ _DEEDS: dict[str, dict[str, Any]] = {
 }
 
 
-@settings_of_hypothesis(
-    max_examples=10,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(
+_AT_RANDOM: Final = {
+    "deadline": None,
+    "derandomize": True,
+    "suppress_health_check": [HealthCheck.function_scoped_fixture],
+}
+_given = given(
     deeds=st.lists(
         st.tuples(st.sampled_from(sorted(_DEEDS)), st.integers(1, 30), st.sampled_from([0, 1, 59, 61, 600])),
         max_size=8,
     )
 )
+
+
+@settings_of_hypothesis(max_examples=4, **_AT_RANDOM)
+@_given
 async def test_whatever_is_repeated_a_warning_is_told_within_the_hour(
     deeds: list[tuple[str, int, int]],
     people_context: PeopleContext,
@@ -160,3 +164,10 @@ async def test_whatever_is_repeated_a_warning_is_told_within_the_hour(
         "SELECT status FROM mail_outbox WHERE address_hash = %s ORDER BY id DESC LIMIT 1",
         (hashlib.sha256(reader.encode()).digest(),),
     ).fetchone() == ("sent",)
+
+
+test_whatever_is_repeated_a_warning_is_told_within_the_hour_for_long = pytest.mark.long(
+    settings_of_hypothesis(max_examples=10, **_AT_RANDOM)(
+        _given(test_whatever_is_repeated_a_warning_is_told_within_the_hour.hypothesis.inner_test)
+    )
+)

@@ -1,21 +1,93 @@
-"""Whatever gives somebody more than was given to him, or hides what was, is told by the law whose right it is."""
+"""Whatever gives somebody more than was given to him, or hides what was, is told by the law whose right it is.
+
+What was given before anything was recorded in full is noted by the upgrade as it stands, and held from then on. What
+went with a sandbox household that was emptied or deleted is missed by nobody.
+
+In one file, since the world of these tests takes longer to make than they take.
+"""
+
+import importlib.util
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
+from hearthpay.access.actor import Actor
+from hearthpay.database import migrations
+from hearthpay.database.session import Tenant
+from hearthpay.doctor.checks import CHECKS_BY_ID
 from hearthpay.doctor.examination import CheckResult, examine
+from hearthpay.doctor.proofs import PROOFS_BY_ID
+from hearthpay.employers.sandbox import delete_sandbox, reset_sandbox
 from tests.rights.damage import DAMAGE
 from tests.rights.world import Household
 
+LAWS = {**CHECKS_BY_ID, **PROOFS_BY_ID}
+AS_IF_NOTHING_HAD_BEEN_RECORDED = (
+    "DELETE FROM security_alerts",
+    "DELETE FROM member_invitations",
+    "ALTER TABLE audit_log DISABLE TRIGGER USER",
+    "DELETE FROM audit_log",
+    "DELETE FROM audit_seals",
+    "ALTER TABLE audit_log ENABLE TRIGGER USER",
+    "DELETE FROM person_events",
+)
+NOTED = (
+    "member_rights",
+    "key_rights",
+    "agent_rights",
+    "linked_rights",
+    "audit_begins",
+    "account_history",
+    "account_ways_in",
+    "account_sessions",
+    "operator_rights",
+    "authorizations_given",
+    "standing_given",
+    "debits_authorized",
+    "autopilot_terms",
+    "documents_issued",
+)
+"""The laws of what the upgrade notes."""
+NEEDS_EARLIER_ROWS = {
+    "an invitation that offers more",
+    "a membership deleted",
+    "in force again",
+    "let in again",
+    "signing in taken out",
+    "the last sign-in taken out",
+    "an old password put back",
+    "details blanked",
+    "addresses blanked",
+}
+"""What only shows against rows from before, or damages such rows."""
 
-async def findings_after(world: Household, *damage: str) -> dict[str, CheckResult]:
-    """The laws that are broken once the statements have done their damage, which is rolled back."""
+
+def _migration() -> ModuleType:
+    (path,) = (Path(migrations.__file__).parent / "versions").glob("*_rights_given.py")
+    spec = importlib.util.spec_from_file_location("rights_given", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+RIGHTS = _migration().RIGHTS
+
+
+async def findings_after(world: Household, *damage: str, law: str | None = None) -> dict[str, CheckResult]:
+    """The laws that are broken once the statements have done their damage, which is rolled back; or of one law."""
     books = world.books
     async with books.owner.transaction(None) as session:
         connection = await session.connection()
         for statement in damage:
             changed = await connection.exec_driver_sql(statement)
             assert changed.rowcount != 0, f"nothing to damage: {statement}"
-        results = await examine(session, books.clock.now(), lambda *_: None, ring=books.ring)
+        laws = tuple(LAWS.values()) if law is None else (LAWS[law],)
+        results = await examine(session, books.clock.now(), lambda *_: None, laws, ring=books.ring)
         await session.rollback()
     return {result.name: result for result in results if result.found}
 
@@ -34,6 +106,56 @@ async def test_what_was_given_by_rights_is_sound(world: Household) -> None:
     ],
 )
 async def test_what_nobody_gave_is_told(world: Household, law: str, damage: tuple[str, ...]) -> None:
-    found = await findings_after(world, *damage)
-    assert law in found, {name: result.differences for name, result in found.items()}
+    found = await findings_after(world, *damage, law=law)
+    assert law in found
     assert all(difference.recorded != difference.expected for difference in found[law].differences)
+
+
+# Given before the upgrade.
+
+
+async def test_what_was_given_before_is_not_told(world: Household) -> None:
+    without = await findings_after(world, *AS_IF_NOTHING_HAD_BEEN_RECORDED)
+    assert set(NOTED) - without.keys() == {"debits_authorized"}
+    noted = await findings_after(world, *AS_IF_NOTHING_HAD_BEEN_RECORDED, *RIGHTS)
+    assert {name: noted[name].differences for name in noted.keys() & set(NOTED)} == {}
+
+
+@pytest.mark.parametrize(
+    ("law", "damage"),
+    [
+        pytest.param(law, damage, id=f"{law}: {name}")
+        for law in NOTED
+        for name, damage in DAMAGE[law].items()
+        if name not in NEEDS_EARLIER_ROWS
+    ],
+)
+async def test_what_is_damaged_after_the_upgrade_is_told(
+    world: Household, law: str, damage: tuple[str, ...]
+) -> None:
+    found = await findings_after(world, *AS_IF_NOTHING_HAD_BEEN_RECORDED, *RIGHTS, *damage, law=law)
+    assert law in found
+
+
+# Gone with a household of the sandbox.
+
+
+@pytest.mark.parametrize("clear", [reset_sandbox, delete_sandbox])
+async def test_what_went_with_its_household_is_not_missed(
+    world: Household, clear: Callable[..., Awaitable[Any]]
+) -> None:
+    books = world.books
+    households = world.connection.execute(
+        "SELECT id, organization_id FROM employers e WHERE sandbox ORDER BY id"
+    ).fetchall()
+    gone = 0
+    for household, organization in households:
+        actor = Actor.operator(organization, sandbox=True, request_id="r")
+        async with books.owner.transaction(Tenant(organization, True, household)) as session:
+            cleared = await clear(session, actor, household)
+            gone += cleared.payrolls_removed
+            results = await examine(session, books.clock.now(), lambda *_: None, ring=books.ring)
+            await session.rollback()
+        wrong = {each.name: each.differences for each in results if each.found and each.name in DAMAGE}
+        assert wrong == {}
+    assert gone > 0

@@ -136,7 +136,7 @@ async def _live(
     assert pending == (0,)
 
 
-@settings(max_examples=4, **_AT_RANDOM)
+@settings(max_examples=2, **_AT_RANDOM)
 @given(steps=sequences)
 async def test_the_books_are_right_after_any_sequence(
     steps: list[tuple[str, Any]], lab: Lab, owner_database: Database, owner_connection: psycopg.Connection

@@ -45,10 +45,10 @@ async def test_advance_completes_a_direct_deposit(lab: Lab, owner_database: Data
     payroll_id = await lab.run(employer_id, employee_id, "2026-11-16", "2026-11-22")
     assert (await lab.payroll(payroll_id))["status"] == "pending_funding"
 
-    clock = await lab.advance(employer_id, "2026-12-07")
+    clock = await lab.advance(employer_id, "2026-12-03")
 
     assert clock["status"] == "ready"
-    assert (clock["now"], clock["today"]) == ("2026-12-07T23:00:00Z", "2026-12-07")
+    assert (clock["now"], clock["today"]) == ("2026-12-03T23:00:00Z", "2026-12-03")
     found = await lab.payroll(payroll_id)
     assert found["status"] == "completed"
     moments = [each["at"] for each in found["status_history"]]
@@ -69,22 +69,22 @@ async def test_a_household_without_a_clock_goes_by_real_time(lab: Lab) -> None:
 async def test_a_household_sees_its_own_time_and_stands_still(lab: Lab) -> None:
     employer_id = await lab.household()
     employee_id = await lab.employee(employer_id)
-    await lab.advance(employer_id, "2027-03-01T15:00:00Z")
+    await lab.advance(employer_id, "2026-12-07T15:00:00Z")
     lab.clock.advance(timedelta(days=2))
 
-    assert (await lab.now(employer_id))["now"] == "2027-03-01T15:00:00Z"
-    body = payroll_of(employer_id, employee_id, pay_period_start="2027-02-15", pay_period_end="2027-02-21")
+    assert (await lab.now(employer_id))["now"] == "2026-12-07T15:00:00Z"
+    body = payroll_of(employer_id, employee_id, pay_period_start="2026-11-23", pay_period_end="2026-11-29")
     del body["pay_date"]
     preview = data(await lab.caller.post("/payroll/preview", body))
-    assert preview["pay_period"]["pay_date"] == "2027-03-01"
+    assert preview["pay_period"]["pay_date"] == "2026-12-07"
     body["employees"][0]["payment_method"] = "direct_deposit"
     preview = data(await lab.caller.post("/payroll/preview", {**body, "confirm_ach_debit": True}))
-    assert preview["pay_period"]["pay_date"] == "2027-03-08"
+    assert preview["pay_period"]["pay_date"] == "2026-12-14"
     hired = await add_employee(lab.caller, employer_id, first_name="Ines", start_date=None)
-    assert data(await lab.caller.get(f"/employees/{hired}"))["start_date"] == "2027-03-01"
-    late = body | {"pay_date": "2027-03-05"}
+    assert data(await lab.caller.get(f"/employees/{hired}"))["start_date"] == "2026-12-07"
+    late = body | {"pay_date": "2026-12-11"}
     error = refusal(await lab.caller.post("/payroll/run", late), 400, "pay_date_past_deadline")
-    assert error["details"]["next_valid_pay_date"] == "2027-03-08"
+    assert error["details"]["next_valid_pay_date"] == "2026-12-14"
     listed = data(await lab.caller.get("/tax-calendar", employer_id=employer_id))
     assert listed
 
@@ -92,15 +92,15 @@ async def test_a_household_sees_its_own_time_and_stands_still(lab: Lab) -> None:
 async def test_a_payroll_and_an_employee_lead_to_the_households_time(lab: Lab) -> None:
     standing = await lab.household()
     employee_id = await lab.employee(standing)
-    payroll_id = await lab.run(standing, employee_id, "2026-11-16", "2026-11-22", pay_date="2026-12-31")
+    payroll_id = await lab.run(standing, employee_id, "2026-11-16", "2026-11-22", pay_date="2026-12-15")
     other = await lab.household()
-    await lab.advance(standing, "2026-12-20")
+    await lab.advance(standing, "2026-12-02")
 
     assert data(await lab.caller.post(f"/payroll/{payroll_id}/void", {}))["status"] == "voided"
     history = (await lab.payroll(payroll_id))["status_history"]
-    assert history[-1]["at"] == "2026-12-20T23:00:00Z"
+    assert history[-1]["at"] == "2026-12-02T23:00:00Z"
     left = data(await lab.caller.post(f"/employees/{employee_id}/terminate", {}))
-    assert left["end_date"] == "2026-12-20"
+    assert left["end_date"] == "2026-12-02"
     assert (await lab.now(other))["today"] == "2026-11-20"
 
 
@@ -118,14 +118,14 @@ async def test_real_and_other_households_are_untouched_to_the_byte(
     before = rows_of(owner_connection, real, other)
     own = [owner_connection.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall() for table in tables]
 
-    await lab.advance(moving, "2027-01-31")
+    await lab.advance(moving, "2026-12-18")
 
     assert rows_of(owner_connection, real, other) == before
     assert own == [
         owner_connection.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall() for table in tables
     ]
     moved = rows_of(owner_connection, moving)
-    for _ in range(21):
+    for _ in range(14):
         lab.clock.advance(timedelta(days=1))
         await do_bank_day(worker_database, lab.ring, None, lab.clock)
     assert rows_of(owner_connection, moving) == moved
@@ -138,7 +138,7 @@ async def test_changes_are_refused_while_the_clock_advances(
     employer_id = await lab.household()
     employee_id = await lab.employee(employer_id)
     idempotent = {"idempotency_key": "advance-1"}
-    path, body = f"/sandbox/employers/{employer_id}/advance", {"to": "2026-12-01"}
+    path, body = f"/sandbox/employers/{employer_id}/advance", {"to": "2026-11-24"}
     asked = await lab.caller.post(path, body, **idempotent)
     assert data(asked, 202)["status"] == "advancing"
     assert (await lab.caller.post(path, body, **idempotent)).json()["data"] == asked.json()["data"]
@@ -214,11 +214,11 @@ async def test_a_failing_step_ends_the_advance_where_it_is(
             raise RuntimeError("a step that cannot be done")
 
         broken.setattr("hearthpay.worker.household_time.generate_due", fail)
-        clock = await lab.advance(employer_id, "2026-12-01")
+        clock = await lab.advance(employer_id, "2026-11-23")
     assert (clock["status"], clock["now"]) == ("internal_failure", "2026-11-20T15:00:00Z")
     assert clock["finished_at"] is not None
     assert not (await lab.now(neighbor))["test_clock"]
-    assert (await lab.advance(employer_id, "2026-12-01"))["status"] == "ready"
+    assert (await lab.advance(employer_id, "2026-11-23"))["status"] == "ready"
 
 
 async def test_workers_at_once_lead_each_household_once(lab: Lab, owner_database: Database) -> None:
@@ -227,7 +227,7 @@ async def test_workers_at_once_lead_each_household_once(lab: Lab, owner_database
         await lab.run(each, await lab.employee(each), "2026-11-16", "2026-11-22") for each in households
     ]
     for each in households:
-        await lab.ask(each, "2026-12-15")
+        await lab.ask(each, "2026-12-01")
     await asyncio.gather(*(lab.work(slice_seconds=0.2) for _ in range(3)))
     for each in households:
         assert (await lab.now(each))["status"] == "ready"

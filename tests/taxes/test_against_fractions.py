@@ -19,6 +19,8 @@ from tests.taxes.fraction_model import STATES, ZERO, Line, expected_lines, law
 
 PAYCHECKS = 10_000
 CHUNKS = 10
+IN_THE_SUITE = 4
+"""Chunks that `make test` goes through; `make test-long` goes through all of them."""
 
 FREQUENCIES = ("weekly", "biweekly", "semimonthly", "monthly")
 RARE_FREQUENCIES = ("daily", "quarterly", "semiannual", "annual")
@@ -287,7 +289,10 @@ def readable(lines: list[Line]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize(
+    "chunk",
+    [pytest.param(chunk, marks=() if chunk < IN_THE_SUITE else pytest.mark.long) for chunk in range(CHUNKS)],
+)
 def test_random_paychecks_agree_line_by_line(chunk):
     for seed in range(chunk, PAYCHECKS, CHUNKS):
         given = paycheck_of(seed)

@@ -397,22 +397,37 @@ def _survives(data: object) -> None:
     assert problem.code in ("validation_error", "unsupported_jurisdiction", "unsupported_tax_year")
 
 
-@steady(400)
-@given(anything)
-def test_arbitrary_json_raises_nothing_else(data):
-    _survives(data)
+arbitrarily_many = pytest.mark.parametrize("examples", [150, pytest.param(600, marks=pytest.mark.long)])
 
 
-@steady(600)
-@given(st.dictionaries(st.sampled_from(NAMES), anything, max_size=3), st.sampled_from(STATES))
-def test_a_good_paycheck_with_arbitrary_entries_raises_nothing_else(changes, state):
-    _survives(GOOD | {"work_state": state, "localities": [], "state": {}} | changes)
+@arbitrarily_many
+def test_arbitrary_json_raises_nothing_else(examples):
+    @steady(examples)
+    @given(anything)
+    def survives(data):
+        _survives(data)
+
+    survives()
 
 
-@steady(400)
-@given(
-    st.sampled_from(("federal", "state", "employer", "ytd", "ytd_tax")),
-    st.dictionaries(st.sampled_from(NAMES), anything, min_size=1, max_size=3),
-)
-def test_arbitrary_certificates_and_profiles_raise_nothing_else(name, entries):
-    _survives(GOOD | {name: entries})
+@arbitrarily_many
+def test_a_good_paycheck_with_arbitrary_entries_raises_nothing_else(examples):
+    @steady(examples)
+    @given(st.dictionaries(st.sampled_from(NAMES), anything, max_size=3), st.sampled_from(STATES))
+    def survives(changes, state):
+        _survives(GOOD | {"work_state": state, "localities": [], "state": {}} | changes)
+
+    survives()
+
+
+@arbitrarily_many
+def test_arbitrary_certificates_and_profiles_raise_nothing_else(examples):
+    @steady(examples)
+    @given(
+        st.sampled_from(("federal", "state", "employer", "ytd", "ytd_tax")),
+        st.dictionaries(st.sampled_from(NAMES), anything, min_size=1, max_size=3),
+    )
+    def survives(name, entries):
+        _survives(GOOD | {name: entries})
+
+    survives()

@@ -69,9 +69,10 @@ certificates = st.builds(
 )
 
 
+@pytest.mark.parametrize("examples", [2, pytest.param(8, marks=pytest.mark.long)])
 @pytest.mark.parametrize("state", STATES)
-def test_the_net_is_hit_to_the_cent_in_every_state(state):
-    @steady(4)
+def test_the_net_is_hit_to_the_cent_in_every_state(state, examples):
+    @steady(examples)
     @given(
         target=dollars(9_000, 1),
         frequency=st.sampled_from(FREQUENCIES),

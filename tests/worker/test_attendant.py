@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -19,26 +17,23 @@ import psycopg
 import pytest
 
 from hearthpay.database.embedded import EmbeddedServer
+from tests.worlds.commands import StartedProcess, start
+from tests.worlds.installations import install
 
 
 @pytest.fixture
 def data_dir() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="hearthpay-serve-"))
-    yield folder
+    folder.chmod(0o755)
+    yield install(folder / "data").data_dir
     shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
-def service(data_dir: Path, *options: str) -> Iterator[tuple[psutil.Popen, str]]:
+def service(data_dir: Path, *options: str) -> Iterator[tuple[StartedProcess, str]]:
     """A running `hearthpay serve`, and its address."""
-    process = psutil.Popen(
-        [
-            *(sys.executable, "-m", "hearthpay.cli", "serve", "--port", "0", "--data-dir", str(data_dir)),
-            *options,
-        ],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    process = start("serve", "--port", "0", "--data-dir", data_dir, *options, errors=2)
+    assert process.stdout is not None
     try:
         line = ""
         while "is ready at " not in line:
@@ -52,9 +47,9 @@ def service(data_dir: Path, *options: str) -> Iterator[tuple[psutil.Popen, str]]
         process.stdout.close()
 
 
-def workers(process: psutil.Popen) -> list[psutil.Process]:
+def workers(process: StartedProcess) -> list[psutil.Process]:
     found = []
-    for child in process.children():
+    for child in psutil.Process(process.pid).children():
         try:
             if "worker" in child.cmdline() and child.status() != psutil.STATUS_ZOMBIE:
                 found.append(child)
@@ -74,20 +69,21 @@ def is_gone(process: psutil.Process) -> bool:
     return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
 
 
-def is_registered(data_dir: Path) -> bool:
-    """Whether a worker has told the queue of itself."""
+def wait_for_registration(data_dir: Path) -> None:
+    """Wait until a worker has told the queue of itself."""
+    registered = "SELECT id FROM procrastinate.procrastinate_workers"
     server = EmbeddedServer(data_dir)
     server.start()
     try:
-        with psycopg.connect(server.owner_url().replace("+psycopg", "")) as connection:
-            return bool(connection.execute("SELECT id FROM procrastinate.procrastinate_workers").fetchall())
+        with psycopg.connect(server.owner_url().replace("+psycopg", ""), autocommit=True) as connection:
+            wait_for(lambda: connection.execute(registered).fetchall())
     finally:
         server.stop()
 
 
 def test_the_worker_comes_back_and_leaves_with_the_service(data_dir: Path) -> None:
     with service(data_dir) as (process, address):
-        wait_for(lambda: is_registered(data_dir))
+        wait_for_registration(data_dir)
         (worker,) = workers(process)
         assert os.getpgid(worker.pid) == os.getpgid(process.pid)
         worker.kill()
@@ -102,7 +98,7 @@ def test_the_worker_comes_back_and_leaves_with_the_service(data_dir: Path) -> No
 
 def test_a_killed_service_leaves_no_worker_behind(data_dir: Path) -> None:
     with service(data_dir) as (process, _):
-        wait_for(lambda: is_registered(data_dir))
+        wait_for_registration(data_dir)
         (worker,) = workers(process)
         process.kill()
         process.wait()

@@ -2,12 +2,11 @@
 
 import datetime
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import CHAR, Numeric, SmallInteger
+from sqlalchemy import CHAR
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -49,18 +48,3 @@ class Employer(Base):
     def zone(self) -> ZoneInfo:
         """The time zone in which its people read times."""
         return time_zone_of(self.state, self.time_zone)
-
-
-class AssignedRate(Base):
-    """The unemployment rate that a state assigned to a household for a year in its notice."""
-
-    __tablename__ = "assigned_rates"
-
-    organization_id: Mapped[UUID]
-    employer_id: Mapped[UUID] = mapped_column(primary_key=True)
-    sandbox: Mapped[bool]
-    tax_year: Mapped[int] = mapped_column(SmallInteger, primary_key=True)
-    state: Mapped[str] = mapped_column(CHAR(2), primary_key=True)
-    sui_rate: Mapped[Decimal] = mapped_column(Numeric())
-    notice_on: Mapped[datetime.date | None]
-    """The day of the notice, if it was entered."""
