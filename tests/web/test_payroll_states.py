@@ -122,7 +122,7 @@ async def test_the_next_payroll_is_filled_in_by_the_frequency(maria: Browser, wo
     assert (form["start"], form["end"], form["pay_date"]) == ("2026-11-23", "2026-11-29", "2026-12-04")
     assert form[f"pay_{world.employee_id}"] == "on"
     home = (await maria.look(f"/app/{world.household_id}/payrolls")).text
-    assert f"Next payday: Fri, Dec{NBSP}4" in home
+    assert f"Next payroll to run: Fri, Dec{NBSP}4" in home
 
 
 async def test_past_pay_proposes_the_oldest_period_without_a_payroll(
