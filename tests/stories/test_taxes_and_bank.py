@@ -253,7 +253,7 @@ async def _bank(page: Page, root: str) -> None:
     await page.goto(f"{root}/bank/authorization")
     await page.get_by_label(re.compile("I authorize debits")).check()
     await page.get_by_role("button", name="Agree").click()
-    assert await page.get_by_text("Active").is_visible()
+    assert await page.get_by_text("In effect").is_visible()
     await pictured(page, "bank_authorization")
     await page.goto(f"{root}/bank/disconnect")
     await pictured(page, "bank_disconnect")

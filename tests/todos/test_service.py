@@ -8,9 +8,12 @@ from uuid import UUID, uuid4
 import psycopg
 
 from hearthpay.clock import FixedClock
+from hearthpay.languages.catalogue import say_in
 from hearthpay.payroll.next_payday import LATE_FOR, NextPayday
 from hearthpay.payroll.next_payroll import LastPay, next_payroll
+from hearthpay.taxes.agencies import agencies
 from hearthpay.todos.payday_rows import to_dos_of_paydays
+from hearthpay.todos.wording import agency_text, contracted
 from tests.database.damage import without_triggers
 from tests.http.api import Account, data
 from tests.worlds.households import add_employee, payroll_of
@@ -223,3 +226,22 @@ async def test_a_payroll_that_was_voided_cannot_be_handed_over(
     refused = await account.live.post(f"/payroll/{ran}/hand-over", {})
     assert refused.status_code == 400
     assert refused.json()["error"]["code"] == "invalid_state"
+
+
+def test_an_abbreviation_has_its_article_in_a_sentence() -> None:
+    for language, agency, told in (
+        ("en", "EDD", "Pay the EDD"),
+        ("es", "EDD", "Pague al EDD"),
+        ("es", "TWC", "Pague a la TWC"),
+        ("es", "City of Akron", "Pague a City of Akron"),
+    ):
+        said = say_in(language)("Pay {agency}", agency=agency_text(agency, language))
+        assert contracted(said, language) == told
+
+
+def test_the_agencies_that_are_feminine_in_spanish_are_known() -> None:
+    feminine = ("Commission", "Agency", "Office", "Division")
+    for agency in agencies().values():
+        if agency.name.isupper() and agency.name.isalpha():
+            article = agency_text(agency.name, "es").split()[0]
+            assert (article == "la") == any(word in agency.full_name for word in feminine), agency.full_name

@@ -420,3 +420,17 @@ async def test_what_is_missing_of_earlier_pay_is_said_beside_its_field(
     assert told == [f"{problem}-problem"]
     folded = next(each for each in parsed(answer).iter("details") if each.find(".//fieldset") is not None)
     assert (folded.get("open") is not None) == problem.startswith("line_")
+
+
+async def test_pages_are_in_the_readers_language_whatever_the_employees_is(
+    browser: Browser, world: World
+) -> None:
+    await browser.send("/settings/profile", page="/settings/profile", name="Admin", language="es")
+    at = f"/app/{world.household_id}/employees/{world.employee_id}"
+    assert row(world)["language"] == "en"
+    page = await browser.look(f"{at}/papers")
+    assert '<html lang="es"' in page.text
+    assert re.search(r"(Venció|Vence) el \w+, \d+\sde\s\w+ ·", page.text), "the date of the report"
+    page = await browser.look(f"{at}/prior-wages")
+    assert "Sí, le pagué yo" in page.text
+    assert "Yes," not in page.text

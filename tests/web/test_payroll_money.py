@@ -245,7 +245,7 @@ async def test_the_receipt_of_a_deposit_says_which_day_moves_which_money(
     ):
         assert told in review, told
     for told in (
-        f"Approved. We send Rosa {net} on Fri, Dec\N{NO-BREAK SPACE}11.",
+        f"Approved. {net} reaches Rosa on Fri, Dec\N{NO-BREAK SPACE}11.",
         "What happens on which day",
         "Debit on Mon, Dec\N{NO-BREAK SPACE}7",
         "Arrives Fri, Dec\N{NO-BREAK SPACE}11",

@@ -32,6 +32,7 @@ from hearthpay.payroll.set_asides.escrow import set_rule
 from hearthpay.payroll.set_asides.rules import SetAsideRule
 from hearthpay.people.sessions import SignedIn
 from hearthpay.security.vault_numbers import parse_number
+from hearthpay.web.household.bank.authorization_words import AUTHORIZATION, recorded_sentences
 from tests.people.visitors import PASSWORD
 from tests.web.one_household import maria, world
 from tests.web.people_browser import Browser
@@ -191,8 +192,9 @@ async def test_debits_are_agreed_to_by_who_is_there(
     assert "Check the box to agree." in (await _send(maria, path)).text
     assert (await _send(maria, path, agreed="on")).status_code == 303
     page = (await maria.look(path)).text
-    assert "Active" in page
+    assert "In effect" in page
     assert "I authorize the originator" in page
+    assert "The text in English" not in page
     clock.advance(timedelta(hours=1))
     assert f'href="/sign-in/again?next={path}"' in (await maria.look(path)).text
     assert (await _send(maria, path, agreed="on")).status_code == 303
@@ -202,6 +204,14 @@ async def test_debits_are_agreed_to_by_who_is_there(
     assert "No bank account yet" in bank
     assert "…3544" in bank, "what was there before is told by its end"
     assert "Not given" in bank
+
+
+async def test_the_authorization_is_read_in_translation(maria: Browser, here: Callable[[str], str]) -> None:
+    assert recorded_sentences() == AUTHORIZATION, "what is translated is what is agreed to"
+    await maria.send("/settings/profile", page="/settings/profile", name="Maria", language="es")
+    page = (await maria.look(here("bank/authorization"))).text
+    assert page.index("Autorizo al originador") < page.index("I authorize the originator")
+    assert "El texto en inglés, que es lo que usted acepta" in page
 
 
 async def test_money_on_its_way_and_what_keeps_it(

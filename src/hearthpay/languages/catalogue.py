@@ -157,7 +157,8 @@ def hour_in(language: str, moment: datetime.datetime) -> str:
 def time_zone_in(language: str, zone: TimeZone) -> str:
     """Return the name of a time zone, as a list to choose from has it: Pacific time."""
     named = _ZONES[zone]
-    return named.english if language == "en" else named.spanish.capitalize()
+    name = named.english if language == "en" else named.spanish
+    return name[:1].upper() + name[1:]
 
 
 def _zone_name() -> TimeZone:

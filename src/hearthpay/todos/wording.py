@@ -73,12 +73,25 @@ _PAYDAY_WAS: Final = mark("payday was {day}")
 _OF_PAYDAYS: Final = frozenset(
     {"run_payroll", "check_to_hand_over", "money_stuck", "payroll_failed", "authorize_autopilot"}
 )
+_FEMININE: Final = frozenset(
+    {"CCA", "DWS", "ISTC", "LWC", "OESC", "OTC", "OTR", "RITA", "TWC", "USTC", "VEC"}
+)
+"""Abbreviations of commissions, divisions, offices and agencies, which are feminine in Spanish."""
 _EXPIRING: Final = frozenset({"replace_key", "renew_agent"})
 
 
 def agency_text(agency: str, language: str) -> str:
-    """Return an agency's name in a sentence: "the IRS" where an English speaker says so."""
-    return f"the {agency}" if language == "en" and agency.isupper() and agency.isalpha() else agency
+    """Return an agency's name in a sentence: an abbreviation has an article, "the IRS", "el IRS", "la TWC"."""
+    if not (agency.isupper() and agency.isalpha()):
+        return agency
+    if language == "es":
+        return f"{'la' if agency in _FEMININE else 'el'} {agency}"
+    return f"the {agency}"
+
+
+def contracted(sentence: str, language: str) -> str:
+    """Return the sentence with "al" and "del", where an article follows the Spanish "a" and "de"."""
+    return sentence.replace(" a el ", " al ").replace(" de el ", " del ") if language == "es" else sentence
 
 
 def label_text(to_do: ToDo, language: str, today: datetime.date) -> str:
@@ -95,7 +108,7 @@ def action_text(to_do: ToDo, language: str, today: datetime.date) -> str:
     sentence = _ACTIONS.get(to_do.kind)
     if sentence is None:
         return say(to_do.what or "")
-    return say(
+    text = say(
         sentence,
         name=to_do.name,
         agency=agency_text(say(to_do.agency or ""), language),
@@ -103,6 +116,7 @@ def action_text(to_do: ToDo, language: str, today: datetime.date) -> str:
         year=to_do.period,
         day="" if to_do.day is None else day_of_year_in(language, to_do.day),
     )
+    return contracted(text, language)
 
 
 def days_late_text(to_do: ToDo, language: str, today: datetime.date) -> str:

@@ -78,7 +78,7 @@ STATUS_WORDS: Final[Mapping[str, Mapping[str, StatusWord]]] = {
     },
     "authorization": {
         "none": StatusWord(mark("Not given"), "waits"),
-        "active": StatusWord(mark("Active"), "good"),
+        "active": StatusWord(mark("In effect"), "good"),
         "expired": StatusWord(mark("Expired"), "waits"),
         "revoked": StatusWord(mark("Revoked"), "bad"),
     },

@@ -9,7 +9,7 @@ from hearthpay.duties.calendar import CalendarItem
 from hearthpay.languages.catalogue import Say, mark
 from hearthpay.payroll.ledger.costs import LatestPaycheck
 from hearthpay.todos.duty_rows import office_of
-from hearthpay.todos.wording import agency_text
+from hearthpay.todos.wording import agency_text, contracted
 from hearthpay.web.presentation import day_text
 
 _DAYS: Final = datetime.timedelta(days=7)
@@ -55,7 +55,9 @@ def _of_items(items: Iterable[CalendarItem], say: Say, language: str) -> Iterato
         what = say(item.what)
         if item.paid_on is not None and item.paid:
             details = f"{day_text(language, 'weekday', item.paid_on)} · {what}"
-            yield DoneRow(say(_PAID, name=agency), details, path, item.paid_on, item.paid)
+            yield DoneRow(
+                contracted(say(_PAID, name=agency), language), details, path, item.paid_on, item.paid
+            )
         elif item.filed_on is not None:
             details = f"{day_text(language, 'weekday', item.filed_on)} · {what}"
             yield DoneRow(say(_FILED, agency=agency), details, path, item.filed_on)

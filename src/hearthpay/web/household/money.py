@@ -16,6 +16,7 @@ from hearthpay.languages.catalogue import Say, mark
 from hearthpay.payroll.ledger.estimates import EstimatedPaycheck
 from hearthpay.payroll.ledger.rows import LineRow, PaycheckRow
 from hearthpay.payroll.pots import MoneyPots, pots_of
+from hearthpay.todos.wording import agency_text
 from hearthpay.web.household.context import HouseholdContext
 
 __all__ = ["AgencyShare", "KeepAside", "MoneyPots", "keep_aside_of", "pots_of", "who_is_paid"]
@@ -38,6 +39,8 @@ class AgencyShare:
     due: datetime.date | None
     cents: int
     late: bool
+    named: str
+    """The agency after "the" in an English sentence; in a Spanish one with its article."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +78,18 @@ def kept_aside(deposits: Iterable[TaxDeposit], today: datetime.date, say: Say, l
         place = (say(each.agency or _INSURER), each.due)
         cents[place] = cents.get(place, 0) + each.cents
     shares = [
-        AgencyShare(agency, due, amount, late=due is not None and due < today)
+        AgencyShare(
+            agency,
+            due,
+            amount,
+            late=due is not None and due < today,
+            named=agency if language == "en" else agency_text(agency, language),
+        )
         for (agency, due), amount in cents.items()
         if amount
     ]
     named = dict.fromkeys(
-        each.agency if each.due is None else say(_THE_AGENCY, agency=each.agency)
+        each.agency if each.due is None else say(_THE_AGENCY, agency=each.named)
         for each in sorted(shares, key=lambda each: each.agency != _FEDERAL)
     )
     return KeepAside(sum(each.cents for each in shares), tuple(shares), joined(list(named), language))

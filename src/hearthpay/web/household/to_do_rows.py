@@ -50,7 +50,7 @@ _SYMBOLS: Final[Mapping[ToDoKind, RowSymbol]] = {
     "renew_agent": "flag",
 }
 
-_LATE: Final = mark("Due {day}")
+_LATE: Final = mark("was due {day}")
 _BY: Final = mark("by {day}")
 _WAS_DUE: Final = mark("was due {day}. If you did it, mark it as done.")
 _SO_FAR: Final = mark("{period} so far")

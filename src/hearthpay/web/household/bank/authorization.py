@@ -7,15 +7,11 @@ from starlette.responses import Response
 
 from hearthpay.access.permissions import READ_PAYROLLS, RUN_PAYROLL
 from hearthpay.access.refusal import Refusal
-from hearthpay.banking.authorizations import (
-    AUTHORIZATION_DAYS,
-    AUTHORIZATION_TEXT_VERSION,
-    authorization_text,
-    authorize,
-)
+from hearthpay.banking.authorizations import AUTHORIZATION_DAYS, authorize
 from hearthpay.banking.household_money import read_household_money
 from hearthpay.employers.service import find_employer
 from hearthpay.languages.catalogue import mark
+from hearthpay.web.household.bank.authorization_words import authorization_words
 from hearthpay.web.household.context import HouseholdContext, household_page
 
 router: Final = APIRouter(include_in_schema=False)
@@ -54,24 +50,10 @@ async def _page(at: HouseholdContext, problems: dict[str, str] | None = None) ->
         )
     facts = {
         "money": money,
-        "text": _paragraphs(authorization_text()),
-        "version": AUTHORIZATION_TEXT_VERSION,
+        "authorization": authorization_words(at.visitor.language),
         "days": AUTHORIZATION_DAYS,
         "problems": problems or {},
         "may_authorize": at.may(RUN_PAYROLL),
         "fresh": at.visitor.signed_in.is_fresh(at.clock.now()),
     }
     return at.show("bank/authorization.html", facts, status=400 if problems else 200)
-
-
-def _paragraphs(markdown: str) -> list[str]:
-    """Return the numbered sentences of the text; its title and version are shown next to them."""
-    parts = [" ".join(part.split()) for part in markdown.split("\n\n")]
-    numbered = " ".join(part for part in parts if part[:1].isdigit())
-    found: list[str] = []
-    for word in numbered.split(" "):
-        if word == f"{len(found) + 1}.":
-            found.append("")
-        elif found:
-            found[-1] = f"{found[-1]} {word}".strip()
-    return found

@@ -120,12 +120,13 @@ async def _page(at: HouseholdContext, problems: dict[str, str] | None = None) ->
     async with at.transaction() as session:
         record = await find_here(at, session)
         issued = await papers_to_sign(session, at.actor, at.id, record.id)
+    hire = hire_to_report(record)
     facts = {
         "issued": [(each, each.signed_by("household"), each.signed_by("employee")) for each in issued],
         "employee_id": employee_in_path(at),
         "employee_name": record.name,
-        "language": record.language,
-        "hire": hire_to_report(record),
+        "hire": hire,
+        "is_late": hire.due < at.clock.today(),
         "asked": asked_by(record.work_state),
         "problems": problems or {},
         "form_values": dict(at.form) if problems else {},

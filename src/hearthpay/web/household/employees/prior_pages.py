@@ -153,7 +153,7 @@ async def _page(
         "may_change": at.may(CHANGE_EMPLOYEES),
         "warnings": warnings,
         "filled_in": filled_in,
-        "payers": _PAYERS,
+        "payers": [(value, at.say(label), help_text) for value, label, help_text in _PAYERS],
         "by_household": _BY_HOUSEHOLD,
         "given_name": found.first_name,
         "notice": mark("Saved.") if saved else None,

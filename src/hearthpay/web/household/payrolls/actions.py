@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from hearthpay.access.permissions import RUN_PAYROLL
 from hearthpay.access.refusal import Refusal
-from hearthpay.banking.authorizations import authorization_text, authorize
+from hearthpay.banking.authorizations import authorize
 from hearthpay.employers.service import find_employer
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.handing_over import mark_handed_over
@@ -26,6 +26,7 @@ from hearthpay.payroll.ledger.rows import RemedyAction
 from hearthpay.payroll.payday.remedies import apply_remedy
 from hearthpay.payroll.voiding import void_payroll
 from hearthpay.web.framework import id_in_path
+from hearthpay.web.household.bank.authorization_words import authorization_words
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.payrolls.payroll_page import payroll_here
 
@@ -215,7 +216,7 @@ async def _authorize_page(
     facts = {
         "payroll": found,
         "needed": "authorize_debit" in found.available_actions.actions,
-        "agreement": authorization_text(),
+        "authorization": authorization_words(at.visitor.language),
         "problems": problems or {},
         "form_values": at.form,
     }

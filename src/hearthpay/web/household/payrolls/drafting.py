@@ -16,7 +16,6 @@ from uuid_utils.compat import uuid7
 from hearthpay.access.permissions import READ_PAYROLLS, RUN_PAYROLL
 from hearthpay.access.refusal import Refusal, from_tax_engine
 from hearthpay.banking.accounts import current_household_account
-from hearthpay.banking.authorizations import authorization_text
 from hearthpay.banking.models import BankAccount
 from hearthpay.employees.commands import PayFrequency
 from hearthpay.employees.models import Employee
@@ -43,6 +42,7 @@ from hearthpay.payroll.pay_periods import PeriodOfPay
 from hearthpay.payroll.service import preview_payroll, query_payrolls
 from hearthpay.taxes import TaxInputError
 from hearthpay.web.framework import go, id_in_path, problems_of
+from hearthpay.web.household.bank.authorization_words import authorization_words
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.payrolls.explanation import why_of
 from hearthpay.web.household.payrolls.names import method_names
@@ -387,7 +387,9 @@ async def _review_page(at: HouseholdContext, review: DraftReview, *, status: int
             "token_field": FIELD,
             "to_confirm": review.confirmations,
             "needs_proof": bool(record.through_the_bank) and not _is_fresh(at),
-            "agreement": authorization_text() if "confirm_ach_debit" in preview.confirmations else "",
+            "authorization": authorization_words(at.visitor.language)
+            if "confirm_ach_debit" in preview.confirmations
+            else None,
             "against_law": [_warnings(at, each, against_law=True) for each in record.paychecks],
             "warnings": [_warnings(at, each, against_law=False) for each in record.paychecks],
             "why": [

@@ -41,7 +41,7 @@ _RECORDED_CHECKS: Final = mark("Recorded. Write {count} checks: {amount} in all,
 _RECORDED: Final[Mapping[MethodWords, str]] = {
     "check": mark("Recorded. Write {name} a check for {amount}."),
     "cash": mark("Recorded. Pay {name} {amount} in cash."),
-    "direct_deposit": mark("Approved. We send {name} {amount} on {day}."),
+    "direct_deposit": mark("Approved. {amount} reaches {name} on {day}."),
     "mixed": mark("Recorded. Pay {name} {amount} on {day}."),
 }
 _RECORDED_PAST: Final = mark("Recorded: {amount} paid to {name} on {day}.")
@@ -193,7 +193,7 @@ def payment_days(
         days.append(
             PaymentDay(
                 share.cents,
-                say(_TO, name=share.agency) if insured else say(_TO_THE, agency=share.agency),
+                say(_TO, name=share.agency) if insured else say(_TO_THE, agency=share.named),
                 say(_PREMIUM) if insured else day_text(language, "weekday", share.due),
             )
         )

@@ -93,6 +93,7 @@ async def setup_page(at: HouseholdContext, session: AsyncSession, employee: Empl
         "place": place,
         "place_text": "" if place is None else message_text(at.say, at.visitor.language, place.coded_message),
         "policies": [each for each in policies if each.missing],
+        "state_names": STATES,
         "policy_words": POLICY_WORDS,
     }
     return at.show("setup/progress.html", facts)
