@@ -19,6 +19,9 @@ __all__ = ["account", "app", "client", "counts", "family", "new_account", "new_k
 OF_SOME_DAYS = {"from": "2026-07-01", "to": "2026-07-31"}
 """Before the first payday: what is read is what there is on these days, not what was paid since."""
 
+SOME = 60
+"""Households with more payrolls than a list looks at before it goes from payday to payday."""
+
 
 async def test_no_request_reads_more_where_the_organization_has_many_households(
     family: Family, town: Town, owner_connection: psycopg.Connection, subtests: pytest.Subtests
@@ -27,11 +30,11 @@ async def test_no_request_reads_more_where_the_organization_has_many_households(
         "payrolls of days on which nobody was paid": lambda: family.caller.get("/payrolls", **OF_SOME_DAYS),
     }
     alone: dict[str, Blocks] = {}
-    add_copies(owner_connection, UUID(family.employer_id), 1, FEW, same_organization=True)
+    add_copies(owner_connection, UUID(family.employer_id), 1, SOME, same_organization=True)
     for name, ask in requests.items():
         with blocks_of(town.database) as alone[name]:
             await ask()
-    add_copies(owner_connection, UUID(family.employer_id), FEW + 1, MANY, same_organization=True)
+    add_copies(owner_connection, UUID(family.employer_id), SOME + 1, MANY, same_organization=True)
     for name, ask in requests.items():
         with subtests.test(name):
             with blocks_of(town.database) as found:

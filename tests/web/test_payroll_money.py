@@ -65,7 +65,7 @@ def town(
 
 
 @pytest.fixture
-async def paid_by_bank(world: World, ring: KeyRing) -> None:
+async def paid_by_bank(world: World, maria: Browser, ring: KeyRing) -> None:
     """The household and Rosa with accounts that work; she earns $150 an hour."""
     people_context, now = world.people_context, world.people_context.clock.now()
     account = AccountDetails(

@@ -20,10 +20,19 @@ from hearthpay.documents.service import Prepared
 from hearthpay.documents.signatures import papers_to_sign, sign_paper
 from hearthpay.security.key_ring import KeyRing
 from tests.http.api import Account
-from tests.web.test_my_pages import Employed, employ, people_context, rosas
+from tests.web.test_my_pages import (
+    Employed,
+    account,
+    employ,
+    household,
+    made_in_turn,
+    people_context,
+    rosa,
+    rosas,
+)
 from tests.worlds.households import add_employee
 
-__all__ = ["employ", "people_context", "rosas"]
+__all__ = ["account", "employ", "household", "made_in_turn", "people_context", "rosa", "rosas"]
 
 
 class House:

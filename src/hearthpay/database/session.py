@@ -53,7 +53,7 @@ _RETRY_PAUSE_SECONDS: Final = 0.05
 _NO_SUCH_ROLE: Final = ("22023", "42501")
 _SEAL: Final = "tenant_seal"
 _BECOME: Final = text("SELECT set_config('hearthpay.tenant', :tenant, true)")
-_PLAN_MODE: Final = text("SELECT set_config('plan_cache_mode', :mode, true)")
+_PLANNING: Final = text("SELECT set_config(:setting, :value, true)")
 _BECOME_PERSON: Final = text("SELECT set_config('hearthpay.person', :person, true)")
 
 
@@ -226,9 +226,26 @@ async def planned_once(session: AsyncSession) -> AsyncIterator[None]:
     For a statement of many parts, whose planning takes longer than its execution: by its estimates alone PostgreSQL
     would plan it again each time.
     """
-    await session.execute(_PLAN_MODE, {"mode": "force_generic_plan"})
+    async with _planning(session, "plan_cache_mode", "force_generic_plan", "auto"):
+        yield
+
+
+@asynccontextmanager
+async def in_index_order(session: AsyncSession) -> AsyncIterator[None]:
+    """Within the block rows that an index has in order are read in that order, up to the limit, and not sorted.
+
+    PostgreSQL can't estimate the conditions of row security. It takes an organization's rows for a few hundredths of
+    what they are, and would as soon read all of them and sort what it takes for a handful.
+    """
+    async with _planning(session, "enable_sort", "off", "on"):
+        yield
+
+
+@asynccontextmanager
+async def _planning(session: AsyncSession, setting: str, value: str, usual: str) -> AsyncIterator[None]:
+    await session.execute(_PLANNING, {"setting": setting, "value": value})
     yield
-    await session.execute(_PLAN_MODE, {"mode": "auto"})
+    await session.execute(_PLANNING, {"setting": setting, "value": usual})
 
 
 def signature_of(session: AsyncSession, purpose: str, content: bytes) -> bytes:

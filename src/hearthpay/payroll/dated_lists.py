@@ -13,12 +13,12 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
-from hearthpay.database.session import Tenant
+from hearthpay.database.session import Tenant, in_index_order
 from hearthpay.database.statements import Fragment
 from hearthpay.database.typed_rows import Query, fetch_all, query
 from hearthpay.payroll.commands import PayrollQuery
 
-LOOKED_AT: Final = 250
+LOOKED_AT: Final = 125
 """How many of the newest payrolls are looked at before paydays are: more than the largest page."""
 
 _NEWEST_ID: Final = UUID(int=2**128 - 1)
@@ -122,9 +122,10 @@ async def newest_of_days(session: AsyncSession, tenant: Tenant, requested: Payro
     since = requested.since or datetime.date.min
     until = requested.until or datetime.date.max
     page = requested.limit + 1
-    looked_at = await fetch_all(session, newest, values | {"looked_at": LOOKED_AT})
-    found = [row.id for row in looked_at if since <= row.pay_date <= until]
-    if len(found) >= page or len(looked_at) < LOOKED_AT:
-        return found[:page]
-    days = {"since": since, "until": until, "page": page}
-    return [row.id for row in await fetch_all(session, by_payday, values | days)]
+    async with in_index_order(session):
+        looked_at = await fetch_all(session, newest, values | {"looked_at": LOOKED_AT})
+        found = [row.id for row in looked_at if since <= row.pay_date <= until]
+        if len(found) >= page or len(looked_at) < LOOKED_AT:
+            return found[:page]
+        days = {"since": since, "until": until, "page": page}
+        return [row.id for row in await fetch_all(session, by_payday, values | days)]
