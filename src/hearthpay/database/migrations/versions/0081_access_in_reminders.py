@@ -18,10 +18,12 @@ GRANT SELECT (id, employer_id, last_four, created_at, revoked_at, expires_at, la
     ON api_keys TO hearthpay_worker;
 CREATE POLICY worker ON api_keys FOR SELECT TO hearthpay_worker
     USING (employer_id IS NOT NULL AND expires_at IS NOT NULL AND revoked_at IS NULL);
+CREATE INDEX api_keys_of_household_idx ON api_keys (employer_id) WHERE employer_id IS NOT NULL;
 GRANT SELECT (employer_id, person_id, client_name, created_at) ON agent_grants TO hearthpay_worker;
 """
 
 BACK: Final = """
+DROP INDEX api_keys_of_household_idx;
 DROP POLICY worker ON api_keys;
 REVOKE SELECT (id, employer_id, last_four, created_at, revoked_at, expires_at, last_used_at)
     ON api_keys FROM hearthpay_worker;
