@@ -41,7 +41,7 @@ from hearthpay.people.events import Visit
 from hearthpay.people.operators import invite_by_operator
 from hearthpay.people.sessions import find_session
 from hearthpay.people.sign_up import NewPerson, join_as_new_person
-from hearthpay.process import collect_garbage_rarely
+from hearthpay.process import collect_garbage_rarely, configure_logging
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 
 AIM: Final = Aim(50, at_least=False)
@@ -187,5 +187,6 @@ if __name__ == "__main__":
     parser.add_argument("--times", type=int, default=15)
     parser.add_argument("--pages", nargs="*", default=PAGES)
     asked = parser.parse_args()
+    configure_logging("info")  # as a server does: a line of JSON for each request
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(main(asked.payrolls, asked.employees, asked.times, tuple(asked.pages)))
