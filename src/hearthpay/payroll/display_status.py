@@ -1,8 +1,8 @@
 """What a payroll's state is called for people: a check that is dated ahead isn't paid yet.
 
 A payroll by check or cash is `completed` as soon as it is recorded, and programs know it so. People read "To hand
-over" until the pay date has come where the household is, or until somebody marks the payroll as handed over. Every
-page and email that words a state asks these functions.
+over" through the pay date where the household is, or until somebody marks the payroll as handed over. Every page and
+email that words a state asks these functions.
 """
 
 import datetime
@@ -29,7 +29,7 @@ def display_status(
 
     ``direct_deposit``: some of it is paid through the bank, which then says when it is paid.
     """
-    waits = status == "completed" and not direct_deposit and not handed_over and pay_date > today
+    waits = status == "completed" and not direct_deposit and not handed_over and pay_date >= today
     return "to_hand_over" if waits else status
 
 
@@ -42,5 +42,5 @@ def display_payment_status(
     today: datetime.date,
 ) -> DisplayPaymentStatus:
     """Return the state of one paycheck's money as people know it; ``method`` is how it is paid."""
-    waits = status == "paid" and method != "direct_deposit" and not handed_over and pay_date > today
+    waits = status == "paid" and method != "direct_deposit" and not handed_over and pay_date >= today
     return "to_hand_over" if waits else status

@@ -110,7 +110,7 @@ _COMING: Final = query(
     "sum(n.regular_hours + n.overtime_hours) AS hours "
     "FROM payroll_entries n JOIN {employees} w ON w.id = n.employee_id WHERE n.payroll_id = p.id) who "
     "WHERE p.employer_id = :employer AND (p.status IN ('scheduled', 'firing', 'pending_funding', 'processing') "
-    "OR p.status = 'completed' AND NOT p.direct_deposit AND p.handed_over_at IS NULL AND p.pay_date > :today) "
+    "OR p.status = 'completed' AND NOT p.direct_deposit AND p.handed_over_at IS NULL AND p.pay_date >= :today) "
     "ORDER BY p.pay_date, p.id LIMIT :limit",
     settles=_SETTLES,
     employees=EMPLOYEES,
