@@ -44,7 +44,7 @@ from hearthpay.people.sign_up import NewPerson, join_as_new_person
 from hearthpay.process import collect_garbage_rarely, configure_logging
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 
-AIM: Final = Aim(50, at_least=False)
+AIM: Final = Aim(30, at_least=False)
 NOTHING: Final = "more"
 PAGES: Final = (
     "",

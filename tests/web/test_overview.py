@@ -60,7 +60,8 @@ async def test_costs_stand_by_month_and_a_void_takes_them_out(
     words = " ".join("".join(tree.itertext()).split())
     for _, cost in rows:
         assert f"${cost // 100:,}.{cost % 100:02d}" in words
-    assert page.text.count('<rect class="p') == 6
+    # Three pots of each month, and of the check that is to be handed over today.
+    assert page.text.count('<rect class="p') == 9
     assert "Add your EIN" in words
 
     async with world.people_context.database.transaction(world.actor.tenant) as session:

@@ -36,7 +36,7 @@ async def run(maria: Browser, world: World, **pay: str) -> str:
     return f"{at}/{found[1]}"
 
 
-async def test_a_check_that_is_dated_ahead_is_to_hand_over_until_its_day(
+async def test_a_check_that_is_dated_ahead_is_to_hand_over_through_its_day(
     app: FastAPI, maria: Browser, world: World, clock: FixedClock
 ) -> None:
     payroll = await run(maria, world)
@@ -53,6 +53,11 @@ async def test_a_check_that_is_dated_ahead_is_to_hand_over_until_its_day(
     browser = await _browser(app, "owner", clock)
     assert waits in (await browser.look(payroll)).text
     clock.advance(datetime.timedelta(hours=12))
+    shown = (await browser.look(payroll)).text
+    assert waits in shown
+    assert "Mark as handed over" in shown
+    assert "Pay Rosa" in (await browser.look(at)).text
+    clock.advance(datetime.timedelta(hours=24))
     shown = (await browser.look(payroll)).text
     assert waits not in shown
     assert PAID in shown
