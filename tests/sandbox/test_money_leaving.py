@@ -54,7 +54,7 @@ async def test_what_is_set_aside_leaves_with_the_net_pay_in_the_month_of_the_deb
     assert (coming.net_pay + coming.set_aside, coming.leaves_on) == (debited, left_on)
 
     async with lab.database.transaction(Tenant(lab.organization_id, True)) as session:
-        assert await coming_payrolls(session, UUID(employer_id), date(2026, 12, 15), limit=5) == []
+        assert await coming_payrolls(session, UUID(employer_id), date(2026, 12, 16), limit=5) == []
         months = await costs_by_month(session, UUID(employer_id), date(2026, 11, 1), date(2026, 12, 31))
     by_month = {each.month: each.to_employees for each in months}
     paid_on = coming.pay_date
