@@ -146,3 +146,18 @@ async def test_no_more_households_are_kept_than_are_allowed(
     first = await read()
     assert not kept_calendars._known
     assert await read() == first
+
+
+async def test_no_more_spans_of_a_household_are_kept_than_are_allowed(
+    household: dict[str, Any], owner_database: Database, clock: FixedClock
+) -> None:
+    kept_calendars._known.clear()
+    async with owner_database.transaction(None) as session:
+        employer = await session.get_one(Employer, UUID(household["id"]))
+        for days in range(3 * kept_calendars.MOST_SPANS):
+            since = FIRST + timedelta(days=days)
+            await settled_calendar_of(session, employer, clock.today(), since, LAST)
+        ((_, known),) = kept_calendars._known.values()
+        assert len(known._calendars) == kept_calendars.MOST_SPANS
+        _, last = await settled_calendar_of(session, employer, clock.today(), since, LAST)
+        assert known._calendars[since, LAST][1] is last

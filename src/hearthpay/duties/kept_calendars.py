@@ -26,6 +26,9 @@ from hearthpay.employers.models import Employer
 MOST_KEPT: Final = 32
 """Households whose calendars one process keeps; some hundred kilobytes each, if they have many employees."""
 
+MOST_SPANS: Final = 4
+"""Calendars of different days that are kept of one household: requests of the API name any days."""
+
 _Columns = tuple[object, ...]
 
 
@@ -52,6 +55,8 @@ class KnownHousehold:
         in_order = tuple(sorted(settled.items, key=lambda item: (item.due, item.key)))
         calendar = SettledCalendar(in_order, settled.unplaced)
         self._calendars[first, last] = (further, calendar)
+        if len(self._calendars) > MOST_SPANS:
+            del self._calendars[next(iter(self._calendars))]
         return calendar
 
 
