@@ -16,6 +16,7 @@ import psycopg
 import pytest
 import pytest_asyncio
 import structlog
+from _pytest.unraisableexception import gc_collect_iterations_key
 from hypothesis import settings
 
 from hearthpay.access import deferred_audit
@@ -28,6 +29,7 @@ from tests.database.sealing import service_database
 from tests.held_connections import nobody_waits_holding_a_connection
 from tests.worlds.documents import documents_are_built_once
 from tests.worlds.installations import install
+from tests.worlds.passwords import passwords_are_hashed_quickly
 from tests.worlds.places import choose_place, leave_place
 from tests.worlds.tables import EMPTY, EMPTYING_FUNCTION
 
@@ -44,7 +46,7 @@ settings.load_profile("any pace")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """One folder for all that the run writes; the processes of a parallel run share it.
+    """One folder for all that the run writes; the processes of a parallel run share it. Garbage is looked for seldom.
 
     A failure that is logged is shown as Python itself shows it: the boxes that structlog would draw around each frame
     and its variables take longer than many a test.
@@ -55,6 +57,10 @@ def pytest_configure(config: pytest.Config) -> None:
             structlog.processors.add_log_level,
             structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
         ]
+    )
+    gc.set_threshold(*_COLLECTED_AFTER)
+    config.stash[gc_collect_iterations_key] = (
+        1  # five passes over all that a worker has left take some seconds
     )
     if not hasattr(config, "workerinput"):
         config.stash[_PLACE] = choose_place()
@@ -115,10 +121,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Let the garbage collector pass over the product and the tests themselves, and look at what tests make seldom."""
+    """Let the garbage collector pass over the product and the tests themselves."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*_COLLECTED_AFTER)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -137,6 +142,13 @@ def connections_are_not_held() -> Iterator[None]:
 def documents_are_kept() -> Iterator[None]:
     """Applications with the same endpoints share their OpenAPI document."""
     with documents_are_built_once():
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def passwords_are_quick() -> Iterator[None]:
+    """Passwords are hashed at the least cost."""
+    with passwords_are_hashed_quickly():
         yield
 
 

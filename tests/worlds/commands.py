@@ -6,12 +6,10 @@ module of the tests.
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import json
 import os
 import select
-import shutil
 import signal
 import socket
 import subprocess
@@ -23,6 +21,9 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import IO, Self
+
+from hearthpay.database.file_lock import exclusively
+from tests.worlds.places import run_of_tests
 
 _START_SECONDS = 120
 
@@ -193,21 +194,20 @@ def _ask(
 
 @cache
 def _fork_server() -> Path:
-    """The socket of the process that the commands come from; it lives as long as this one."""
-    home = Path(tempfile.mkdtemp(prefix="fork-server-", dir="/tmp"))
-    place = home / "socket"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.worlds.fork_server", str(place)], stdin=subprocess.PIPE
-    )
+    """The socket of the process that the commands come from; the processes of a parallel run share it.
 
-    def end() -> None:
-        process.communicate()
-        shutil.rmtree(home, ignore_errors=True)
-
-    atexit.register(end)
-    deadline = time.monotonic() + _START_SECONDS
-    while not place.exists():
-        assert process.poll() is None, "the process that the commands come from did not start"
-        assert time.monotonic() < deadline, "the process that the commands come from takes too long"
-        time.sleep(0.01)
+    Whoever needs it first starts it. It lives as long as the run.
+    """
+    home = Path(tempfile.gettempdir())
+    place = home / "fork-server"
+    with exclusively(home / "fork-server.lock", timeout=_START_SECONDS), run_of_tests(home) as lifeline:
+        if not place.exists():
+            process = subprocess.Popen(
+                [sys.executable, "-m", "tests.worlds.fork_server", str(place)], stdin=lifeline
+            )
+            deadline = time.monotonic() + _START_SECONDS
+            while not place.exists():
+                assert process.poll() is None, "the process that the commands come from did not start"
+                assert time.monotonic() < deadline, "the process that the commands come from takes too long"
+                time.sleep(0.01)
     return place

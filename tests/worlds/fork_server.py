@@ -3,7 +3,7 @@
 `python -m tests.worlds.fork_server SOCKET` answers each connection with a process of its own that is `hearthpay`, or
 another module, from its first line on: its own number, streams, environment and end. Only the imports and the rules,
 words and templates that any of them may load, some seconds of computing in each process, are there already. Standard
-input is the lifeline: when whoever started this ends, so does this.
+input is the lifeline: when the run of tests ends, so does this.
 """
 
 from __future__ import annotations

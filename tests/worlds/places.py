@@ -7,11 +7,14 @@ by any of them; on a plain disk a commit takes some milliseconds, and the suite 
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 _MEMORY = Path("/dev/shm")
 _DISK = Path("/tmp")
 _ROOM = 4 << 30
+_LIFELINE = "lifeline"
 
 
 def choose_place() -> Path:
@@ -20,7 +23,19 @@ def choose_place() -> Path:
     place = Path(tempfile.mkdtemp(prefix="hearthpay-tests-", dir=parent))
     place.chmod(0o755)  # the servers' account passes through
     os.environ["TMPDIR"] = tempfile.tempdir = str(place)
+    os.mkfifo(place / _LIFELINE)
+    os.open(place / _LIFELINE, os.O_RDWR)  # for as long as this process lives
     return place
+
+
+@contextmanager
+def run_of_tests(place: Path) -> Iterator[int]:
+    """A stream that ends when the process that chose the place has ended, as the input of one that ends with it."""
+    stream = os.open(place / _LIFELINE, os.O_RDONLY)
+    try:
+        yield stream
+    finally:
+        os.close(stream)
 
 
 def leave_place(place: Path) -> None:
