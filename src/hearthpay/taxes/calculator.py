@@ -146,7 +146,7 @@ def estimate_year(
         regular_wages=from_cents(gross),
         work_state=rules.state,
         residence_state=residence_state,
-        residence=_certificate(home, filing_status),
+        residence={} if home is rules else _certificate(home, filing_status),
         annual_wages_expected=annual_wages,
         federal=_CERTIFICATES[filing_status],
         state=certificate,
