@@ -19,7 +19,7 @@ from hearthpay.database.migrations import read
 from hearthpay.database.session import Database
 from hearthpay.http.envelope import answer
 from hearthpay.process import configure_logging
-from hearthpay.server import running
+from hearthpay.server import freeze_start_objects, running
 
 NO_OP_PATH = "/no-op"
 
@@ -39,6 +39,7 @@ async def serve(database_url: str, owner_url: str | None = None) -> None:
     routes.insert(0, routes.pop())  # found first: nothing may slow it down
     try:
         async with running(app, "127.0.0.1", 0) as (address, _):
+            freeze_start_objects(app)  # as `serve` does once it has started
             print(address, flush=True)
             await asyncio.to_thread(sys.stdin.read)
     finally:

@@ -39,20 +39,20 @@ def limitations_of(messages: tuple[Message, ...]) -> tuple[list[str], list[dict[
     return list(texts(messages)), codes_of(messages)
 
 
-def _unchanged(rate: Decimal) -> object:
-    return rate
+def _unchanged(figure: Decimal) -> object:
+    return figure
 
 
 def estimate_data(
     estimate: AnnualEstimate,
     money: Callable[[int], object] = from_cents,
-    fraction: Callable[[Decimal], object] = _unchanged,
+    figure: Callable[[Decimal], object] = _unchanged,
     limitations: Callable[[tuple[Message, ...]], tuple[object, object]] = limitations_of,
 ) -> dict[str, Any]:
     """Return the ``data`` of ``POST /calculate``.
 
-    ``money`` formats an amount of cents, by default as a Decimal, and ``fraction`` a rate; ``limitations`` gives the
-    messages in English and by code.
+    ``money`` formats an amount of cents, by default as a Decimal, and ``figure`` a figure of the law, a rate or a
+    threshold; ``limitations`` gives the messages in English and by code.
     """
     check = estimate.threshold
     gross = estimate.gross_per_paycheck_cents
@@ -74,7 +74,7 @@ def estimate_data(
                 "payer": payer,
                 "annual_amount": money(annual_cents),
                 "per_paycheck_amount": money(per_paycheck),
-                "rate": None if rate is None else fraction(rate),
+                "rate": None if rate is None else figure(rate),
                 "wage_base": None if wage_base is None else money(wage_base),
             }
         )
@@ -82,7 +82,7 @@ def estimate_data(
     employer, employee = employer_year.get, employee_year.get
     employer_total, employee_total = sum(employer_year.values()), sum(employee_year.values())
     annual = int(estimate.annual_wages.scaleb(2))
-    effective = Decimal(half_up(employer_total * 10_000, annual) if annual else 0).scaleb(-2)
+    effective = from_cents(half_up(employer_total * 10_000, annual) if annual else 0)
     data: dict[str, Any] = {
         "tax_year": estimate.tax_year,
         "state": estimate.state,
@@ -117,11 +117,11 @@ def estimate_data(
             "periods_per_year": estimate.periods,
         },
         "threshold": {
-            "fica_threshold": check.fica_threshold,
+            "fica_threshold": figure(check.fica_threshold),
             "federal_status": check.federal_status,
             "action_required": check.federal_status == "above" or check.state_status == "above",
             "state_suta_status": check.suta_status,
-            "state_suta_threshold": check.suta_threshold_quarterly,
+            "state_suta_threshold": figure(check.suta_threshold_quarterly),
         },
         "lines": lines,
         "limitations": sentences,

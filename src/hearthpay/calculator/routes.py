@@ -51,13 +51,13 @@ def _estimate(
         residence_state=residence_state,
         reciprocity_certificate_on_file=reciprocity_certificate_on_file,
     )
-    return render(estimate_data(estimate, number_of, _rendered_rate, _rendered_limitations))
+    return render(estimate_data(estimate, number_of, _rendered_figure, _rendered_limitations))
 
 
 @functools.cache
-def _rendered_rate(rate: Decimal) -> orjson.Fragment:
-    """Return a rate as JSON; the law has few, and each is one object."""
-    return orjson.Fragment(render(rate))
+def _rendered_figure(figure: Decimal) -> orjson.Fragment:
+    """Return a rate or a threshold as JSON; the law has few, and each has one spelling."""
+    return orjson.Fragment(render(figure))
 
 
 @functools.lru_cache(maxsize=1_024)

@@ -11,7 +11,7 @@ from hearthpay.taxes.contribution import Contribution
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.federal import STATUSES
 from hearthpay.taxes.messages import Message, message, texts
-from hearthpay.taxes.money import from_cents, rate_of, to_cents
+from hearthpay.taxes.money import HALF_RATE, RATE_SCALE, from_cents, rate_of, to_cents
 from hearthpay.taxes.paycheck import (
     PAY_FREQUENCIES,
     Paycheck,
@@ -22,7 +22,7 @@ from hearthpay.taxes.paycheck import (
 from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rulebook import rulebook_for
 from hearthpay.taxes.state import ReciprocityRule, StateRules
-from hearthpay.taxes.thresholds import ThresholdCheck, check_thresholds
+from hearthpay.taxes.thresholds import ThresholdCheck, thresholds_at
 from hearthpay.taxes.vocabulary import FilingStatus, Payer
 
 MAX_ANNUAL_WAGES = Decimal(999_999)
@@ -132,7 +132,7 @@ def estimate_year(
     rulebook = rulebook_for(on, "tax_year")
     rules = rulebook.state(state, "state")
     periods = rulebook.pay_periods[pay_frequency]
-    threshold = check_thresholds(rules.state, annual_wages, on.year)
+    threshold = thresholds_at(rules.state, annual, on.year)
     gross = half_up(annual, periods)
     home = rulebook.state(residence_state, "residence_state") if residence_state else rules
     certificate = _certificate(rules, filing_status)
@@ -146,7 +146,7 @@ def estimate_year(
         regular_wages=from_cents(gross),
         work_state=rules.state,
         residence_state=residence_state,
-        residence=_certificate(home, filing_status),
+        residence={} if home is rules else _certificate(home, filing_status),
         annual_wages_expected=annual_wages,
         federal=_CERTIFICATES[filing_status],
         state=certificate,
@@ -157,12 +157,12 @@ def estimate_year(
         tax_year=rulebook.tax_year,
         state=rules.state,
         state_name=rules.name,
-        annual_wages=from_cents(annual),
+        annual_wages=threshold.annual_wages,
         pay_frequency=pay_frequency,
         filing_status=filing_status,
         periods=periods,
         gross_per_paycheck_cents=gross,
-        lines=_lines_of_the_year(paycheck, rules.contributions_by_code(on), annual, periods),
+        lines=_lines_of_the_year(paycheck, rules, on, annual, periods),
         threshold=threshold,
         messages=(*ASSUMPTIONS, *assumed, *paycheck.messages, *threshold.messages),
         rulebook_version=rulebook.version,
@@ -193,13 +193,14 @@ def _refuse_certificate_between(rules: StateRules, home: StateRules) -> None:
 
 
 def _lines_of_the_year(
-    paycheck: Paycheck, laws: Mapping[str, Contribution], annual: int, periods: int
+    paycheck: Paycheck, rules: StateRules, on: datetime.date, annual: int, periods: int
 ) -> tuple[AnnualLine, ...]:
     """Return a paycheck's lines over a year of ``annual`` cents, and those that only the year's total wages reach."""
-    lines = [_of_the_year(line, laws.get(line.code), annual, periods) for line in paycheck.lines]
-    for law in laws.values():
+    laws = rules.contributions_by_code(on)
+    lines = [_of_the_year(line, laws, annual, periods) for line in paycheck.lines]
+    for law in rules.floored_on(on):
         # A floor that one paycheck doesn't reach may be exceeded by the year's wages.
-        if law.wage_floor and annual > law.wage_floor and law.code not in {line.code for line in lines}:
+        if annual > law.wage_floor and law.code not in {line.code for line in lines}:
             yearly = law.tax(law.due(annual), law.rate)
             per_paycheck, rate = half_up(yearly, periods), rate_of(law.rate)
             lines.append(
@@ -208,14 +209,18 @@ def _lines_of_the_year(
     return tuple(lines)
 
 
-def _of_the_year(line: PaycheckLine, law: Contribution | None, annual: int, periods: int) -> AnnualLine:
+def _of_the_year(
+    line: PaycheckLine, laws: Mapping[str, Contribution], annual: int, periods: int
+) -> AnnualLine:
     """Return a line over a year: flat rates on the year's wages, income tax once per pay period."""
     code, name, payer, _, category, subject, _, rate, per_paycheck = line
     fraction = None if rate is None else rate_of(rate)
+    law = laws.get(code)
     if law is None:
         columns = (code, name, payer, category, per_paycheck * periods, per_paycheck, fraction, None)
         return _new(AnnualLine, columns)
-    yearly = law.tax(law.due(annual), law.rate) if subject else 0
+    due = law.due(annual) if law.is_measured else annual
+    yearly = (due * law.rate + HALF_RATE) // RATE_SCALE if subject else 0
     if law.period_maximum is not None:
         yearly = min(yearly, law.period_maximum["annual"])
     base = law.wage_base

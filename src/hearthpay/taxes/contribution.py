@@ -127,11 +127,10 @@ def read_contribution(table: RuleTable, state: str, pay_periods: Mapping[str, in
     """
     code = table.text("code")
     relationships = table.texts("exempt_relationships")
+    ties = RELATIONSHIPS[1:]  # What is due for no relative isn't due at all.
     for relationship in relationships:
-        if relationship not in RELATIONSHIPS:
-            raise table.error(
-                "exempt_relationships", f"{relationship!r} is not one of {', '.join(RELATIONSHIPS)}"
-            )
+        if relationship not in ties:
+            raise table.error("exempt_relationships", f"{relationship!r} is not one of {', '.join(ties)}")
     weekly_maximum = table.optional_cents("weekly_maximum")
     period_maximum = None
     if weekly_maximum is not None:

@@ -40,6 +40,8 @@ class Rulebook:
         kept: frozenset[str] = frozenset()
         base_year = content.pop("projected_from", None)
         self._base = folder.parent / str(base_year) if base_year is not None else None
+        #: Whether all figures are in the year's own files.
+        self.is_final = self._base is None
         if self._base is not None:
             content, kept = project(content, read_toml(self._base / "us.toml"), int(content["tax_year"]))
         content.pop("released")
@@ -68,11 +70,6 @@ class Rulebook:
         self.finality: Mapping[str, Finality] = read_finality(table, FEDERAL, codes, kept)
         table.close()
         self._states: dict[str, StateRules] = {}
-
-    @property
-    def is_final(self) -> bool:
-        """Whether all figures are in the year's own files."""
-        return self._base is None
 
     @property
     def version(self) -> str:

@@ -148,6 +148,7 @@ class StateRules:
     _dates: tuple[datetime.date, ...] = ()
     _in_force: list[tuple[Contribution, ...]] = field(default_factory=list)
     _by_code: list[Mapping[str, Contribution]] = field(default_factory=list)
+    _floored: list[tuple[Contribution, ...]] = field(default_factory=list)
 
     def contributions_on(self, day: datetime.date) -> tuple[Contribution, ...]:
         """Return the flat-rate lines in force on a pay date, federal credit reduction included."""
@@ -156,6 +157,10 @@ class StateRules:
     def contributions_by_code(self, day: datetime.date) -> Mapping[str, Contribution]:
         """Return the flat-rate lines in force on a pay date by line code."""
         return self._by_code[bisect_right(self._dates, day)]
+
+    def floored_on(self, day: datetime.date) -> tuple[Contribution, ...]:
+        """Return the flat-rate lines in force on a pay date that begin above a floor of the year's wages."""
+        return self._floored[bisect_right(self._dates, day)]
 
 
 def timeline(
@@ -417,6 +422,7 @@ def read_state(
         _dates=dates,
         _in_force=in_force,
         _by_code=[{line.code: line for line in lines} for lines in in_force],
+        _floored=[tuple(line for line in lines if line.wage_floor) for lines in in_force],
     )
     if rules.name != STATES.get(state):
         raise table.error("name", f"must be {STATES.get(state)}")

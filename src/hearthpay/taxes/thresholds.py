@@ -205,8 +205,12 @@ def check_thresholds(state: str, annual_wages: Decimal, tax_year: int) -> Thresh
     Quarterly thresholds are compared with a quarter of the year's wages. A threshold is ``approaching`` from 80 % on
     and ``above`` once reached. Raises `TaxInputError` naming ``state``, ``annual_wages`` or ``tax_year``.
     """
-    annual = to_cents(annual_wages, "annual_wages")
-    table = _table(state.strip().upper(), tax_year)
+    return thresholds_at(state.strip().upper(), to_cents(annual_wages, "annual_wages"), tax_year)
+
+
+def thresholds_at(state: str, annual: int, tax_year: int) -> ThresholdCheck:
+    """Return what `check_thresholds` does for ``annual`` cents in a state by its code in upper case."""
+    table = _table(state, tax_year)
     percent = table.approaching_percent
     # By position: `_replace` and keywords take three times as long.
     year, code, name, _, fica, approaching, _, futa, lowest, _, explanation, suta, _, messages, said = (

@@ -55,23 +55,24 @@ def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Payc
     if lines.arrears:
         settle_arrears(lines, gross)
     if rules.limitations:
-        lines.limitations.extend(rules.limitations)
+        lines.limitations += rules.limitations
     provisional: tuple[str, ...] = ()
     unknown: tuple[Finality, ...] = ()
     if rules.unsettled or not rulebook.is_final:
         provisional, unknown = _not_final(lines, request, rulebook, rules)
+    # By position: keywords take twice as long.
     return Paycheck(
-        gross_pay_cents=gross,
-        lines=tuple(lines.entries),
-        employee_taxes_cents=lines.employee,
-        employer_taxes_cents=lines.employer,
-        rulebook=rulebook,
-        messages=tuple(dict.fromkeys(lines.limitations)) if lines.limitations else (),
-        explanations=lines.explanations_by_line(),
-        reciprocity=agreement,
-        provisional=provisional,
-        unknown=unknown,
-        corrections=tuple(lines.corrections),
+        gross,
+        tuple(lines.entries),
+        lines.employee,
+        lines.employer,
+        rulebook,
+        tuple(dict.fromkeys(lines.limitations)) if len(lines.limitations) > 1 else tuple(lines.limitations),
+        lines.explanations_by_line() if explain else (),
+        agreement,
+        provisional,
+        unknown,
+        tuple(lines.corrections),
     )
 
 
@@ -97,10 +98,9 @@ def _check_codes(request: PaycheckInput, rules: StateRules) -> None:
     Codes of other states are accepted: an employee may have worked elsewhere earlier in the year.
     """
     known = rules.known_codes
-    if (
-        request.ytd.keys() <= known
-        and request.ytd_tax.keys() <= known
-        and request.ytd_subject.keys() <= known
+    if known.issuperset(request.ytd) and (
+        not (request.ytd_tax or request.ytd_subject)
+        or (known.issuperset(request.ytd_tax) and known.issuperset(request.ytd_subject))
     ):
         return
     given = (("ytd", request.ytd), ("ytd_tax", request.ytd_tax), ("ytd_subject", request.ytd_subject))

@@ -15,9 +15,8 @@ from hearthpay.taxes.rulebook import Rulebook
 from hearthpay.taxes.state import StateRules
 from hearthpay.taxes.thresholds import unreached_liabilities
 from hearthpay.taxes.trace import Trace
-from hearthpay.taxes.year import Standing, Year, arrears, fresh_charge, lines_in_force
+from hearthpay.taxes.year import Year, arrears, fresh_charge, lines_in_force
 
-_NOTHING_LACKING = (0, 0)
 _NOTHING_OWED: Mapping[str, int] = {}
 _NOBODY: frozenset[str] = frozenset()
 
@@ -29,6 +28,7 @@ class Contributions:
         "_fica_lines",
         "_fresh",
         "_gross",
+        "_in_full",
         "_lines",
         "_not_due",
         "_off",
@@ -49,6 +49,8 @@ class Contributions:
         self._gross = gross
         self._off = _switched_off(request, rules.state)
         self._not_due = request.not_due
+        #: Whether all wages of this paycheck count for every line, so that no line has to be checked.
+        self._in_full = request.relationship == "none" and not (self._off or request.not_due)
         self._owing = _NOTHING_OWED if year is None else year.owing
         #: The wages of this paycheck that each line taxes.
         self._fresh: dict[str, int] = {}
@@ -62,37 +64,52 @@ class Contributions:
         waived = employer.waived_lines
         if waived:
             _check_waived(waived, rules)
+        own_rate = employer.sui_rate
         for line in rules.contributions_on(self._request.pay_date):
-            if not waived or line.code not in waived:
-                rate = line.rate
-                if line.assigned_rate and employer.sui_rate is not None:
-                    rate = _assigned(employer.sui_rate)
-                self._add(line, rate)
+            if waived and line.code in waived:
+                continue
+            if own_rate is None or not line.assigned_rate:
+                self._add(line, line.rate)
+            else:
+                self._add(line, _assigned(own_rate))
 
     def _add(self, line: Contribution, rate: int) -> None:
         """Append a line, unless it appears only when something is due and nothing is."""
-        liable = line.liability not in self._off
-        subject = self._gross if liable and self._relationship not in line.exempt_relationships else 0
-        counted = 0 if line.code in self._not_due else subject
+        liable, missing, owed = True, 0, 0
+        subject = counted = self._gross
+        if not self._in_full:
+            liable, subject, counted = self._counted(line)
         if line.follows is not None:
             counted = self._fresh.get(line.follows, 0)
-        lacking = _NOTHING_LACKING
-        if self._year is not None and liable and (line.is_measured or line.code in self._owing):
-            taxable, amount, lacking = self._measure(line, rate, self._year.standing(line), counted)
+        year = self._year
+        if year is not None and liable and (line.is_measured or line.code in self._owing):
+            before = year.standing(line)
+            subject_before, taxed_before, tax_before, known = before
+            if known is not None or (taxed_before is not None and taxed_before != line.due(subject_before)):
+                missing, owed = arrears(line, rate, before)
+                if tax_before is not None:
+                    tax_before += owed
+            taxable, amount = fresh_charge(line, rate, subject_before, tax_before, counted)
         else:
-            taxable = line.due(counted)
+            taxable = line.due(counted) if line.is_measured else counted
             amount = (taxable * rate + HALF_RATE) // RATE_SCALE
         if line.period_maximum is not None:
             taxable, amount = self._limit_to_period(line, line.period_maximum, taxable, amount)
         self._fresh[line.code] = taxable
-        if lacking != _NOTHING_LACKING:
-            taxable, amount = self._correct(line, *lacking, taxable, amount)
+        if missing or owed:
+            taxable, amount = self._correct(line, missing, owed, taxable, amount)
         elif not (taxable or line.always_shown):
             return
         lines = self._lines
         lines.add(line.heading, subject, taxable, rate, amount)
         if line.is_noted or lines.explanations is not None:
-            self._note(line, rate, (subject, taxable, amount, *lacking))
+            self._note(line, rate, (subject, taxable, amount, missing, owed))
+
+    def _counted(self, line: Contribution) -> tuple[bool, int, int]:
+        """Return whether a line is owed, the cents that are subject to it, and those of them that count now."""
+        liable = line.liability not in self._off
+        subject = self._gross if liable and self._relationship not in line.exempt_relationships else 0
+        return liable, subject, 0 if line.code in self._not_due else subject
 
     def _note(self, line: Contribution, rate: int, shown: tuple[int, int, int, int, int]) -> None:
         """Record what an appended line means for later ones, and what has to be said about it."""
@@ -111,22 +128,6 @@ class Contributions:
             )
         if lines.explanations is not None:
             self._explain(line, rate, shown, self._off)
-
-    def _measure(
-        self, line: Contribution, rate: int, before: Standing, counted: int
-    ) -> tuple[int, int, tuple[int, int]]:
-        """Return taxable wages and tax of a line that follows the year, and how much of each earlier paychecks lack.
-
-        ``counted`` are the cents of this paycheck that count toward it.
-        """
-        missing = owed = 0
-        subject, taxed, tax, known = before
-        if known is not None or (taxed is not None and taxed != line.due(subject)):
-            missing, owed = arrears(line, rate, before)
-            if tax is not None:
-                tax += owed
-        taxable, amount = fresh_charge(line, rate, subject, tax, counted)
-        return taxable, amount, (missing, owed)
 
     def _limit_to_period(
         self, line: Contribution, maximums: Mapping[str, int], taxable: int, amount: int

@@ -56,9 +56,11 @@ class Lines:
     def move_to_end(self, start: int, end: int) -> int:
         """Move the lines from position ``start`` to before ``end`` after all others; return where they begin then."""
         entries = self.entries
-        if end < len(entries):
-            entries[start:] = entries[end:] + entries[start:end]
-        return len(entries) - (end - start)
+        others = entries[end:]
+        if others:
+            del entries[end:]
+            entries[start:start] = others
+        return start + len(others)
 
     def trace(self) -> Trace | None:
         """Return a recorder for the steps of a line; None if no explanation was requested."""
