@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -11,12 +11,15 @@ import psycopg
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking.return_handling import mark_returned
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine
 from hearthpay.doctor.exposure import open_cases
+from hearthpay.payroll.payday import bank_day
 from hearthpay.payroll.payday.bank_outcomes import apply_returns
+from hearthpay.payroll.payday.due_work import work_due
 from tests.http.api import data
 from tests.worlds.households import add_employee
 from tests.worlds.town import Family, Town, new_family, rows
@@ -41,6 +44,20 @@ _ACCOUNT = """
 """
 _LEFT = "SELECT id FROM bank_entries WHERE employer_id = %s AND kind = %s AND status IN ('sent', 'settled') ORDER BY id"
 _UNDER_WAY = "SELECT count(*) FROM bank_entries WHERE employer_id = %s AND status IN ('pending', 'sent')"
+
+_WRITTEN = (
+    "bank_accounts",
+    "bank_entries",
+    "bank_files",
+    "payrolls",
+    "paychecks",
+    "paycheck_remedies",
+    "payroll_transitions",
+    "mail_outbox",
+    "worker_problems",
+    "worker_counts",
+)
+"""What a bank day writes."""
 
 #: An organization may have three sandbox households.
 _FAMILIES = itertools.count()
@@ -73,9 +90,20 @@ _STEPS = st.lists(
 class Journey:
     """A household with two employees by direct deposit and one by check, and everything that can befall them."""
 
-    def __init__(self, town: Town, family: Family, employees: list[str], owner: psycopg.Connection) -> None:
+    def __init__(
+        self,
+        town: Town,
+        family: Family,
+        employees: list[str],
+        owner: psycopg.Connection,
+        *,
+        whole: bool = False,
+    ) -> None:
         self.town, self.family, self.employees, self.owner = town, family, employees, owner
         self.numbers = iter(range(10_000))
+        self.whole = whole
+        self.idle = 0
+        """Rounds that were to end at once and went on nonetheless, as `whole` asks for."""
 
     async def step(self, what: str, *how: Any) -> None:
         await getattr(self, f"_{what}")(*how)
@@ -85,7 +113,29 @@ class Journey:
             for hour in (8, 15):
                 day = self.town.clock.today() + timedelta(days=hour == 8)
                 self.town.go_to(day.isoformat(), hour)
-                await self.town.work()
+                await (self._whole_round() if self.whole else self.town.work())
+
+    async def _whole_round(self) -> None:
+        """Take all steps of the bank day even if it finds nothing due: then none of them changes anything."""
+        found = []
+
+        async def asked(session: AsyncSession, now: datetime) -> bool:
+            found.append(await work_due(session, now))
+            return True
+
+        before = self._written()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(bank_day, "work_due", asked)
+            report = await self.town.work()
+        if found == [False]:
+            self.idle += 1
+            assert self._written() == before
+            assert (report.funded, report.completed, report.delivered, report.problems) == (0, 0, (), ())
+
+    def _written(self) -> list[tuple[Any, ...]]:
+        return [
+            row for table in _WRITTEN for row in rows(self.owner, f"SELECT t::text FROM {table} t ORDER BY 1")
+        ]
 
     async def _return(self, kind: str, code: str, which: int) -> None:
         found = rows(self.owner, _LEFT, self.family.employer_id, kind)
@@ -186,7 +236,9 @@ async def travel(
     *,
     thorough: bool = False,
 ) -> None:
-    """Take the steps, look after each, and end whatever is open; a thorough look proves the books each time."""
+    """Take the steps, look after each, and end whatever is open; a thorough look proves the books each time, and
+    that a bank day that finds nothing due has nothing to do.
+    """
     town.go_to("2026-11-20", 10)
     family = await new_family(town, caller)
     second = await add_employee(caller, family.employer_id, first_name="Ines")
@@ -201,7 +253,7 @@ async def travel(
     data(await caller.post("/payroll/run", family.order(employees=entries)))
     later = {"pay_period_start": "2026-11-23", "pay_period_end": "2026-11-29"}
     data(await caller.post("/payroll/run", family.order("2026-12-04", employees=entries, **later)))
-    journey = Journey(town, family, [family.employee_id, second], owner_connection)
+    journey = Journey(town, family, [family.employee_id, second], owner_connection, whole=thorough)
     for step in [*steps, ("days", 1)]:
         await journey.step(*step)
         await journey.holds(owner_database, books=thorough)
@@ -263,3 +315,26 @@ async def test_money_adds_up_in_many_journeys(
 ):
     caller = (await new_account(f"Family {next(_FAMILIES)}")).test
     await travel(steps, ending, town, caller, owner_connection, owner_database, thorough=True)
+
+
+async def test_a_bank_day_that_finds_nothing_due_leaves_nothing_undone(
+    family: Family, sandbox_family: Family, town: Town, owner_connection: psycopg.Connection
+):
+    for each in (family, sandbox_family):
+        later = {"pay_period_start": "2026-11-23", "pay_period_end": "2026-11-29"}
+        data(await each.caller.post("/payroll/run", each.order()))
+        data(await each.caller.post("/payroll/run", each.order("2026-12-04", **later)))
+    journey = Journey(town, family, [family.employee_id], owner_connection, whole=True)
+    for step in (
+        ("days", 3),
+        ("return", "debit", "R01", 0),
+        ("days", 2),
+        ("fail", "employees"),
+        ("days", 3),
+        ("connect", "employees"),
+        ("days", 3),
+        ("return", "credit", "R02", 0),
+        ("days", 5),
+    ):
+        await journey.step(*step)
+    assert journey.idle >= 12

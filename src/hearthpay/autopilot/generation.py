@@ -217,7 +217,10 @@ async def generate_due(
     `database` acts as the worker's role; ``offered`` says whether this installation has a bank. Ends early, between
     chunks, when `stopping` is set. Raises DatabaseUnavailable; what was decided before stays.
     """
-    await _resume_reinstated(database, clock, chunk)
+    async with database.transaction(None) as session:
+        await resume_reinstated(session, clock.now(), limit=chunk)
+        if not await _count_due(session, clock):
+            return GenerationReport()
     counts = {"scheduled": 0, "stepped_over": 0, "refused": 0}
 
     async def one(more: Started) -> bool:
@@ -232,13 +235,11 @@ async def generate_due(
     if not any(counts.values()):  # nothing was due, or others have it in hand
         return GenerationReport()
     async with database.transaction(None) as session:
-        remaining = await session.scalar(_COUNT_DUE, {"now": clock.now()})
-    return GenerationReport(**counts, remaining=remaining or 0)
+        return GenerationReport(**counts, remaining=await _count_due(session, clock))
 
 
-async def _resume_reinstated(database: Database, clock: Clock, chunk: int) -> None:
-    async with database.transaction(None) as session:
-        await resume_reinstated(session, clock.now(), limit=chunk)
+async def _count_due(session: AsyncSession, clock: Clock) -> int:
+    return int(await session.scalar(_COUNT_DUE, {"now": clock.now()}) or 0)
 
 
 async def _generate_some(

@@ -127,6 +127,8 @@ async def run_outbox_tasks(
             async with database.transaction(None) as session:
                 tasks = await _claim_tasks(session, _CLAIM_DUE, {"now": clock.now(), "chunk": chunk})
                 taken = [task.id for task in tasks]
+                if not taken:
+                    return done, await _count_due(session, clock)
                 await _do(session, ring, notifications, tasks, clock.now())
         except DatabaseUnavailable:
             raise
@@ -135,11 +137,13 @@ async def run_outbox_tasks(
                 raise
             _log.warning("autopilot tasks are run one by one", tasks=len(taken), exc_info=True)
             await _do_apart(database, ring, clock, notifications, taken)
-        if not taken:
-            break
         done += len(taken)
     async with database.transaction(None) as session:
-        return done, int(await session.scalar(_COUNT_DUE, {"now": clock.now()}) or 0)
+        return done, await _count_due(session, clock)
+
+
+async def _count_due(session: AsyncSession, clock: Clock) -> int:
+    return int(await session.scalar(_COUNT_DUE, {"now": clock.now()}) or 0)
 
 
 async def _do_apart(

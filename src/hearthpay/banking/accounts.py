@@ -25,6 +25,7 @@ from hearthpay.banking.entries import dates_from, effective_by
 from hearthpay.banking.magic_numbers import simulated_answer
 from hearthpay.banking.models import BankAccount, BankEntry
 from hearthpay.banking.nacha.records import AccountType
+from hearthpay.database.statements import Fragment
 from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.database.vault_store import store_secret
 from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audit
@@ -56,6 +57,13 @@ _FAIL: Final = query(
 )
 
 
+VERIFIED: Final = Fragment(
+    "a.status = 'verifying' AND EXISTS (SELECT FROM bank_entries e WHERE e.bank_account_id = a.id "
+    "AND e.kind = 'prenote' AND e.status IN ('sent', 'settled') AND e.effective_date <= :verified_by)"
+)
+"""SQL: whether no bank has returned the prenote of the account `a` that was due by `verified_by`."""
+
+
 class _ActivateRow(NamedTuple):
     id: UUID
     organization_id: UUID
@@ -65,10 +73,9 @@ class _ActivateRow(NamedTuple):
 
 _ACTIVATE: Final = query(
     _ActivateRow,
-    "UPDATE bank_accounts a SET status = 'active', updated_at = :now WHERE a.status = 'verifying' AND EXISTS "
-    "(SELECT FROM bank_entries e WHERE e.bank_account_id = a.id AND e.kind = 'prenote' "
-    "AND e.status IN ('sent', 'settled') AND e.effective_date <= :by) "
+    "UPDATE bank_accounts a SET status = 'active', updated_at = :now WHERE {verified} "
     "RETURNING a.id, a.organization_id, a.employer_id, a.sandbox",
+    verified=VERIFIED,
 )
 # Of two accounts, the one entered last counts.
 _WITHDRAW_CHANGE: Final = text(
@@ -272,9 +279,14 @@ async def fail_accounts(session: AsyncSession, now: datetime.datetime, reasons: 
     await record_worker_audit(session, "bank_account.fail", entries)
 
 
+def verified_by(now: datetime.datetime) -> datetime.date:
+    """Return the latest effective date of prenotes that count as passed at this instant."""
+    return effective_by(now, PRENOTE_DAYS)
+
+
 async def activate_verified(session: AsyncSession, now: datetime.datetime) -> int:
     """Activate the accounts whose prenote no bank has returned in time; return how many."""
-    rows = await fetch_all(session, _ACTIVATE, {"now": now, "by": effective_by(now, PRENOTE_DAYS)})
+    rows = await fetch_all(session, _ACTIVATE, {"now": now, "verified_by": verified_by(now)})
     entries = [
         WorkerAuditEntry(
             row.organization_id, row.employer_id, row.sandbox, row.id, {"verification": "prenote"}

@@ -21,7 +21,7 @@ from hearthpay.banking.nacha.returns import AccountCorrection
 from hearthpay.banking.return_codes import return_codes
 from hearthpay.banking.return_handling import ReturnedEntry, mark_returned
 from hearthpay.database.relations import PAYCHECKS, PAYROLLS
-from hearthpay.database.statements import statement
+from hearthpay.database.statements import Fragment, compose, statement
 from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.database.vault_store import read_secret
 from hearthpay.security.key_ring import KeyRing
@@ -51,13 +51,15 @@ class _ReturnsRow(NamedTuple):
     code: str
 
 
-_RETURNS: Final = query(
-    _ReturnsRow,
-    "SELECT e.id, b.simulated_answer AS code "
+_TO_RETURN: Final = Fragment(
     "FROM bank_accounts b JOIN bank_entries e ON e.bank_account_id = b.id "
     "WHERE b.sandbox AND b.simulated_answer IS NOT NULL AND b.simulated_answer LIKE 'R%' AND e.sandbox "
-    "AND e.status IN ('sent', 'settled') AND e.effective_date BETWEEN :first AND :last "
-    "ORDER BY e.id FOR UPDATE OF e SKIP LOCKED",
+    "AND e.status IN ('sent', 'settled') AND e.effective_date BETWEEN :first AND :last"
+)
+_RETURNS: Final = query(
+    _ReturnsRow,
+    "SELECT e.id, b.simulated_answer AS code {to_return} ORDER BY e.id FOR UPDATE OF e SKIP LOCKED",
+    to_return=_TO_RETURN,
 )
 
 
@@ -71,15 +73,23 @@ class _ChangesRow(NamedTuple):
 
 
 # The reason says that the account was corrected: a bank doesn't repeat a correction that was made.
+_TO_CHANGE: Final = Fragment(
+    "FROM bank_accounts b WHERE b.sandbox AND b.simulated_answer IS NOT NULL AND b.simulated_answer LIKE 'C%' "
+    "AND b.status <> 'replaced' AND b.reason IS NULL AND EXISTS (SELECT FROM bank_entries e "
+    "WHERE e.bank_account_id = b.id AND e.sandbox AND e.status IN ('sent', 'settled') "
+    "AND e.effective_date BETWEEN :first AND :last)"
+)
 _CHANGES: Final = query(
     _ChangesRow,
     "SELECT b.id, b.organization_id, b.employer_id, b.employee_id, b.account_type, "
-    "b.simulated_answer AS code FROM bank_accounts b "
-    "WHERE b.sandbox AND b.simulated_answer IS NOT NULL AND b.simulated_answer LIKE 'C%' "
-    "AND b.status <> 'replaced' AND b.reason IS NULL AND EXISTS (SELECT FROM bank_entries e "
-    "WHERE e.bank_account_id = b.id AND e.sandbox AND e.status IN ('sent', 'settled') "
-    "AND e.effective_date BETWEEN :first AND :last) ORDER BY b.id FOR UPDATE OF b SKIP LOCKED",
+    "b.simulated_answer AS code {to_change} ORDER BY b.id FOR UPDATE OF b SKIP LOCKED",
+    to_change=_TO_CHANGE,
 )
+ANSWERS_DUE: Final = compose(
+    "(EXISTS (SELECT {to_return}) OR EXISTS (SELECT {to_change}))", to_return=_TO_RETURN, to_change=_TO_CHANGE
+)
+"""SQL: whether the simulated bank has something to return or to correct in the `answer_window`."""
+
 _OTHER_BANKS: Final = ("021000021", "011000015")
 _OTHER_ENDING: Final = "1000"
 _PARTS: Final = {
@@ -109,8 +119,7 @@ async def simulate(session: AsyncSession, ring: KeyRing, now: datetime.datetime)
         _SEND, {"now": now, "cut_off": cut_off, "earliest": earliest_settlement(now)}
     )
     sent = len(taken.all())
-    last = effective_by(now, ANSWER_DAYS)
-    window = {"first": add_banking_days(last, -_WINDOW), "last": last}
+    window = answer_window(now)
     table = return_codes()
     back = await fetch_all(session, _RETURNS, window)
     codes = {row.id: row.code for row in back if row.code in table.reasons}
@@ -121,6 +130,12 @@ async def simulate(session: AsyncSession, ring: KeyRing, now: datetime.datetime)
             correction = await _correction(session, ring, row)
             changes += await correct_account(session, ring, row.id, row.code, correction, now) is None
     return Simulated(sent, returned, changes)
+
+
+def answer_window(now: datetime.datetime) -> dict[str, datetime.date]:
+    """Return the `first` and `last` effective date of the entries that the simulated bank responds to now."""
+    last = effective_by(now, ANSWER_DAYS)
+    return {"first": add_banking_days(last, -_WINDOW), "last": last}
 
 
 async def _correction(session: AsyncSession, ring: KeyRing, row: _ChangesRow) -> AccountCorrection:

@@ -9,12 +9,16 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.database.statements import Fragment, statement
 from hearthpay.database.typed_rows import fetch_optional, query
 
-_UNTOLD: Final = text(
+UNREPORTED: Final = Fragment(
     "SELECT id FROM bank_entries WHERE status = 'returned' AND kind IN ('prenote', 'payout') "
-    "AND return_told_at IS NULL ORDER BY id LIMIT :limit"
+    "AND return_told_at IS NULL"
 )
+"""SQL: the payments whose return hasn't been reported."""
+
+_UNTOLD: Final = statement("{unreported} ORDER BY id LIMIT :limit", unreported=UNREPORTED)
 
 
 class _LockRow(NamedTuple):

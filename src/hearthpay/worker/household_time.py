@@ -23,7 +23,7 @@ from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
 from hearthpay.documents.notices import find_new_papers
 from hearthpay.employees.invitations import expire_invitations
-from hearthpay.mail.notice_rounds import Find, send_notices
+from hearthpay.mail.notice_rounds import AT_ONCE, Find, send_notices
 from hearthpay.mail.notices import NotificationSettings
 from hearthpay.payroll.payday.bank_day import advance as do_bank_day
 from hearthpay.payroll.payday.notices import find_debits_ahead, find_paydays
@@ -124,7 +124,9 @@ async def _do_next(
     for _ in range(_MOST_PASSES):
         if not await _work_at(household, ring, notifications, FixedClock(at)):
             break
-    for kind, find in NEWS:
+    async with household.transaction(None) as session:
+        news = [(kind, find) for kind, find in NEWS if await find(session, at, AT_ONCE)]
+    for kind, find in news:
         await send_notices(household, ring, FixedClock(at), notifications, kind, find)
     await remind(household, ring, FixedClock(at), notifications)
     return at

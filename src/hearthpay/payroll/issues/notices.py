@@ -19,7 +19,7 @@ from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.relations import BANK_ENTRIES, EMPLOYEES, EMPLOYERS
 from hearthpay.database.session import Database
-from hearthpay.database.statements import statement
+from hearthpay.database.statements import Fragment, statement
 from hearthpay.database.typed_rows import fetch_all, fetch_one, fetch_optional, query
 from hearthpay.mail.notices import Notice, NotificationSettings, Recipient, queue_notice
 from hearthpay.payroll.issues.notice_mail import (
@@ -37,11 +37,16 @@ from hearthpay.time_zones import shown_in
 AT_ONCE: Final = 100
 """Payrolls reported in one round."""
 
-_UNTOLD: Final = statement(
+UNREPORTED: Final = Fragment(
     "SELECT id FROM payrolls WHERE failure IS NOT NULL "
-    "AND failure_told IS DISTINCT FROM md5((status = 'failed')::text || failure::text) "
-    "UNION SELECT payroll_id FROM {bank_entries} e WHERE status = 'pending' AND held_reason IS NOT NULL "
+    "AND failure_told IS DISTINCT FROM md5((status = 'failed')::text || failure::text)"
+)
+"""SQL: the payrolls whose failure hasn't been reported."""
+
+_UNTOLD: Final = statement(
+    "{unreported} UNION SELECT payroll_id FROM {bank_entries} e WHERE status = 'pending' AND held_reason IS NOT NULL "
     "AND held_told IS DISTINCT FROM held_reason AND payroll_id IS NOT NULL ORDER BY id LIMIT :limit",
+    unreported=UNREPORTED,
     bank_entries=BANK_ENTRIES,
 )
 

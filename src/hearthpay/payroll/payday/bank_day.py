@@ -1,7 +1,7 @@
 """A day's bank processing: takes in outcomes, moves payrolls on, and builds one file at the cut-off.
 
 Every step is safe to repeat and to be run by several workers at once, so all of it may run at any time; a step with
-nothing to do does nothing.
+nothing to do does nothing. Usually none has anything to do, which is asked first.
 """
 
 import asyncio
@@ -41,6 +41,7 @@ from hearthpay.payroll.payday.bank_outcomes import (
     uncollected,
     undo_reversed,
 )
+from hearthpay.payroll.payday.due_work import work_due
 from hearthpay.payroll.payday.firing import FiringReport, fire_due
 from hearthpay.payroll.payday.remedies import end_waits
 from hearthpay.payroll.payday.reversed_deposits import note_too_late
@@ -112,7 +113,10 @@ async def advance(
         if not of_household and await is_held(session):
             bank = None  # a return of a payment that is not known here must wait at the bank as well
             problems.append(HELD)
+        due = await work_due(session, clock.now())
     taken_in, returned, heard = await _take_in(database, ring, bank, clock, problems, outages)
+    if not (due or taken_in or problems or outages):
+        return BankDayReport(FiringReport(), 0, 0, 0, 0, 0, None, (), ())
     returned += await _simulate(database, ring, clock)
     async with database.transaction(None) as session:
         await activate_verified(session, clock.now())

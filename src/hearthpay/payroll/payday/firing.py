@@ -60,7 +60,9 @@ CHUNK: Final = 200
 
 _log = structlog.get_logger("hearthpay.payroll")
 
-_DUE: Final = Fragment("status = 'scheduled' AND due_at <= :now")
+DUE: Final = Fragment("status = 'scheduled' AND due_at <= :now")
+"""SQL: whether a payroll is to be fired."""
+
 _COLUMNS: Final = Fragment(
     "id, organization_id, employer_id, sandbox, period_start, period_end, pay_date, pay_date_asked, "
     "pay_date_defaulted, scheduled_send_at, pay_frequency, notes, kind, attempts"
@@ -89,7 +91,7 @@ _CLAIM: Final = query(
     "SELECT {columns} FROM payrolls WHERE {due} "
     "ORDER BY due_at, id LIMIT :chunk FOR NO KEY UPDATE SKIP LOCKED",
     columns=_COLUMNS,
-    due=_DUE,
+    due=DUE,
 )
 
 
@@ -97,10 +99,10 @@ _CLAIM_AGAIN: Final = query(
     _ClaimRow,
     "SELECT {columns} FROM payrolls WHERE {due} AND id = ANY(:ids) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED",
     columns=_COLUMNS,
-    due=_DUE,
+    due=DUE,
 )
 _COUNT_DUE: Final = statement(
-    "SELECT count(*) FROM (SELECT FROM payrolls WHERE {due} LIMIT {most}) due", due=_DUE, most=10 * CHUNK
+    "SELECT count(*) FROM (SELECT FROM payrolls WHERE {due} LIMIT {most}) due", due=DUE, most=10 * CHUNK
 )
 """Counts only as many as matter to workers that share the work."""
 

@@ -127,6 +127,8 @@ async def find_paydays(session: AsyncSession, now: datetime.datetime, limit: int
     today = now.astimezone(BUSINESS_TIME).date()
     values = {"since": today - STILL_NEWS, "today": today, "limit": limit}
     payrolls = await fetch_all(session, _PAYDAYS[at_a_clock(session)], values)
+    if not payrolls:
+        return []
     paid = await fetch_all(session, _PAID, {"payrolls": [row.id for row in payrolls]})
     households = await readers_of_households(session, {row.employer_id for row in payrolls})
     employees = await readers_of_employees(session, {row.id for row in paid})
@@ -146,6 +148,8 @@ async def find_debits_ahead(session: AsyncSession, now: datetime.datetime, limit
     """Return the notices of debits that are sent within AHEAD, one list per payroll."""
     values = {"now": now, "until": now + AHEAD, "ahead": AHEAD, "limit": limit}
     payrolls = await fetch_all(session, _DEBITS[at_a_clock(session)], values)
+    if not payrolls:
+        return []
     paid = await fetch_all(session, _SCHEDULED, {"payrolls": [row.id for row in payrolls]})
     readers = await readers_of_households(session, {row.employer_id for row in payrolls})
     names = {

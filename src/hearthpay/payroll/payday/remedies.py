@@ -26,7 +26,7 @@ from hearthpay.database.audit import ActorKind
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.relations import BANK_ACCOUNTS, BANK_ENTRIES
 from hearthpay.database.session import Database
-from hearthpay.database.statements import statement
+from hearthpay.database.statements import compose, statement
 from hearthpay.database.typed_rows import fetch_all, fetch_optional, query
 from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audit
 from hearthpay.payroll.issues import failures
@@ -75,17 +75,20 @@ class _WaitedRow(NamedTuple):
     paycheck_id: UUID
 
 
-_WAITED: Final = query(
-    _WaitedRow,
+WAITED: Final = compose(
     "SELECT r.payroll_id, r.paycheck_id FROM paycheck_remedies r "
     "JOIN {bank_entries} e ON e.paycheck_id = r.paycheck_id AND e.kind = 'credit' AND e.status = 'pending' "
     "WHERE r.action = 'wait_for_account' AND r.until < :today AND NOT EXISTS (SELECT FROM paycheck_remedies later "
     "WHERE later.paycheck_id = r.paycheck_id AND later.id > r.id) AND NOT EXISTS (SELECT FROM {bank_accounts} a "
-    "WHERE a.employee_id = r.employee_id AND a.status IN ('verifying', 'active')) ORDER BY r.paycheck_id",
+    "WHERE a.employee_id = r.employee_id AND a.status IN ('verifying', 'active'))",
     bank_entries=BANK_ENTRIES,
     bank_accounts=BANK_ACCOUNTS,
 )
-"""Deposits whose wait has ended, unless the employee has an active account or one that the bank is still verifying."""
+"""SQL: deposits whose wait has ended, unless the employee has an active account or one that the bank is still
+verifying.
+"""
+
+_WAITED: Final = query(_WaitedRow, "{waited} ORDER BY r.paycheck_id", waited=WAITED)
 
 
 class _ClaimRow(NamedTuple):
