@@ -22,6 +22,7 @@ from hearthpay.database.embedded import EmbeddedServer, EmbeddedServerError
 from hearthpay.database.service_account import account_for
 from tests.conftest import plain_url
 from tests.database.holder import holder, read_line
+from tests.worlds.installations import install
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root must lend the server another account")
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's process control")
@@ -146,6 +147,7 @@ def test_a_killed_servers_busy_backend_is_waited_for(mortal: EmbeddedServer) -> 
 
 @on_linux
 def test_a_killed_server_nobody_collects_does_not_count_as_alive(data_dir: Path) -> None:
+    install(data_dir)
     with holder(data_dir, "adopt") as parent:
         pid = int(read_line(parent))
         assert psutil.Process(pid).ppid() == parent.pid
@@ -165,6 +167,7 @@ def test_a_killed_server_nobody_collects_does_not_count_as_alive(data_dir: Path)
 
 
 def test_a_killed_user_leaves_the_server_to_the_next(data_dir: Path) -> None:
+    install(data_dir)
     server = EmbeddedServer(data_dir)
     with holder(data_dir) as process:
         pid = int(read_line(process))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from uuid import uuid4
 
 import psycopg
 import pytest
+from alembic.script import ScriptDirectory
 from sqlalchemy import text
 from sqlalchemy.engine import make_url
 
@@ -55,6 +57,14 @@ def tables(url: str) -> set[str]:
     with psycopg.connect(plain_url(url)) as connection:
         rows = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
     return {name for (name,) in rows}
+
+
+def test_revisions_are_those_of_the_migrations_in_their_order() -> None:
+    """They are read from the files' names, so that a program whose schema is there starts without Alembic."""
+    scripts = ScriptDirectory(str(Path(migrations.__file__).parent))
+    written = [script.revision for script in scripts.walk_revisions()]
+    assert written[0] == scripts.get_current_head() == migrations.newest_revision()
+    assert tuple(reversed(written)) == migrations._revisions()
 
 
 def test_migrating_again_changes_nothing(new_database: NewDatabase) -> None:

@@ -189,7 +189,7 @@ def test_it_stops_cleanly_and_takes_the_database_with_it(data_dir: Path):
 
 
 def test_a_taken_port_is_said_plainly(installed: Path):
-    service = Service(installed)
+    service = Service(installed, "--no-worker")
     try:
         port = service.address.rsplit(":", 1)[1]
         second = hearthpay_says("serve", "--port", port, "--data-dir", installed, timeout=60)

@@ -19,6 +19,7 @@ from hearthpay.cli.autopilot import autopilot
 from hearthpay.cli.backup import backup, hold_after_restore, restore, resume_after_restore
 from hearthpay.cli.bank import bank
 from hearthpay.cli.calendar import calendar, calendar_link, close_account, filing
+from hearthpay.cli.command_tree import needed_for
 from hearthpay.cli.doctor import doctor
 from hearthpay.cli.documents import documents
 from hearthpay.cli.escrow import escrow
@@ -114,7 +115,7 @@ app.command("resume-after-restore", rich_help_panel=_OPERATE)(resume_after_resto
 def main() -> None:
     """Run the command line; print one line if the database can't be used."""
     try:
-        app()
+        needed_for(app, sys.argv[1:])()
     except Exception as error:
         if not _concerns_the_database(error):
             raise

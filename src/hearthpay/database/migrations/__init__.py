@@ -7,15 +7,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 import psycopg
 import structlog
-from alembic import command
-from alembic.config import Config
-from alembic.script import ScriptDirectory
-from alembic.util import CommandError
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError
@@ -50,6 +47,7 @@ _LOCK_NOT_AVAILABLE: Final = "55P03"
 # A session that waits for a table's lock blocks all later ones, even those that only read.
 _LOCKS_AT_ONCE: Final = text("SELECT set_config('lock_timeout', '3s', true)")
 _BUSY: Final = "others use the tables that a migration changes: try again when less is going on"
+_HEAD: Final = "head"
 _REPEATS: Final = 20
 _PAUSE_SECONDS: Final = 2.0
 _log = structlog.get_logger("hearthpay.migrations")
@@ -65,9 +63,7 @@ class TablesBusyError(MigrationError):
 
 def newest_revision() -> str:
     """Return the revision of the schema that this program was written for."""
-    head = _scripts().get_current_head()
-    assert head is not None
-    return head
+    return _revisions()[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +83,18 @@ class Migration:
 
         Raises MigrationError for a schema made by a newer program, before changing anything.
         """
-        _require_known(self.driver)
+        found = _known_revision(self.driver)
         settle_roles(self.driver, self.roles)
+        if found is None or found != (newest_revision() if revision == _HEAD else revision):
+            self._run_migrations(revision)
+        return _installation(self.driver, self.database, self.roles)
+
+    def _run_migrations(self, revision: str) -> None:
+        # Imported late: most starts find the newest schema.
+        from alembic import command
+        from alembic.config import Config
+        from alembic.util import CommandError
+
         self.driver.cursor_factory = rendering_cursor(self.roles, self.server_version)
         config = Config()
         config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
@@ -99,15 +105,14 @@ class Migration:
             raise MigrationError(f"the schema cannot be brought to {revision}: {error}") from error
         finally:
             self.driver.cursor_factory = psycopg.Cursor
-        return _installation(self.driver, self.database, self.roles)
 
 
 def knows(revision: str | None) -> bool:
     """Return whether this program can create the schema of this revision and upgrade it."""
-    return revision in {each.revision for each in _scripts().walk_revisions()}
+    return revision in _revisions()
 
 
-def migrate(owner_url: str | URL, *, revision: str = "head") -> Installation | None:
+def migrate(owner_url: str | URL, *, revision: str = _HEAD) -> Installation | None:
     """Migrate the schema to its newest version, or to `revision`; changes nothing if it is there already.
 
     Everything happens in one transaction, so an interrupted migration leaves no trace. It waits 3 seconds for a
@@ -184,17 +189,22 @@ def current_revision(owner_url: str | URL) -> str | None:
         engine.dispose()
 
 
-def _scripts() -> ScriptDirectory:
-    return ScriptDirectory(str(Path(__file__).parent))
+@cache
+def _revisions() -> tuple[str, ...]:
+    """Return all revisions, the oldest first: each migration's file name begins with its own."""
+    versions = Path(__file__).parent / "versions"
+    return tuple(sorted(path.name.partition("_")[0] for path in versions.glob("[0-9]*.py")))
 
 
-def _require_known(driver: psycopg.Connection[tuple[object, ...]]) -> None:
+def _known_revision(driver: psycopg.Connection[tuple[object, ...]]) -> str | None:
+    """Return the schema's revision, None without a schema. Raises MigrationError for one of a newer program."""
     revision = _revision_of(driver)
     if revision is not None and not knows(revision):
         raise MigrationError(
             f"this program is older than the database's schema ({revision}), and does not know it: use the newer "
             "program"
         )
+    return revision
 
 
 def _revision_of(driver: psycopg.Connection[tuple[object, ...]]) -> str | None:
