@@ -72,8 +72,13 @@ async def _done(client: httpx.AsyncClient, tax: str) -> httpx.Response:
 
 def parsed(page: httpx.Response) -> ElementTree.Element:
     """The page as a strict parser reads it: any mistake in the HTML raises."""
+    return parsed_text(page.text)
+
+
+def parsed_text(text: str) -> ElementTree.Element:
+    """The text of a page as a strict parser reads it."""
     parser = html5lib.HTMLParser(strict=True, namespaceHTMLElements=False)
-    tree: ElementTree.Element = parser.parse(page.text)
+    tree: ElementTree.Element = parser.parse(text)
     return tree
 
 
