@@ -6,9 +6,10 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-import html5lib
 import httpx
 from fastapi import FastAPI
+
+from tests.web.html import parsed_text
 
 HOME = "https://pay.example.com"
 OWN = {"Sec-Fetch-Site": "same-origin"}
@@ -71,7 +72,7 @@ class Browser:
 
 def typed_in(page: httpx.Response) -> dict[str, str]:
     """What a browser would send of the page's longest form as it was shown, its token aside."""
-    forms = html5lib.parse(page.text, namespaceHTMLElements=False).iter("form")
+    forms = parsed_text(page.text).iter("form")
     form = max(forms, key=lambda each: len(list(each.iter())))
     found: dict[str, str] = {}
     for entry in form.iter("input"):
