@@ -14,6 +14,7 @@ import pytest
 from fastapi import FastAPI
 from html5lib.html5parser import ParseError
 
+from hearthpay.access.permissions import may
 from hearthpay.app import AppSettings, create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
@@ -264,6 +265,18 @@ def test_pages_ask_for_a_fresh_sign_in_as_the_table_says(app: FastAPI) -> None:
     rules = _rules(app)
     told = {page: row.stale != row.owner for page, row in ROWS.items() if row.owner != 303}
     assert {page: rules[page].fresh for page in told} == told
+
+
+@pytest.mark.parametrize("visitor", ["viewer", "admin", "owner"])
+def test_rules_refuse_whom_the_table_refuses(visitor: str, app: FastAPI, people: dict[str, SignedIn]) -> None:
+    """For every page, of which not every visitor asks for each in the suite."""
+    actor = people[visitor].actor("r")
+    refused = {
+        page
+        for page, rule in _rules(app).items()
+        if rule.permission is not None and not may(actor, rule.permission)
+    }
+    assert refused == {page for page, row in ROWS.items() if getattr(row, visitor) == 403}
 
 
 def _ending_last(page: str) -> tuple[int, str]:
