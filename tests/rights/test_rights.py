@@ -22,7 +22,9 @@ from hearthpay.doctor.examination import CheckResult, examine
 from hearthpay.doctor.proofs import PROOFS_BY_ID
 from hearthpay.employers.sandbox import delete_sandbox, reset_sandbox
 from tests.rights.damage import DAMAGE
+from tests.rights.every_table import EXEMPT, tables_read
 from tests.rights.world import Household
+from tests.worlds.tables import EMPTIED, OWN_TABLES
 
 LAWS = {**CHECKS_BY_ID, **PROOFS_BY_ID}
 AS_IF_NOTHING_HAD_BEEN_RECORDED = (
@@ -159,3 +161,10 @@ async def test_what_went_with_its_household_is_not_missed(
         wrong = {each.name: each.differences for each in results if each.found and each.name in DAMAGE}
         assert wrong == {}
     assert gone > 0
+
+
+@pytest.mark.completeness
+async def test_every_table_has_a_law_or_a_reason(world: Household) -> None:
+    tables = {*EMPTIED, *OWN_TABLES}
+    assert sorted(tables - await tables_read(world)) == sorted(EXEMPT)
+    assert all(len(reason) > 20 and reason.endswith(".") for reason in EXEMPT.values())

@@ -112,19 +112,19 @@ BODIES: tuple[Callable[[str, dict[str, Any]], dict[str, Any]], ...] = (
 
 @dataclass
 class Plan:
-    """Which secrets are sent where: each in every way at every place, or each in another way at every place."""
+    """Which secrets are sent where: each in every way at every place, or every place in each way with the next ones."""
 
     everything: bool
     _turn: int = 0
 
-    def pairs(self, secrets: Iterable[str], ways: Sequence[_Way]) -> Iterator[tuple[str, _Way]]:
+    def pairs(self, secrets: Sequence[str], ways: Sequence[_Way]) -> Iterator[tuple[str, _Way]]:
         """The secrets for the next place, with the ways to send them."""
         if self.everything:
             yield from product(secrets, ways)
             return
         self._turn += 1
-        for number, secret in enumerate(secrets):
-            yield secret, ways[(self._turn + number) % len(ways)]
+        for number, way in enumerate(ways):
+            yield secrets[(self._turn + number) % len(secrets)], way
 
     def places(self, all_places: Iterable[_Place]) -> list[_Place]:
         """The places for the next secret: all, or another third of them."""

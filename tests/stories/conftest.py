@@ -59,6 +59,7 @@ async def browser() -> AsyncIterator[Browser]:
             executable_path=CHROMIUM,
             args=[
                 "--no-sandbox",
+                "--disable-gpu",
                 "--disable-dev-shm-usage",
                 "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost",
             ],

@@ -6,12 +6,14 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-import html5lib
 import httpx
 from fastapi import FastAPI
 
+from tests.web.html import parsed_text
+
 HOME = "https://pay.example.com"
 OWN = {"Sec-Fetch-Site": "same-origin"}
+_SESSION = "__Host-hearthpay"
 _TOKEN = re.compile(r'name="form_token" value="([0-9a-f]{64})"')
 
 
@@ -30,29 +32,39 @@ class Browser:
         return cls(httpx.AsyncClient(transport=transport, base_url=HOME, headers=headers), name)
 
     async def look(self, path: str, **headers: str) -> httpx.Response:
-        return await self.client.get(path, headers=headers)
+        return self._noted(await self.client.get(path, headers=headers))
 
-    async def token(self, page: str = "/sign-in") -> str:
-        """The token of the forms on a page; every page of a browser carries the same."""
-        response = await self.client.get(page, follow_redirects=True)
+    async def token(self, page: str | None = None) -> str:
+        """The token of the forms on a page; every page of a browser carries the same.
+
+        Without a page that of the lightest which the visitor may see.
+        """
+        if page is None:
+            page = "/sign-in" if _SESSION not in self.client.cookies else "/sign-in/again"
+        response = self._noted(await self.client.get(page, follow_redirects=True))
         found = _TOKEN.search(response.text)
         assert found is not None, response.text
         return found[1]
 
-    async def send(self, path: str, *, page: str = "/sign-in", **form: Any) -> httpx.Response:
-        """Send a form, with the token of the forms on `page`; it is fetched again only when the session is another."""
-        cookies = self._cookies()
-        if cookies not in self._tokens:
-            token = await self.token(page)
-            cookies = self._cookies()  # a first visit is given one
-            self._tokens[cookies] = token
-        data = {"form_token": self._tokens[cookies], **form}
-        return await self.client.post(path, data=data, headers=OWN)
+    async def send(self, path: str, *, page: str | None = None, **form: Any) -> httpx.Response:
+        """Send a form, with the token of the page seen last; `page` is fetched when the session has seen none."""
+        if self._cookies() not in self._tokens:
+            await self.token(page)
+        data = {"form_token": self._tokens[self._cookies()], **form}
+        return self._noted(await self.client.post(path, data=data, headers=OWN))
+
+    def _noted(self, response: httpx.Response) -> httpx.Response:
+        """Keep the token of a page's forms, unless the page came with the cookie of another session."""
+        begun = f"{_SESSION}=" in response.headers.get("set-cookie", "")
+        found = _TOKEN.search(response.text) if "/html" in response.headers.get("content-type", "") else None
+        if found is not None and not begun:
+            self._tokens[self._cookies()] = found[1]
+        return response
 
     def _cookies(self) -> tuple[str, ...]:
         """What a token hangs on: the cookie of the session, or else that of the visit."""
         kept = {cookie.name: cookie.value or "" for cookie in self.client.cookies.jar}
-        return tuple(kept.get(name, "") for name in ("__Host-hearthpay", "__Host-hearthpay-visit"))
+        return tuple(kept.get(name, "") for name in (_SESSION, "__Host-hearthpay-visit"))
 
     async def sign_in(self, email: str, password: str) -> httpx.Response:
         return await self.send("/sign-in", email=email, password=password)
@@ -60,7 +72,7 @@ class Browser:
 
 def typed_in(page: httpx.Response) -> dict[str, str]:
     """What a browser would send of the page's longest form as it was shown, its token aside."""
-    forms = html5lib.parse(page.text, namespaceHTMLElements=False).iter("form")
+    forms = parsed_text(page.text).iter("form")
     form = max(forms, key=lambda each: len(list(each.iter())))
     found: dict[str, str] = {}
     for entry in form.iter("input"):

@@ -23,6 +23,7 @@ from tests.web.pages_by_role import ROWS
 from tests.web.people_browser import Browser
 from tests.web.rows.world import World
 from tests.web.test_pages_by_role import _browser, app, people, people_context, things_of
+from tests.worlds.snapshots import MadeOnce
 
 __all__ = ["app", "people", "people_context"]
 
@@ -58,14 +59,21 @@ async def foreign(
     return things | {name: str(make(connection, people["other"])) for name, make in FOREIGN.items()}
 
 
-async def test_every_parameter_has_something_foreign_to_name(
-    app: FastAPI,
+@pytest.fixture
+async def things(
     people_context: PeopleContext,
     people: dict[str, SignedIn],
     owner_connection: psycopg.Connection,
-) -> None:
+    made_once: MadeOnce,
+) -> dict[str, str]:
+    """What is foreign, made for the first test and put back for each other one."""
+    return await made_once.get(
+        "people, all foreign things", lambda: foreign(people_context, owner_connection, people)
+    )
+
+
+async def test_every_parameter_has_something_foreign_to_name(app: FastAPI, things: dict[str, str]) -> None:
     named = {name for _, _, names in addresses(app) for name in names}
-    things = await foreign(people_context, owner_connection, people)
     assert named - set(things) == set(), "tell tests/web/foreign_things.py of it, or the area's `things`"
     assert set(FOREIGN) <= named
     assert {path for _, path, names in addresses(app) if names == ["token"]} == set(TOKENS)
@@ -83,27 +91,48 @@ def seen(connection: psycopg.Connection) -> dict[str, str | None]:
     return dict(connection.execute(_SEEN).fetchall())
 
 
-@pytest.mark.parametrize("role", ["viewer", "admin", "owner"])
+ROLES = ("viewer", "admin", "owner")
+
+
+def asked_by(role: str, app: FastAPI) -> list[tuple[str, str]]:
+    """In the suite: the pages that it is this role's turn to ask for, of the roles that may use them."""
+    found = []
+    for place, (method, path) in enumerate(by_id(app)):
+        may = [each for each in ROLES if getattr(ROWS[f"{method} {path}"], each) != 403]
+        if may[place % len(may)] == role:
+            found.append((method, path))
+    return found
+
+
+@pytest.mark.parametrize(
+    "every", [False, pytest.param(True, marks=pytest.mark.long)], ids=["in turn", "every"]
+)
+@pytest.mark.parametrize("role", ROLES)
 async def test_what_is_anothers_is_not_there_and_stays(
     role: str,
+    every: bool,
     app: FastAPI,
-    people_context: PeopleContext,
-    people: dict[str, SignedIn],
+    things: dict[str, str],
     owner_connection: psycopg.Connection,
     clock: FixedClock,
-    subtests: pytest.Subtests,
 ) -> None:
-    things = await foreign(people_context, owner_connection, people)
     browser = await _browser(app, role, clock)
     before = seen(owner_connection)
-    for method, path in by_id(app):
-        with subtests.test(f"{method} {path}"):
-            row = ROWS[f"{method} {path}"]
-            # Who may not at all is told so before anything is looked up.
-            expected = 403 if getattr(row, role) == 403 else 404
-            response = await ask(browser, method, path.format(**things), row.form)
-            assert response == expected
-            assert seen(owner_connection) == before
+    wrong: dict[str, int | str] = {}
+    for method, path in by_id(app) if every else asked_by(role, app):
+        page = f"{method} {path}"
+        row = ROWS[page]
+        # Who may not at all is told so before anything is looked up.
+        expected = 403 if getattr(row, role) == 403 else 404
+        response = await ask(browser, method, path.format(**things), row.form)
+        if response != expected:
+            wrong[page] = response
+        if (
+            method == "POST" and seen(owner_connection) != before
+        ):  # the first also tells of the looks before it
+            wrong[page] = "something was changed"
+    assert wrong == {}
+    assert seen(owner_connection) == before
 
 
 async def test_what_is_ones_own_is_there(

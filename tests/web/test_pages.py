@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree
 
-import html5lib
 import httpx
 import pytest
 
 from hearthpay.web.assets import address_of
 from tests.http.api import MARIA, Account, data
+from tests.web.html import parsed_text
 from tests.web.test_portal import BANK, fill_in
 from tests.worlds.inviting import invite
 
@@ -72,9 +72,7 @@ async def _done(client: httpx.AsyncClient, tax: str) -> httpx.Response:
 
 def parsed(page: httpx.Response) -> ElementTree.Element:
     """The page as a strict parser reads it: any mistake in the HTML raises."""
-    parser = html5lib.HTMLParser(strict=True, namespaceHTMLElements=False)
-    tree: ElementTree.Element = parser.parse(page.text)
-    return tree
+    return parsed_text(page.text)
 
 
 def inputs(tree: ElementTree.Element) -> Iterator[ElementTree.Element]:

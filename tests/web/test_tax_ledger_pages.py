@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
 from uuid import uuid4
 
@@ -20,9 +21,11 @@ from hearthpay.filing.balances import AgencyBalance, PeriodBalance
 from hearthpay.filing.service import balances_of_household
 from hearthpay.people.sessions import SignedIn
 from hearthpay.web.presentation import money_text
+from tests.web.one_household import signed_in_once
 from tests.web.people_browser import Browser
 from tests.web.rows.world import World
 from tests.web.test_pages_by_role import _browser, app, people, people_context
+from tests.worlds.snapshots import MadeOnce
 
 __all__ = ["app", "people", "people_context"]
 
@@ -30,17 +33,25 @@ Q3, Q3_VALUE = "CA/wages-quarterly/2026-Q3", "ca-edd/sui/2026-Q3"
 
 
 @pytest.fixture
-async def world(app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection) -> World:
+async def world(
+    app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection, made_once: MadeOnce
+) -> World:
     """A household that paid somebody in July, August and October."""
-    made = await World.make(app.state.people_context, owner_connection, people["owner"])
-    for weeks_ago in (18, 14, 5):
-        await made.pay(weeks_ago=weeks_ago)
-    return made
+
+    async def make() -> World:
+        made = await World.make(app.state.people_context, owner_connection, people["owner"])
+        for weeks_ago in (18, 14, 5):
+            await made.pay(weeks_ago=weeks_ago)
+        return made
+
+    made = await made_once.get("household with three payrolls", make)
+    return replace(made, people_context=app.state.people_context)
 
 
 @pytest.fixture
-async def maria(app: FastAPI, world: World, clock: FixedClock) -> Browser:
-    return await _browser(app, "owner", clock)
+async def maria(app: FastAPI, world: World, clock: FixedClock, made_once: MadeOnce) -> Browser:
+    name = "household with three payrolls, browser of its owner"
+    return await signed_in_once(app, "owner", clock, made_once, name)
 
 
 @pytest.fixture

@@ -26,23 +26,19 @@ from hearthpay.security.key_ring import KeyRing
 from hearthpay.taxes.money import from_cents
 from hearthpay.todos.service import read_agenda
 from hearthpay.web.household.state_accounts.rate import percent_field
+from tests.web.one_household import maria, world
 from tests.web.people_browser import Browser, typed_in
 from tests.web.rows.world import World
 from tests.web.test_one_list import books, words_of
 from tests.web.test_pages import parsed
 from tests.web.test_pages_by_role import _browser, app, people, people_context
 
-__all__ = ["app", "people", "people_context"]
+__all__ = ["app", "maria", "people", "people_context", "world"]
 
 
 @pytest.fixture
-async def world(app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection) -> World:
-    return await World.make(app.state.people_context, owner_connection, people["owner"])
-
-
-@pytest.fixture
-async def browser(app: FastAPI, world: World, clock: FixedClock) -> Browser:
-    return await _browser(app, "owner", clock)
+def browser(maria: Browser) -> Browser:
+    return maria
 
 
 def rate_page(world: World) -> str:

@@ -21,31 +21,27 @@ from hearthpay.employees.schemas import Onboarding, detail_of
 from hearthpay.employees.service import find_employee, update_employee
 from hearthpay.payroll.commands import EmployeePay, Order
 from hearthpay.payroll.service import preview_payroll
-from hearthpay.people.sessions import SignedIn
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.taxes import PaycheckInput, calculate_paycheck, rulebook_for
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.web.household.employees.withholding_form import Withheld
 from hearthpay.web.household.form_parsing import Entries
 from tests.people.visitors import PASSWORD, mails
+from tests.web.one_household import signed_in_once, world
 from tests.web.people_browser import Browser, typed_in
 from tests.web.rows.world import World
-from tests.web.test_pages_by_role import _browser, app, people, people_context
+from tests.web.test_pages_by_role import app, people, people_context
+from tests.worlds.snapshots import MadeOnce
 
-__all__ = ["app", "people", "people_context"]
+__all__ = ["app", "people", "people_context", "world"]
 
 DAY = date(2026, 11, 20)
 STALE = "Someone changed this after you opened the page."
 
 
 @pytest.fixture
-async def world(app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection) -> World:
-    return await World.make(app.state.people_context, owner_connection, people["owner"])
-
-
-@pytest.fixture
-async def browser(app: FastAPI, world: World, clock: FixedClock) -> Browser:
-    return await _browser(app, "admin", clock)
+async def browser(app: FastAPI, world: World, clock: FixedClock, made_once: MadeOnce) -> Browser:
+    return await signed_in_once(app, "admin", clock, made_once, "household, browser of its admin")
 
 
 def here(world: World) -> str:

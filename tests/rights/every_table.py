@@ -1,18 +1,16 @@
-"""Every table of the schema is read by a law, or it is said here why none could tell anything of it."""
+"""The tables that laws read, and why no law could tell anything of the others."""
 
 import re
 import tomllib
 from collections import defaultdict
 from pathlib import Path
 
-import pytest
 from sqlalchemy import event
 
 from hearthpay.doctor.checks import CHECKS
 from hearthpay.doctor.examination import examine
 from hearthpay.doctor.proofs import PROOFS, references
 from tests.rights.world import Household
-from tests.worlds.tables import EMPTIED, OWN_TABLES
 
 EXEMPT = tomllib.loads((Path(__file__).parent / "tables_without_laws.toml").read_text("utf-8"))["tables"]
 """Table to reason."""
@@ -22,8 +20,8 @@ _OTHERS_MATTER = {references.__name__}
 """What looks into every table, and at nothing but whether what it refers to exists."""
 
 
-@pytest.mark.completeness
-async def test_every_table_has_a_law_or_a_reason(world: Household) -> None:
+async def tables_read(world: Household) -> set[str]:
+    """Return the tables that a law reads, for more than whether what they refer to exists."""
     said: dict[str, str] = defaultdict(str)
     under_way: list[str] = []
 
@@ -45,7 +43,4 @@ async def test_every_table_has_a_law_or_a_reason(world: Household) -> None:
     finally:
         event.remove(engine, "before_cursor_execute", hear)
     assert {law.__name__ for law in (*CHECKS, *PROOFS)} <= said.keys()
-    read = {table for law, sql in said.items() if law not in _OTHERS_MATTER for table in _READ.findall(sql)}
-    tables = {*EMPTIED, *OWN_TABLES}
-    assert sorted(tables - read) == sorted(EXEMPT)
-    assert all(len(reason) > 20 and reason.endswith(".") for reason in EXEMPT.values())
+    return {table for law, sql in said.items() if law not in _OTHERS_MATTER for table in _READ.findall(sql)}
