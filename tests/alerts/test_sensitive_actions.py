@@ -3,18 +3,16 @@
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 import pytest
 
-import hearthpay
 from hearthpay.alerts.reversal import _STOPPERS, LEFT_TO_OWNERS
 from hearthpay.alerts.wording import SENTENCES
 from hearthpay.database.sensitive_actions import DELICATE_ACTS, is_delicate
 from hearthpay.web.settings.audit_entries import SERVICE_CALLS
+from tests.source_trees import modules_with
 
-_SOURCE: Final = Path(hearthpay.__file__).parent
 _SUBJECTS: Final = (
     "account_change|ach|agent|alert|autopilot|bank_account|bank_entry|calendar_link|certificate|document|duty|employee|"
     "employer|escrow|household_clock|insurance|invitation|key|mail|member|organization|payroll|registration|set_aside_request|vault"
@@ -137,10 +135,10 @@ TOLD_OTHERWISE: Final = {
 
 
 def _written() -> Iterator[str]:
-    for path in _SOURCE.rglob("*.py"):
-        if "versions" in path.parts or path.name in ("delicate_acts.py", "deeds.py", "wording.py"):
+    for path, tree in modules_with(rf"[\"']{_ACTION.pattern}"):
+        if path.name in ("delicate_acts.py", "deeds.py", "wording.py"):
             continue
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in ast.walk(tree):
             if (
                 isinstance(node, ast.Constant)
                 and isinstance(node.value, str)

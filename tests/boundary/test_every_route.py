@@ -266,12 +266,20 @@ async def test_without_the_scope_a_key_reaches_nothing(
                 await accounts.revoke_key(session, clock, narrow.key_id)
 
 
-async def test_a_key_reaches_no_world_but_its_own(neighbours: Neighbours, subtests: pytest.Subtests) -> None:
-    for operation in neighbours.operations.values():
-        if operation.names is Names.NOTHING:
-            continue
+@pytest.mark.parametrize(
+    "every", [False, pytest.param(True, marks=pytest.mark.long)], ids=["in turn", "every"]
+)
+async def test_a_key_reaches_no_world_but_its_own(
+    every: bool, neighbours: Neighbours, subtests: pytest.Subtests
+) -> None:
+    """With every key; or each operation with three of the six, one in force in each mode and an odd one, in turn."""
+    named = [each for each in neighbours.operations.values() if each.names is not Names.NOTHING]
+    keys = [*neighbours.keys]
+    for number, operation in enumerate(named):
+        turn = number % 2
+        asking = keys if every else [keys[2 * turn], keys[3 - 2 * turn], keys[4 + turn]]
         with subtests.test(operation.id):
-            for caller, own in neighbours.keys:
+            for caller, own in asking:
                 unknown: dict[tuple[int, str, str], str] = {}
                 for about in neighbours.worlds:
                     if about is not own:

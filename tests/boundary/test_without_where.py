@@ -52,7 +52,7 @@ async def _play_as_forgetful(
 
 
 @WORSE
-@settings(max_examples=6, **AT_RANDOM)
+@settings(max_examples=3, **AT_RANDOM)
 @given(steps=conversations(12))
 async def test_the_database_alone_keeps_worlds_apart(
     steps: list[Step],

@@ -5,12 +5,10 @@ it returns is typed wherever it is handed on.
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from sqlalchemy.dialects.postgresql.psycopg import dialect as psycopg_dialect
 
-import hearthpay
 from hearthpay.database.statements import (
     Fragment,
     column_list,
@@ -20,8 +18,7 @@ from hearthpay.database.statements import (
     literal,
     statement,
 )
-
-_SOURCE = Path(hearthpay.__file__).parent
+from tests.source_trees import SOURCE, modules_with
 
 TEMPLATE_AT = {"Fragment": 0, "compose": 0, "statement": 0, "query": 1, "text": 0}
 """What takes the text of SQL, and as which argument."""
@@ -79,10 +76,7 @@ OUTSIDE = ("cli/", "demo.py", "mcp/", "taxes/")
 
 def _texts() -> Iterator[tuple[str, str, ast.expr]]:
     """Every text of SQL in the product: its module, the function it is given to, and how it is written."""
-    for path in sorted(_SOURCE.rglob("*.py")):
-        if "versions" in path.parts:
-            continue
-        tree = ast.parse(path.read_text("utf-8"))
+    for path, tree in modules_with(r"sqlalchemy|hearthpay\.database\.(statements|typed_rows)"):
         imported = {
             name.asname or name.name: name.name
             for node in tree.body
@@ -100,7 +94,7 @@ def _texts() -> Iterator[tuple[str, str, ast.expr]]:
                 function = imported.get(node.func.id, "")
                 at = TEMPLATE_AT.get(function)
                 if at is not None and len(node.args) > at:
-                    yield path.relative_to(_SOURCE).as_posix(), function, node.args[at]
+                    yield path.relative_to(SOURCE).as_posix(), function, node.args[at]
 
 
 def test_every_text_of_sql_is_a_literal() -> None:
@@ -127,11 +121,11 @@ def _is_untyped(annotation: ast.expr | None) -> bool:
 
 def test_no_row_passes_a_functions_edge_untyped() -> None:
     found: dict[str, set[str]] = {}
-    for path in sorted(_SOURCE.rglob("*.py")):
-        module = path.relative_to(_SOURCE).as_posix()
-        if "versions" in path.parts or module.startswith(OUTSIDE):
+    for path, tree in modules_with(r"\bAny\b|\bRow\b"):
+        module = path.relative_to(SOURCE).as_posix()
+        if module.startswith(OUTSIDE):
             continue
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
                 if any(map(_is_untyped, [*(each.annotation for each in parameters), node.returns])):

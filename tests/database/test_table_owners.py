@@ -4,15 +4,12 @@ import ast
 import re
 from collections.abc import Iterator
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 
-import hearthpay
 from hearthpay.database.base import Base
+from tests.source_trees import SOURCE, modules_with
 from tests.worlds.tables import INSTALLATION_TABLES, OWN_TABLES, TABLES
-
-_SOURCE = Path(hearthpay.__file__).parent
 
 OWNERS = {
     "alerts": ("security_alerts",),
@@ -119,9 +116,8 @@ _TABLE = re.compile(rf"\b(?:FROM|JOIN|INTO|UPDATE|TABLE)\s+(?:ONLY\s+)?(?:public
 
 
 def _modules() -> Iterator[tuple[str, ast.Module]]:
-    for path in sorted(_SOURCE.rglob("*.py")):
-        if "versions" not in path.parts:
-            yield path.relative_to(_SOURCE).as_posix(), ast.parse(path.read_text("utf-8"))
+    for path, tree in modules_with("FROM|JOIN|INTO|UPDATE|TABLE"):
+        yield path.relative_to(SOURCE).as_posix(), tree
 
 
 def _tables_in(tree: ast.Module) -> set[str]:
@@ -150,7 +146,7 @@ def test_every_table_has_one_owner() -> None:
 
 
 def test_the_models_stand_with_the_owners() -> None:
-    for path in _SOURCE.glob("*/models.py"):
+    for path in SOURCE.glob("*/models.py"):
         import_module(f"hearthpay.{path.parent.name}.models")
     models = {
         mapper.local_table.name: mapper.class_.__module__.split(".")[1] for mapper in Base.registry.mappers

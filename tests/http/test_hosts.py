@@ -1,7 +1,6 @@
 """Which hosts are answered, and that nothing which is kept or sent begins with a host that a stranger names."""
 
 import ast
-from pathlib import Path
 from typing import Final
 
 import httpx
@@ -9,7 +8,6 @@ import psycopg
 import pytest
 from fastapi import FastAPI
 
-import hearthpay
 from hearthpay.app import AppSettings, create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
@@ -18,6 +16,7 @@ from hearthpay.oauth.routes import RESOURCE_METADATA_PATH, SERVER_METADATA_PATH,
 from hearthpay.people.context import PeopleContext
 from hearthpay.security.key_ring import KeyRing
 from tests.people.visitors import MARIA, mails, people_context, ring
+from tests.source_trees import SOURCE, modules_with
 from tests.web.people_browser import OWN, Browser
 
 __all__ = ["people_context", "ring"]
@@ -188,12 +187,11 @@ SHOWN_TO_WHO_ASKS: Final = {
 
 
 def test_what_is_made_from_the_host_goes_to_nobody_else() -> None:
-    home = Path(hearthpay.__file__).parent
     found = set()
-    for path in home.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+    for path, tree in modules_with("address_of|base_url"):
+        for node in ast.walk(tree):
             imported = isinstance(node, ast.ImportFrom) and node.module == "hearthpay.http.runtime"
             by_name = imported and any(each.name == "address_of" for each in node.names)
             if by_name or (isinstance(node, ast.Attribute) and node.attr == "base_url"):
-                found.add(str(path.relative_to(home)))
+                found.add(str(path.relative_to(SOURCE)))
     assert found == set(SHOWN_TO_WHO_ASKS)

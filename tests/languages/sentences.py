@@ -22,6 +22,7 @@ from hearthpay.taxes.rule_sentences import rule_sentences
 from hearthpay.taxes.thresholds import liability_thresholds
 from hearthpay.web.message_text import ON_PAGES
 from tests.languages.rule_texts import PROPER_NAMES, texts_of_rule_files
+from tests.source_trees import modules_with
 
 _SOURCE = Path(hearthpay.__file__).parent
 _TEMPLATES = "web/templates"
@@ -131,19 +132,23 @@ def actions_of_accounts() -> set[str]:
     return {text for module, text in _calls("note_event", 3) if module.startswith("people/")}
 
 
+_GIVEN_SENTENCES = ("Refusal", "StoredFailure", "invalid", "mark", "note_event")
+
+
 @cache
 def _all_calls() -> tuple[tuple[str, ast.Call], ...]:
-    """Every call of a plain name, with its module; the modules are parsed once."""
+    """Every call of a plain name that sentences are given to, with its module; the modules are parsed once."""
     return tuple(
         (path.relative_to(_SOURCE).as_posix(), node)
-        for path in sorted(_SOURCE.rglob("*.py"))
+        for path, tree in modules_with(rf"\b({'|'.join(_GIVEN_SENTENCES)})\(")
         if path.relative_to(_SOURCE).parts[0] != "taxes"  # the engine says nothing to people
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _GIVEN_SENTENCES
     )
 
 
 def _calls(name: str, place: int) -> Iterator[tuple[str, str]]:
+    assert name in _GIVEN_SENTENCES
     for module, node in _all_calls():
         if isinstance(node.func, ast.Name) and node.func.id == name and len(node.args) > place:
             for each in _texts(node.args[place]):

@@ -113,7 +113,8 @@ async def test_the_service_keeps_what_its_document_promises(
     address: str, account: Account, household: dict[str, Any], tmp_path: Path
 ) -> None:
     await _hire(account, household)
-    options = ("--max-examples", "3", "--seed", str(SEED))
+    # Requests that follow from each other's answers are made below, and here in the long test.
+    options = ("--phases", "examples,coverage,fuzzing", "--max-examples", "2", "--seed", str(SEED))
     await _conforms(f"{address}/openapi.json", address, account, tmp_path, *options)
 
 
@@ -139,7 +140,7 @@ async def test_right_requests_reach_paychecks_and_their_answers_are_as_documente
     document: Document, address: str, account: Account, household: dict[str, Any], tmp_path: Path
 ) -> None:
     # Each kind of wrong and right value by itself is tried above, without what it needs to get through.
-    options = ("--phases", "fuzzing,stateful", "--max-examples", "10", "--seed", str(SEED))
+    options = ("--phases", "fuzzing,stateful", "--max-examples", "7", "--seed", str(SEED))
     await _pays(document, address, account, household, tmp_path, *options)
 
 

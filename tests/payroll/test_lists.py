@@ -1,5 +1,6 @@
 """Lists of payrolls find their rows by an index, however many payrolls others have."""
 
+from itertools import product
 from uuid import UUID
 
 import psycopg
@@ -50,6 +51,7 @@ RANGES = (
     ("2025-01-01", None),
     ("2024-03-31", "2024-03-01"),
 )
+STATUSES = (None, "completed", "voided", "processing", "failed", "firing")
 
 
 async def _pages(database: Database, organization: UUID, limit: int, **query: str | None) -> list[UUID]:
@@ -67,33 +69,53 @@ async def _pages(database: Database, organization: UUID, limit: int, **query: st
         assert decode_cursor(cursor) == shown[-1][0].id
 
 
-@pytest.mark.parametrize("status", [None, "completed", "voided", "processing", "failed", "firing"])
-async def test_pages_of_a_range_have_each_payroll_once_newest_first(
-    database: Database, owner_connection: psycopg.Connection, filled: Filled, status: str | None
-):
-    # Paydays in no order of the ids; a few of each status, as many as are looked at of most of them.
-    owner_connection.execute(
-        "UPDATE payrolls SET pay_date = date '2024-03-01' + abs(hashtext(id::text)) % 28, "
+async def _read_ranges(
+    database: Database, owner: psycopg.Connection, organization: UUID, days: int, limits: tuple[int, ...]
+) -> None:
+    """Read the pages of each status and range, with paydays on so many days in no order of the ids.
+
+    There are a few payrolls of each status, and of most statuses as many as are looked at.
+    """
+    owner.execute(
+        f"UPDATE payrolls SET pay_date = date '2024-03-01' + abs(hashtext(id::text)) % {days}, "
         "period_start = '2024-02-01', period_end = '2024-02-07', tax_year = 2024"
     )
-    owner_connection.execute(
+    owner.execute(
         "UPDATE payrolls SET status = CASE WHEN failure IS NOT NULL THEN status WHEN n % 5 = 0 THEN 'voided' "
         "WHEN n % 7 = 0 THEN 'processing' ELSE 'completed' END "
         "FROM (SELECT id, row_number() OVER (ORDER BY id) AS n FROM payrolls) numbered "
         "WHERE numbered.id = payrolls.id"
     )
-    owner_connection.execute("ANALYZE payrolls")
-    for first, last in RANGES:
+    owner.execute("ANALYZE payrolls")
+    for status, (first, last) in product(STATUSES, RANGES):
         expected = [
             id_
-            for (id_,) in owner_connection.execute(
+            for (id_,) in owner.execute(
                 "SELECT id FROM payrolls WHERE organization_id = %s AND pay_date >= coalesce(%s, pay_date) "
                 "AND pay_date <= coalesce(%s, pay_date) AND status = coalesce(%s, status) ORDER BY id DESC",
-                (filled.large, first, last, status),
+                (organization, first, last, status),
             ).fetchall()
         ]
         if (first, last, status) == ("2024-03-01", None, None):
             assert len(expected) > 4 * LOOKED_AT
-        for limit in (7, 100):
-            found = await _pages(database, filled.large, limit, from_=first, to=last, status=status)
-            assert found == expected, (first, last, limit)
+        if (first, last, status) == ("2024-03-09", "2024-03-09", None):
+            assert len(expected) > max(limits)
+        if (first, last) == ("2024-03-01", None) and status in ("completed", "voided", "processing"):
+            assert len(expected) > LOOKED_AT
+        for limit in limits:
+            found = await _pages(database, organization, limit, from_=first, to=last, status=status)
+            assert found == expected, (status, first, last, limit)
+
+
+async def test_pages_of_a_range_have_each_payroll_once_newest_first(
+    database: Database, owner_connection: psycopg.Connection
+):
+    filled = fill(owner_connection, 1_600)
+    await _read_ranges(database, owner_connection, filled.large, 14, (11, 100))
+
+
+@pytest.mark.long
+async def test_pages_of_a_range_have_each_of_many_payrolls_once_newest_first(
+    database: Database, owner_connection: psycopg.Connection, filled: Filled
+):
+    await _read_ranges(database, owner_connection, filled.large, 28, (7, 100))

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-SRC = Path(__file__).parents[2] / "src" / "hearthpay"
+from tests.source_trees import modules_with
+
 TESTS = Path(__file__).parents[1]
 LISTED_ONLY = TESTS / "alerts" / "test_sensitive_actions.py"
 """Says of each action whether it is told, not whether it is recorded."""
@@ -14,8 +15,7 @@ LISTED_ONLY = TESTS / "alerts" / "test_sensitive_actions.py"
 def _recorded() -> set[str]:
     """The actions that worker code records, as literals or by the name of a constant."""
     found: set[str] = set()
-    for path in SRC.rglob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+    for _, tree in modules_with("record_worker_audit"):
         constants = {
             node.target.id: node.value.value
             for node in tree.body

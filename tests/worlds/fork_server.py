@@ -1,9 +1,9 @@
 """A process that has imported the whole product once and runs each command in a fork of itself.
 
 `python -m tests.worlds.fork_server SOCKET` answers each connection with a process of its own that is `hearthpay`, or
-another module, from its first line on: its own number, streams, environment and end. Only the imports and the rules,
-words and templates that any of them may load, some seconds of computing in each process, are there already. Standard
-input is the lifeline: when the run of tests ends, so does this.
+another module, from its first line on: its own number, streams, environment and end. Only the imports, the rules,
+words and templates that any of them may load, and the OpenAPI document of the endpoints, some seconds of computing in
+each process, are there already. Standard input is the lifeline: when the run of tests ends, so does this.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ _MEASURED = "HEARTHPAY_TEST_BRANCHES"
 """Set where the branches are measured that the tests go through; `tests.branches` is not imported otherwise."""
 _LARGEST_REQUEST = 1 << 20
 _STREAMS = 3
+_kept_documents = contextlib.ExitStack()
 
 
 def receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
@@ -62,9 +63,23 @@ def _import_everything() -> None:
         for state in rulebook.supported_states:
             rulebook.state(state)
     configure_mappers()
+    _build_document()
     assert threading.active_count() == 1, "a process of several threads cannot be forked"
     gc.collect()
     gc.freeze()
+
+
+def _build_document() -> None:
+    """Build the OpenAPI document that each service would build for itself before its first request."""
+    # Only now: branches are measured from the first import on.
+    from hearthpay.app import create_app
+    from hearthpay.clock import SystemClock
+    from hearthpay.database.session import Database
+    from tests.worlds.documents import documents_are_built_once
+
+    _kept_documents.enter_context(documents_are_built_once())
+    # The document is made of the routes alone: nothing connects to this address.
+    create_app(Database("postgresql://nobody@127.0.0.1:1/nothing", role="nobody"), SystemClock()).openapi()
 
 
 def _run_command(request: dict[str, Any], streams: list[int]) -> None:
