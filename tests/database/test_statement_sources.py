@@ -43,6 +43,7 @@ UNTYPED_ROWS = {
 
 NO_ROWS = {
     "database/migrations/rendering.py": {"execute"},
+    "database/driver_session.py": {"execute", "scalar", "scalars"},
     "database/session.py": {"_json_default", "_json_text"},
     "documents/facts.py": {"read_facts"},
     "documents/issued_figures.py": {

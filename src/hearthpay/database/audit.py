@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypedDict
 from uuid import UUID
 
+from psycopg.types.json import Jsonb
 from sqlalchemy import Boolean, Column, DateTime, Table, Text, Uuid, bindparam, column, select, table, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -61,8 +62,11 @@ audit_log = Table(
 )
 
 
-_INSERT: Final = audit_log.insert()
-"""Made once: with its values in it, the statement would be made and compared for each row."""
+_INSERT: Final = text(
+    "INSERT INTO audit_log (id, organization_id, employer_id, sandbox, actor_kind, actor_id, action, subject_id, "
+    "request_id, details) VALUES (:id, :organization_id, :employer_id, :sandbox, :actor_kind, :actor_id, :action, "
+    ":subject_id, :request_id, :details)"
+)
 
 _INSERT_ALL: Final = text(
     "INSERT INTO audit_log (id, organization_id, employer_id, sandbox, actor_kind, actor_id, action, subject_id, "
@@ -151,7 +155,7 @@ async def record(
         request_id=request_id,
         details=details,
     )
-    await session.execute(_INSERT, row)
+    await session.execute(_INSERT, {**row, "details": Jsonb(row["details"])})
     if sandbox is not True and is_delicate(action, details):
         await session.execute(_ALERT, {"id": row["id"]})
 

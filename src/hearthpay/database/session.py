@@ -24,6 +24,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
 
 from hearthpay.database.address import engine_arguments
+from hearthpay.database.driver_session import DriverSession
 from hearthpay.database.outage import WrongRoleError, outage_of, sqlstate_of
 from hearthpay.database.statements import compose, joined, literal, statement
 from hearthpay.security.tenant_seal import TenantSeal
@@ -109,8 +110,10 @@ class Database:
         )
         self._sessions = self._sessions_with({_SEAL: seal})
 
-    def _sessions_with(self, info: dict[str, Any]) -> async_sessionmaker[AsyncSession]:
-        return async_sessionmaker(self._engine, expire_on_commit=False, autoflush=False, info=info)
+    def _sessions_with(self, info: dict[str, Any]) -> async_sessionmaker[DriverSession]:
+        return async_sessionmaker(
+            self._engine, class_=DriverSession, expire_on_commit=False, autoflush=False, info=info
+        )
 
     @asynccontextmanager
     async def transaction(self, tenant: Tenant | None) -> AsyncIterator[AsyncSession]:
@@ -161,14 +164,15 @@ class Database:
         """Close every idle connection; the object may be used again."""
         await self._engine.dispose()
 
-    async def _enter(self, session: AsyncSession, tenant: Tenant | None) -> None:
+    async def _enter(self, session: DriverSession, tenant: Tenant | None) -> None:
         """Begin the transaction as the role and the tenant, on a new connection if the pooled one has died."""
         claim = {"tenant": "" if tenant is None else _claim(self._seal, tenant)}
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._reconnect_seconds
         while True:
             try:
-                acting = (await session.execute(self._enter_statement, claim)).scalar_one()
+                await session.connect()
+                acting = await session.scalar(self._enter_statement, claim)
             except (DBAPIError, PoolTimeoutError) as error:
                 if isinstance(error, DBAPIError) and sqlstate_of(error) in _NO_SUCH_ROLE:
                     raise WrongRoleError(

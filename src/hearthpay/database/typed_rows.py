@@ -13,13 +13,15 @@ prepares every statement against the schema and compares names and types; whethe
 statement's author knows.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from sqlalchemy import TextClause
+from sqlalchemy.exc import MultipleResultsFound, NoResultFound
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.database.driver_session import DriverSession
 from hearthpay.database.statements import Fragment, statement
 
 RowT = TypeVar("RowT", bound=NamedTuple)
@@ -47,19 +49,34 @@ async def fetch_all(
 ) -> list[RowT]:
     """Return all rows."""
     make = query.row._make
-    return [make(row) for row in await session.execute(query.statement, parameters)]
+    return [make(row) for row in await _rows(session, query, parameters)]
 
 
 async def fetch_one(
     session: AsyncSession, query: Query[RowT], parameters: Mapping[str, object] | None = None
 ) -> RowT:
     """Return the only row; raises NoResultFound or MultipleResultsFound of SQLAlchemy where it is not one."""
-    return query.row._make((await session.execute(query.statement, parameters)).one())
+    rows = await _rows(session, query, parameters)
+    if not rows:
+        raise NoResultFound("No row was found when one was required")
+    if len(rows) > 1:
+        raise MultipleResultsFound("Multiple rows were found when exactly one was required")
+    return query.row._make(rows[0])
 
 
 async def fetch_optional(
     session: AsyncSession, query: Query[RowT], parameters: Mapping[str, object] | None = None
 ) -> RowT | None:
     """Return the only row, or None where there is none; raises MultipleResultsFound where there are several."""
-    row = (await session.execute(query.statement, parameters)).one_or_none()
-    return None if row is None else query.row._make(row)
+    rows = await _rows(session, query, parameters)
+    if len(rows) > 1:
+        raise MultipleResultsFound("Multiple rows were found when one or none was required")
+    return query.row._make(rows[0]) if rows else None
+
+
+async def _rows(
+    session: AsyncSession, query: Query[RowT], parameters: Mapping[str, object] | None
+) -> Sequence[Sequence[Any]]:
+    if isinstance(session, DriverSession):
+        return await session.fetch(query.statement, parameters)
+    return (await session.execute(query.statement, parameters)).all()
