@@ -1,6 +1,7 @@
 """Firing at scale and in trouble: shared between workers, once each, and one bad payroll alone."""
 
 import asyncio
+import itertools
 from datetime import timedelta
 
 import psycopg
@@ -9,6 +10,7 @@ import structlog
 
 from hearthpay.clock import FixedClock
 from hearthpay.payroll.issues.attempts import MOST_ATTEMPTS
+from hearthpay.payroll.payday import firing
 from hearthpay.payroll.payday.bank_day import advance
 from hearthpay.payroll.payday.firing import fire_due
 from tests.http.api import data, refusal
@@ -41,6 +43,21 @@ async def test_several_workers_share_what_is_due_and_fire_each_once(
         (12, 12)
     ]
     assert rows(owner_connection, "SELECT count(*) FROM paychecks") == [(12,)]
+
+
+async def test_chunks_are_a_share_of_what_is_due(family: Family, town: Town, monkeypatch: pytest.MonkeyPatch):
+    await schedule(family, town, 10)
+    monkeypatch.setattr(firing, "CHUNK", 1)
+    monkeypatch.setattr(firing, "_SHARES", 2)
+    monkeypatch.setattr(firing, "_LARGEST_CHUNK", 3)
+    town.go_to("2026-11-27", 15)
+    fired = [0]
+    report = await fire_due(town.worker, town.clock, progress=fired.append)
+    chunks = [after - before for before, after in itertools.pairwise(fired)]
+    assert report.fired == sum(chunks) == 10
+    assert chunks[0] == 3, "half of them would be more than the most"
+    assert max(chunks) == 3
+    assert len(chunks) in {4, 5}
 
 
 async def test_nothing_is_fired_before_its_time_and_nothing_twice(family: Family, town: Town):

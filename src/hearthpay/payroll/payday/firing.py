@@ -56,7 +56,13 @@ from hearthpay.payroll.years.reversal import release_periods
 from hearthpay.taxes import TaxInputError
 
 CHUNK: Final = 200
-"""Payrolls per transaction."""
+"""Payrolls per transaction, where few are due."""
+
+_LARGEST_CHUNK: Final = 500
+"""A statement costs the same for one payroll as for many, but the payrolls are locked until the chunk is fired."""
+
+_SHARES: Final = 4
+"""Chunks that may be fired at the same time, by two workers: each claims this share of what is due."""
 
 _log = structlog.get_logger("hearthpay.payroll")
 
@@ -102,7 +108,9 @@ _CLAIM_AGAIN: Final = query(
     due=DUE,
 )
 _COUNT_DUE: Final = statement(
-    "SELECT count(*) FROM (SELECT FROM payrolls WHERE {due} LIMIT {most}) due", due=DUE, most=10 * CHUNK
+    "SELECT count(*) FROM (SELECT FROM payrolls WHERE {due} LIMIT {most}) due",
+    due=DUE,
+    most=_SHARES * _LARGEST_CHUNK,
 )
 """Counts only as many as matter to workers that share the work."""
 
@@ -167,14 +175,15 @@ async def fire_due(
     database: Database,
     clock: Clock,
     *,
-    chunk: int = CHUNK,
+    chunk: int | None = None,
     stopping: Callable[[], bool] = lambda: False,
     progress: Callable[[int], None] = lambda _: None,
 ) -> FiringReport:
     """Fire every due payroll that no other worker has claimed, chunk by chunk, two chunks at a time.
 
-    `database` acts as the worker's role. Ends early, between chunks, when `stopping` returns true; `progress` is
-    called with the number fired so far. Raises DatabaseUnavailable; payrolls fired before that stay fired.
+    `database` acts as the worker's role. Chunks are larger where many payrolls are due, unless `chunk` sets their
+    size. Ends early, between chunks, when `stopping` returns true; `progress` is called with the number fired so far.
+    Raises DatabaseUnavailable; payrolls fired before that stay fired.
     """
     fired = 0
     put_off: list[UUID] = []
@@ -198,13 +207,14 @@ async def fire_due(
     return FiringReport(fired, tuple(put_off), tuple(failed), remaining or 0)
 
 
-async def _fire_some(database: Database, clock: Clock, chunk: int, more: Started) -> _Chunk:
+async def _fire_some(database: Database, clock: Clock, chunk: int | None, more: Started) -> _Chunk:
     claimed: list[tuple[UUID, int]] = []
     try:
         async with database.transaction(None) as session:
-            rows = await fetch_all(session, _CLAIM, {"now": clock.now(), "chunk": chunk})
+            size = chunk or await _chunk_size(session, clock.now())
+            rows = await fetch_all(session, _CLAIM, {"now": clock.now(), "chunk": size}) if size else []
             claimed = [(row.id, row.attempts) for row in rows]
-            if len(rows) == chunk:
+            if rows and len(rows) == size:
                 more()
             return await _fire(session, clock.now(), rows)
     except DatabaseUnavailable:
@@ -214,6 +224,12 @@ async def _fire_some(database: Database, clock: Clock, chunk: int, more: Started
             raise
         _log.warning("a chunk of payrolls is fired one by one", payrolls=len(claimed), exc_info=True)
         return await _fire_apart(database, clock, claimed)
+
+
+async def _chunk_size(session: AsyncSession, now: datetime.datetime) -> int:
+    """Return how many payrolls to claim; 0 if none is due."""
+    due = await session.scalar(_COUNT_DUE, {"now": now}) or 0
+    return min(max(CHUNK, due // _SHARES), _LARGEST_CHUNK) if due else 0
 
 
 async def _fire_apart(database: Database, clock: Clock, claimed: Sequence[tuple[UUID, int]]) -> _Chunk:
