@@ -65,17 +65,6 @@ def of_estimates() -> set[str]:
     return {ESTIMATE_NOTE, *EXPLANATIONS.values(), FUTA_NOTE}
 
 
-def of_failures() -> set[str]:
-    """What is stored with a payroll that failed: why, and what to do, where neither names a number."""
-    return {
-        each.value
-        for module, call in _all_calls()
-        if isinstance(call.func, ast.Name) and call.func.id == "StoredFailure" and "trouble" in module
-        for each in (*call.args[2:3], *(word.value for word in call.keywords if word.arg == "reason"))
-        if isinstance(each, ast.Constant) and each.value
-    }
-
-
 def of_duties() -> set[str]:
     """What households have to do by when, and at a hire."""
     hire = employment_rules()

@@ -17,7 +17,6 @@ from tests.languages.sentences import (
     of_banks,
     of_duties,
     of_estimates,
-    of_failures,
     of_messages,
     of_refusals,
 )
@@ -33,7 +32,6 @@ def test_nothing_is_left_in_english() -> None:
         | of_refusals()
         | of_banks()
         | of_estimates()
-        | of_failures()
         | of_messages()
         | of_duties()
         | set(ROLES)
@@ -49,7 +47,6 @@ def test_nothing_is_translated_that_nobody_says() -> None:
         | of_refusals()
         | of_banks()
         | of_estimates()
-        | of_failures()
         | of_messages()
         | of_duties()
     )

@@ -1,4 +1,4 @@
-"""Whether the bank day has anything to do with payments, accounts or files, asked in one statement.
+"""Whether the bank day has anything to do with payments, accounts or files, asked in two statements.
 
 Most rounds have nothing to do. What this finds may turn out to be nothing; what it doesn't find, no step does anything
 about.
@@ -19,20 +19,20 @@ from hearthpay.database.statements import statement
 
 # To be sent, or on hold; a reversal that waits may be too late, and a deposit may have missed its year.
 _DUE: Final = statement(
-    "SELECT EXISTS (SELECT FROM bank_entries e JOIN bank_accounts b ON b.id = e.bank_account_id "
-    "WHERE e.status = 'pending' AND (e.send_on <= :cut_off OR e.kind = 'reversal' OR b.status = 'failed' "
-    "OR e.hold_code IS NOT NULL OR e.held_reason IS NOT NULL OR e.kind = 'credit' AND e.send_on < :new_year)) "
+    "SELECT EXISTS (SELECT FROM bank_entries e WHERE e.status = 'pending' AND (e.send_on <= :cut_off "
+    "OR e.kind = 'reversal' OR e.hold_code IS NOT NULL OR e.held_reason IS NOT NULL "
+    "OR e.kind = 'credit' AND e.send_on < :new_year "
+    "OR (SELECT b.status FROM bank_accounts b WHERE b.id = e.bank_account_id) = 'failed')) "
     "OR EXISTS (SELECT FROM bank_entries WHERE status = 'sent' AND effective_date <= :arrived_by "
     "AND effective_date <= CASE kind WHEN 'debit' THEN CAST(:collected_by AS date) "
     "WHEN 'reversal' THEN CAST(:reversed_by AS date) ELSE CAST(:arrived_by AS date) END) "
     "OR EXISTS (SELECT FROM bank_accounts a WHERE {verified}) "
-    "OR {answers_due} "
     "OR EXISTS (SELECT FROM bank_files WHERE status = 'built') "
     "OR EXISTS ({unreported})",
     verified=VERIFIED,
-    answers_due=ANSWERS_DUE,
     unreported=UNREPORTED,
 )
+_ANSWERS_DUE: Final = statement("SELECT {answers_due}", answers_due=ANSWERS_DUE)
 
 
 async def bank_work_due(session: AsyncSession, now: datetime.datetime) -> bool:
@@ -45,4 +45,6 @@ async def bank_work_due(session: AsyncSession, now: datetime.datetime) -> bool:
         "reversed_by": effective_by(now, RETURN_DAYS),
         "verified_by": verified_by(now),
     }
-    return bool(await session.scalar(_DUE, moments | answer_window(now)))
+    return bool(await session.scalar(_DUE, moments)) or bool(
+        await session.scalar(_ANSWERS_DUE, answer_window(now))
+    )

@@ -422,12 +422,16 @@ def read_state(
         _dates=dates,
         _in_force=in_force,
         _by_code=[{line.code: line for line in lines} for lines in in_force],
-        _floored=[tuple(line for line in lines if line.wage_floor) for lines in in_force],
+        _floored=[_with_floor(lines) for lines in in_force],
     )
     if rules.name != STATES.get(state):
         raise table.error("name", f"must be {STATES.get(state)}")
     table.close()
     return rules
+
+
+def _with_floor(lines: tuple[Contribution, ...]) -> tuple[Contribution, ...]:
+    return tuple(line for line in lines if line.wage_floor)
 
 
 def _check_contributions(

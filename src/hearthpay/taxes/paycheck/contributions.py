@@ -15,10 +15,22 @@ from hearthpay.taxes.rulebook import Rulebook
 from hearthpay.taxes.state import StateRules
 from hearthpay.taxes.thresholds import unreached_liabilities
 from hearthpay.taxes.trace import Trace
-from hearthpay.taxes.year import Year, arrears, fresh_charge, lines_in_force
+from hearthpay.taxes.year import Standing, Year, arrears, fresh_charge, lines_in_force
 
 _NOTHING_OWED: Mapping[str, int] = {}
 _NOBODY: frozenset[str] = frozenset()
+
+
+def _charge(line: Contribution, rate: int, before: Standing, counted: int) -> tuple[int, int, int, int]:
+    """Return the taxable wages and the tax of this paycheck, and what earlier wages lack of each."""
+    missing = owed = 0
+    subject_before, taxed_before, tax_before, known = before
+    if known is not None or (taxed_before is not None and taxed_before != line.due(subject_before)):
+        missing, owed = arrears(line, rate, before)
+        if tax_before is not None:
+            tax_before += owed
+    taxable, amount = fresh_charge(line, rate, subject_before, tax_before, counted)
+    return taxable, amount, missing, owed
 
 
 class Contributions:
@@ -83,13 +95,7 @@ class Contributions:
             counted = self._fresh.get(line.follows, 0)
         year = self._year
         if year is not None and liable and (line.is_measured or line.code in self._owing):
-            before = year.standing(line)
-            subject_before, taxed_before, tax_before, known = before
-            if known is not None or (taxed_before is not None and taxed_before != line.due(subject_before)):
-                missing, owed = arrears(line, rate, before)
-                if tax_before is not None:
-                    tax_before += owed
-            taxable, amount = fresh_charge(line, rate, subject_before, tax_before, counted)
+            taxable, amount, missing, owed = _charge(line, rate, year.standing(line), counted)
         else:
             taxable = line.due(counted) if line.is_measured else counted
             amount = (taxable * rate + HALF_RATE) // RATE_SCALE
