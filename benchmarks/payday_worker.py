@@ -7,15 +7,15 @@ import asyncio
 import json
 import sys
 import time
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Any
-
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from benchmarks.event_loop import new_event_loop
 from hearthpay.banking.calendar import is_banking_day
 from hearthpay.clock import FixedClock
 from hearthpay.database.chunks import AT_ONCE
+from hearthpay.database.driver_session import DriverSession
 from hearthpay.database.embedded import ROLES
 from hearthpay.database.session import Database
 from hearthpay.payroll import calculation as register
@@ -31,7 +31,7 @@ class Stopwatch:
         self.taxes = self.sql = 0.0
 
     def install(self) -> None:
-        engine, execute, commit = calculate_paycheck, AsyncSession.execute, AsyncSession.commit
+        engine = calculate_paycheck
 
         def timed_engine(*arguments: Any, **options: Any) -> Any:
             began = time.perf_counter()
@@ -40,21 +40,19 @@ class Stopwatch:
             finally:
                 self.taxes += time.perf_counter() - began
 
-        async def timed_execute(session: AsyncSession, *arguments: Any, **options: Any) -> Any:
+        register.calculate_paycheck = timed_engine  # type: ignore[attr-defined]
+        for name in ("fetch", "execute", "scalar", "commit"):
+            setattr(DriverSession, name, self._timed(getattr(DriverSession, name)))
+
+    def _timed(self, method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        async def timed(*arguments: Any, **options: Any) -> Any:
             began = time.perf_counter()
             try:
-                return await execute(session, *arguments, **options)
+                return await method(*arguments, **options)
             finally:
                 self.sql += time.perf_counter() - began
 
-        async def timed_commit(session: AsyncSession) -> None:
-            began = time.perf_counter()
-            await commit(session)
-            self.sql += time.perf_counter() - began
-
-        register.calculate_paycheck = timed_engine  # type: ignore[attr-defined]
-        AsyncSession.execute = timed_execute  # type: ignore[assignment,method-assign]
-        AsyncSession.commit = timed_commit  # type: ignore[method-assign]
+        return timed
 
 
 async def main(owner_url: str, now: str) -> None:

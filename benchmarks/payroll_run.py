@@ -40,7 +40,7 @@ PAIRS = 20
 """Runs of one employee, and as many replays: forty weeks of a year."""
 WARM_PAIRS = 10
 FIRST_WEEK = date(2026, 1, 5)
-AIM = Aim(0.4, at_least=True)
+AIM = Aim(0.6, at_least=True)
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
