@@ -110,8 +110,8 @@ async def _read_ranges(
 async def test_pages_of_a_range_have_each_payroll_once_newest_first(
     database: Database, owner_connection: psycopg.Connection
 ):
-    filled = fill(owner_connection, 1_600)
-    await _read_ranges(database, owner_connection, filled.large, 14, (11, 100))
+    filled = fill(owner_connection, 2_000)
+    await _read_ranges(database, owner_connection, filled.large, 13, (11, 100))
 
 
 @pytest.mark.long
