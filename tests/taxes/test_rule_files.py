@@ -209,6 +209,9 @@ BROKEN = [
     pytest.param(TEXAS, '"state_unemployment"', '"unemployment"', "contribution[0].category", id="category"),
     pytest.param(TEXAS, '"spouse", ', '"wife", ', "contribution[0].exempt_relationships", id="relationship"),
     pytest.param(
+        TEXAS, '"spouse", ', '"none", ', "contribution[0].exempt_relationships", id="no relationship"
+    ),
+    pytest.param(
         TEXAS,
         "effective_from = 2026-01-01",
         'effective_from = "2026"',

@@ -11,7 +11,7 @@ from hearthpay.taxes.contribution import Contribution
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.federal import STATUSES
 from hearthpay.taxes.messages import Message, message, texts
-from hearthpay.taxes.money import HALF_RATE, RATE_SCALE, from_cents, rate_of, to_cents
+from hearthpay.taxes.money import from_cents, rate_of, to_cents
 from hearthpay.taxes.paycheck import (
     PAY_FREQUENCIES,
     Paycheck,
@@ -219,8 +219,7 @@ def _of_the_year(
     if law is None:
         columns = (code, name, payer, category, per_paycheck * periods, per_paycheck, fraction, None)
         return _new(AnnualLine, columns)
-    due = law.due(annual) if law.is_measured else annual
-    yearly = (due * law.rate + HALF_RATE) // RATE_SCALE if subject else 0
+    yearly = law.tax(law.due(annual), law.rate) if subject else 0
     if law.period_maximum is not None:
         yearly = min(yearly, law.period_maximum["annual"])
     base = law.wage_base
