@@ -178,12 +178,20 @@ def server() -> Iterator[EmbeddedServer]:
 def owner_connection(server: EmbeddedServer) -> Iterator[psycopg.Connection]:
     """A plain connection of the schema's owner, who sees every row; each statement is its own transaction."""
     with psycopg.connect(plain_url(server.owner_url()), autocommit=True) as connection:
+        yield connection
+
+
+@pytest.fixture(scope="session")
+def emptying_connection(server: EmbeddedServer) -> Iterator[psycopg.Connection]:
+    """A connection of the schema's owner that does nothing but empty the tables."""
+    with psycopg.connect(plain_url(server.owner_url()), autocommit=True) as connection:
+        connection.execute("SET session_replication_role = replica")
         connection.execute(EMPTYING_FUNCTION)
         yield connection
 
 
 @pytest_asyncio.fixture
-async def empty_tables(owner_connection: psycopg.Connection) -> None:
+async def empty_tables(emptying_connection: psycopg.Connection) -> None:
     """Leave no row of an earlier test, and let the audit rows first be written that it left for later.
 
     In a thread, so that the event loop runs meanwhile: what that test left running on it (noting when a key was used,
@@ -192,7 +200,7 @@ async def empty_tables(owner_connection: psycopg.Connection) -> None:
     writing = [task for task in asyncio.all_tasks() if task.get_name() == deferred_audit.TASK]
     if writing:
         await asyncio.wait(writing)
-    await asyncio.to_thread(owner_connection.execute, EMPTY)
+    await asyncio.to_thread(emptying_connection.execute, EMPTY)
 
 
 @contextmanager

@@ -59,12 +59,12 @@ EMPTYING = "; ".join(f"DELETE FROM {table}" for table in EMPTIED)
 """The statements that leave no row of an earlier test."""
 
 EMPTYING_FUNCTION = (
-    "CREATE FUNCTION pg_temp.empty_tables() RETURNS void LANGUAGE plpgsql SET session_replication_role = replica "
-    f"AS $$ BEGIN {EMPTYING}; END $$"
+    f"CREATE FUNCTION pg_temp.empty_tables() RETURNS void LANGUAGE plpgsql AS $$ BEGIN {EMPTYING}; END $$"
 )
 """A function of one connection that runs these statements and keeps their plans: each test begins with it.
 
-As nothing is left, no trigger and no foreign key needs to look at what goes.
+As nothing is left, no trigger and no foreign key needs to look at what goes: session_replication_role of that
+connection is replica. It is set once, as each change of it makes PostgreSQL plan everything anew.
 """
 
 EMPTY = "SELECT pg_temp.empty_tables()"
