@@ -23,7 +23,7 @@ from hearthpay.database.statements import column_list, statement
 from hearthpay.database.typed_rows import fetch_all, fetch_optional, query
 from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit, note_event
-from hearthpay.people.models import PersonRecord, PersonSession
+from hearthpay.people.models import PersonSession
 from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_token
 
 LASTS: Final = datetime.timedelta(days=30)
@@ -61,10 +61,41 @@ _OWN: Final = query(
     "SELECT {columns} FROM own_memberships()",
     columns=column_list(_OwnRow._fields),
 )
-_EMPLOYED: Final = statement(
-    "SELECT EXISTS (SELECT FROM {employee_links} l WHERE l.person_id = current_person() AND l.ended_at IS NULL)",
+
+
+class _SignedInRow(NamedTuple):
+    stage: str
+    authenticated_at: datetime.datetime
+    last_seen_at: datetime.datetime
+    expires_at: datetime.datetime
+    chosen_organization_id: UUID | None
+    in_sandbox: bool
+    name: str
+    email: str
+    language: str
+    operates: bool
+    employed: bool
+    membership_id: UUID | None
+    organization_id: UUID
+    organization: str
+    role: str
+    plan: str
+    lifted_limits: dict[str, int | None]
+
+
+_SIGNED_IN: Final = query(
+    _SignedInRow,
+    "SELECT s.stage, s.authenticated_at, s.last_seen_at, s.expires_at, s.chosen_organization_id, s.in_sandbox, "
+    "p.name, p.email, p.language, p.operator_since IS NOT NULL AS operates, "
+    "EXISTS (SELECT FROM {employee_links} l WHERE l.person_id = current_person() AND l.ended_at IS NULL) AS employed, "
+    "m.membership_id, m.organization_id, m.organization, m.role, m.plan, m.lifted_limits "
+    "FROM person_sessions s JOIN people p ON p.id = s.person_id LEFT JOIN own_memberships() m ON true "
+    "WHERE s.id = :session AND s.person_id = :person ORDER BY m.organization",
     employee_links=EMPLOYEE_LINKS,
 )
+"""A session and its person, once for each of their memberships; once, with none, for somebody who has none."""
+
+_SEEN: Final = statement("UPDATE person_sessions SET last_seen_at = :now WHERE id = :session")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,33 +195,34 @@ async def find_session(people_context: PeopleContext, presented: str | None) -> 
         return None
     now = people_context.clock.now()
     async with people_context.database.transaction(None) as session:
-        found = await _open(session, token, now)
-        if found is None or found.stage != "full":
+        session_and_person = await _of_token(session, token)
+        if session_and_person is None:
             return None
-        person = await session.get_one(PersonRecord, found.person_id)
-        memberships = await memberships_of(session)
+        session_id, person_id = session_and_person
+        rows = await fetch_all(session, _SIGNED_IN, {"session": session_id, "person": person_id})
+        if not rows or rows[0].stage != "full" or not _is_valid(rows[0], now):
+            return None
+        found = rows[0]
         if now - found.last_seen_at > _SEEN_EVERY:
-            found.last_seen_at = now
-            await session.flush()
-        here = next(
-            (each for each in memberships if each.organization_id == found.chosen_organization_id), None
-        )
-        if here is None and memberships:
-            here = memberships[0]
-        may_test = here is not None and "test_keys" in here.terms.features
-        return SignedIn(
-            found.id,
-            person.id,
-            person.name,
-            person.email,
-            person.language,
-            found.authenticated_at,
-            memberships,
-            here,
-            found.in_sandbox and may_test,
-            person.operator_since is not None,
-            bool(await session.scalar(_EMPLOYED)),
-        )
+            await session.execute(_SEEN, {"now": now, "session": session_id})
+    memberships = tuple(_membership(row.membership_id, row) for row in rows if row.membership_id is not None)
+    here = next((each for each in memberships if each.organization_id == found.chosen_organization_id), None)
+    if here is None and memberships:
+        here = memberships[0]
+    may_test = here is not None and "test_keys" in here.terms.features
+    return SignedIn(
+        session_id,
+        person_id,
+        found.name,
+        found.email,
+        found.language,
+        found.authenticated_at,
+        memberships,
+        here,
+        found.in_sandbox and may_test,
+        found.operates,
+        found.employed,
+    )
 
 
 async def pending_session(
@@ -204,16 +236,7 @@ async def pending_session(
 
 async def memberships_of(session: AsyncSession) -> tuple[OrganizationMembership, ...]:
     """Return the memberships of this transaction's person."""
-    return tuple(
-        OrganizationMembership(
-            row.membership_id,
-            row.organization_id,
-            row.organization,
-            cast(Role, row.role),
-            terms_of(row.plan, row.lifted_limits),
-        )
-        for row in await fetch_all(session, _OWN)
-    )
+    return tuple(_membership(row.membership_id, row) for row in await fetch_all(session, _OWN))
 
 
 async def choose(
@@ -312,9 +335,30 @@ async def end_all(
 
 async def _open(session: AsyncSession, token: PortalToken, now: datetime.datetime) -> PersonSession | None:
     """Return the session of a token if it is still valid; the transaction is then its person's."""
-    row = await fetch_optional(session, _FIND, {"token_hash": token.hash})
+    row = await _of_token(session, token)
     if row is None:
         return None
-    await become_person(session, row.person_id)
     found = await session.get_one(PersonSession, row.session_id)
-    return found if found.expires_at > now and now - found.last_seen_at < IDLE else None
+    return found if _is_valid(found, now) else None
+
+
+async def _of_token(session: AsyncSession, token: PortalToken) -> _FindRow | None:
+    """Return whose session has this token, if it wasn't ended; the transaction is then that person's."""
+    row = await fetch_optional(session, _FIND, {"token_hash": token.hash})
+    if row is not None:
+        await become_person(session, row.person_id)
+    return row
+
+
+def _is_valid(found: PersonSession | _SignedInRow, now: datetime.datetime) -> bool:
+    return found.expires_at > now and now - found.last_seen_at < IDLE
+
+
+def _membership(membership_id: UUID, row: _OwnRow | _SignedInRow) -> OrganizationMembership:
+    return OrganizationMembership(
+        membership_id,
+        row.organization_id,
+        row.organization,
+        cast(Role, row.role),
+        terms_of(row.plan, row.lifted_limits),
+    )
