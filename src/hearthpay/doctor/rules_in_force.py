@@ -3,28 +3,43 @@
 import datetime
 from typing import Final
 
+from hearthpay.doctor.constant_relations import Value, constant_relation
 from hearthpay.taxes.money import rate_of
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
+
+MEASURED_LINE: Final = {
+    "tax_year": "int",
+    "code": "text",
+    "ytd_code": "text",
+    "base": "bigint",
+    "floor": "bigint",
+    "rate": "numeric",
+}
+"""Columns of a line that follows a year's wages: measured on what, up to or above how many cents."""
 
 
 def rates_in_force() -> str:
     """Return the rates of every contribution by date, as the relation ``in_force``."""
-    rates = {
+    rates: dict[tuple[int, str, datetime.date], tuple[Value, ...]] = {
         (year, line.code, line.effective_from): (
-            f"({year}, '{line.code}', '{line.effective_from}'::date, "
-            f"'{line.effective_to or datetime.date(year, 12, 31)}'::date, {rate_of(line.rate):f}::numeric)"
+            year,
+            line.code,
+            line.effective_from,
+            line.effective_to or datetime.date(year, 12, 31),
+            rate_of(line.rate),
         )
         for year in supported_years()
         for state in rulebook_of(year).supported_states
         for line in (*rulebook_of(year).contributions, *rulebook_of(year).state(state).contributions)
     }
-    return f"in_force (tax_year, code, first_day, last_day, rate) AS MATERIALIZED (VALUES {', '.join(rates.values())})"
+    columns = {"tax_year": "int", "code": "text", "first_day": "date", "last_day": "date", "rate": "numeric"}
+    return constant_relation("in_force", columns, rates.values(), materialized=True)
 
 
 def editions() -> str:
     """Return the rulebook of each year, as the relation ``edition``."""
-    rows = [f"({year}, '{rulebook_of(year).version}')" for year in supported_years()]
-    return f"edition (tax_year, version) AS (VALUES {', '.join(rows)})"
+    rows = [(year, rulebook_of(year).version) for year in supported_years()]
+    return constant_relation("edition", {"tax_year": "int", "version": "text"}, rows)
 
 
 MEASURED_BY_THEM: Final = """

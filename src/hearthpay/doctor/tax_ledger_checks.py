@@ -6,6 +6,7 @@ They are written like those of `checks`: a docstring is a law, its query returns
 import functools
 from typing import Final
 
+from hearthpay.doctor.constant_relations import constant_relation
 from hearthpay.duties.household import FEDERAL
 from hearthpay.duties.payment_accounts import agency_of, payment_accounts
 from hearthpay.duties.periods import Partition
@@ -17,7 +18,7 @@ _ANY_YEAR: Final = 2000
 
 @functools.cache
 def _periods() -> str:
-    """Every agency, account and kind of period that something can be paid for, with its months, as rows."""
+    """Every agency, account and kind of period that something can be paid for, with its months."""
     found: dict[tuple[str, str, str, str, int, int], None] = {}
     for jurisdiction in (FEDERAL, *STATES):
         for account in payment_accounts(jurisdiction).values():
@@ -30,16 +31,21 @@ def _periods() -> str:
                     suffix = period.label.removeprefix(str(_ANY_YEAR))
                     months = (period.first_month, period.last_month)
                     found[agency, jurisdiction, account.name, suffix, *months] = None
-    return ", ".join(
-        f"('{agency}', '{jurisdiction}', '{account}', '{suffix}', {first}, {last})"
-        for agency, jurisdiction, account, suffix, first, last in found
-    )
+    columns = {
+        "agency": "text",
+        "jurisdiction": "text",
+        "account": "text",
+        "suffix": "text",
+        "first_month": "int",
+        "last_month": "int",
+    }
+    return constant_relation("known", columns, found)
 
 
 def tax_payments_known() -> str:
     """A tax payment is for an agency, an account and a period of the law, and was not made before that period."""
     return f"""
-        WITH known (agency, jurisdiction, account, suffix, first_month, last_month) AS (VALUES {_periods()})
+        WITH {_periods()}
         SELECT 'tax_payment' AS subject, p.id, 'account and period' AS what,
                p.agency || ' ' || p.account || ' ' || p.period || ', paid on ' || p.paid_on AS recorded,
                'one of the law' AS expected

@@ -8,7 +8,14 @@ under the id of the first record. `year_checks` proves all other years.
 import functools
 from typing import Final
 
-from hearthpay.doctor.rules_in_force import MEASURED_BY_THEM, editions, rate_charged, rates_in_force
+from hearthpay.doctor.constant_relations import Value, constant_relation
+from hearthpay.doctor.rules_in_force import (
+    MEASURED_BY_THEM,
+    MEASURED_LINE,
+    editions,
+    rate_charged,
+    rates_in_force,
+)
 from hearthpay.employers.threshold_basis import AS_PAID
 from hearthpay.taxes.contribution import Contribution
 from hearthpay.taxes.liability import guards_of
@@ -29,12 +36,23 @@ GOVERNED: Final = f"""
 """The years proved here, one per person even if only one of the records had its refund."""
 
 
+_KEY: Final = {"tax_year": "int", "state": "text", "liability": "text"}
+_THRESHOLD: Final = _KEY | {
+    "cents": "bigint",
+    "yearly": "bool",
+    "from_new_year": "bool",
+    "alone": "bool",
+    "next_year_too": "bool",
+}
+_WAITING: Final = _KEY | {"code": "text", "above_floor": "bool", "exempt": "text"}
+
+
 @functools.cache
 def _law() -> str:
     """The lines that follow the year's wages, and the thresholds with the lines that depend on them, as rows."""
-    measured: dict[tuple[int, str], str] = {}
-    thresholds: dict[tuple[int, str, str], str] = {}
-    waiting: dict[tuple[int, str], str] = {}
+    measured: dict[tuple[int, str], tuple[Value, ...]] = {}
+    thresholds: dict[tuple[int, str, str], tuple[Value, ...]] = {}
+    waiting: dict[tuple[int, str], tuple[Value, ...]] = {}
     for year in supported_years():
         rulebook = rulebook_of(year)
         for state in rulebook.supported_states:
@@ -47,28 +65,37 @@ def _law() -> str:
                 if line.follows is not None:
                     continue
                 if line.is_capped or (line.code in guarded and line.period_maximum is None):
-                    base = "NULL::bigint" if line.wage_base is None else line.wage_base
                     measured[year, line.code] = (
-                        f"({year}, '{line.code}', '{line.ytd_code}', {base}, {line.wage_floor}::bigint, "
-                        f"{rate_of(line.rate):f}::numeric, {line.assigned_rate})"
+                        year,
+                        line.code,
+                        line.ytd_code,
+                        line.wage_base,
+                        line.wage_floor,
+                        rate_of(line.rate),
+                        line.assigned_rate,
                     )
             for threshold, codes in guards:
                 where = "US" if threshold.liability in ("fica", "futa") else state
-                key = f"{year}, '{where}', '{threshold.liability}'"
-                thresholds[year, where, threshold.liability] = (
-                    f"({key}, {threshold.cents}::bigint, {threshold.period == 'year'}, "
-                    f"{threshold.reaches_back_to == 'year'}, {threshold.per_employee}, {threshold.next_year_too})"
+                key = (year, where, threshold.liability)
+                thresholds[key] = (
+                    *key,
+                    threshold.cents,
+                    threshold.period == "year",
+                    threshold.reaches_back_to == "year",
+                    threshold.per_employee,
+                    threshold.next_year_too,
                 )
                 for code in codes:
                     exempt = ",".join(sorted(lines[code].exempt_relationships))
-                    waiting[year, code] = (
-                        f"({key}, '{code}', {bool(lines[code].wage_floor)}, string_to_array('{exempt}', ','))"
-                    )
+                    waiting[year, code] = (*key, code, bool(lines[code].wage_floor), exempt)
+    law = constant_relation("law", {**MEASURED_LINE, "assigned": "bool"}, measured.values())
+    threshold_rows = constant_relation("threshold", _THRESHOLD, thresholds.values())
+    waiting_rows = constant_relation("waiting_line", _WAITING, waiting.values())
     return f"""
-        law (tax_year, code, ytd_code, base, floor, rate, assigned) AS (VALUES {", ".join(measured.values())}),
-        threshold (tax_year, state, liability, cents, yearly, from_new_year, alone, next_year_too) AS (
-            VALUES {", ".join(thresholds.values())}),
-        waiting (tax_year, state, liability, code, above_floor, exempt) AS (VALUES {", ".join(waiting.values())}),
+        {law}, {threshold_rows}, {waiting_rows},
+        waiting AS (
+            SELECT tax_year, state, liability, code, above_floor, string_to_array(exempt, ',') AS exempt
+              FROM waiting_line),
         {rates_in_force()},
         {editions()}
     """

@@ -8,7 +8,14 @@ from typing import Final
 
 from hearthpay.database.household_clocks import time_of
 from hearthpay.database.statements import Fragment
-from hearthpay.doctor.rules_in_force import MEASURED_BY_THEM, editions, rate_charged, rates_in_force
+from hearthpay.doctor.constant_relations import Value, constant_relation
+from hearthpay.doctor.rules_in_force import (
+    MEASURED_BY_THEM,
+    MEASURED_LINE,
+    editions,
+    rate_charged,
+    rates_in_force,
+)
 from hearthpay.doctor.threshold_checks import GOVERNED
 from hearthpay.payroll.years.rule_changes import SETTLED
 from hearthpay.taxes.money import rate_of
@@ -71,23 +78,25 @@ def _law() -> str:
     """The capped lines of every year that has rules, as rows: where, measured on what, up to or above how many
     cents.
     """
-    rows: dict[tuple[int, str], str] = {}
+    rows: dict[tuple[int, str], tuple[Value, ...]] = {}
     for year in supported_years():
         rulebook = rulebook_of(year)
         for state in rulebook.supported_states:
             rules = rulebook.state(state)
             for line in (*rulebook.contributions, *rules.contributions):
                 if line.follows is None and line.period_maximum is None:
-                    base = "NULL::bigint" if line.wage_base is None else line.wage_base
-                    rate = f"{rate_of(line.rate):f}::numeric"
                     rows[year, line.code] = (
-                        f"({year}, '{line.code}', '{line.ytd_code}', {base}, {line.wage_floor}::bigint, {rate}, "
-                        f"{line.is_capped}, {line.assigned_rate})"
+                        year,
+                        line.code,
+                        line.ytd_code,
+                        line.wage_base,
+                        line.wage_floor,
+                        rate_of(line.rate),
+                        line.is_capped,
+                        line.assigned_rate,
                     )
-    return (
-        "law (tax_year, code, ytd_code, base, floor, rate, capped, assigned) "
-        f"AS (VALUES {', '.join(rows.values())}), {rates_in_force()}"
-    )
+    law = constant_relation("law", {**MEASURED_LINE, "capped": "bool", "assigned": "bool"}, rows.values())
+    return f"{law}, {rates_in_force()}"
 
 
 def _due(subject: str) -> str:
