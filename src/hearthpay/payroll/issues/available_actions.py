@@ -37,28 +37,40 @@ LONGEST_WAIT: Final = datetime.timedelta(days=30)
 class _PositionRow(NamedTuple):
     direct_deposit: bool
     collected: bool
-    debit_waits: bool
-    unauthorized: bool
+    debit_pending: bool
     deposits_left: bool
     deposits: bool
 
 
-# A debit waits if there is no account that the household allows to be debited, or if it was due to be sent
-# before today.
 _POSITION: Final = query(
     _PositionRow,
     "SELECT p.direct_deposit, "
     "coalesce(bool_or(e.kind = 'debit' AND e.status IN ('sent', 'settled')), false) AS collected, "
-    "coalesce(bool_or(e.kind = 'debit' AND e.status = 'pending' AND (e.send_on < :today OR a.id IS NULL "
-    "OR a.status <> 'active' OR NOT {covers})), false) AS debit_waits, "
-    "coalesce(bool_or(e.kind = 'debit' AND e.status = 'pending' AND a.id IS NOT NULL "
-    "AND NOT {covers}), false) AS unauthorized, "
+    "coalesce(bool_or(e.kind = 'debit' AND e.status = 'pending'), false) AS debit_pending, "
     "coalesce(bool_or(e.kind = 'credit' AND e.status NOT IN ('pending', 'cancelled')), false) AS deposits_left, "
     "coalesce(bool_or(e.kind = 'credit' AND e.status IN ('pending', 'sent', 'settled')), false) AS deposits "
-    "FROM payrolls p LEFT JOIN {bank_entries} e ON e.payroll_id = p.id "
+    "FROM payrolls p LEFT JOIN {bank_entries} e ON e.payroll_id = p.id WHERE p.id = :payroll GROUP BY p.id",
+    bank_entries=BANK_ENTRIES,
+)
+
+
+class _DebitRow(NamedTuple):
+    waits: bool
+    unauthorized: bool
+
+
+# A debit waits if there is no account that the household allows to be debited, or if it was due to be sent
+# before today.
+_DEBIT: Final = query(
+    _DebitRow,
+    "WITH debit AS MATERIALIZED ("
+    "SELECT e.send_on, a.status, CASE WHEN a.id IS NOT NULL THEN {covers} END AS covered "
+    "FROM payrolls p JOIN {bank_entries} e ON e.payroll_id = p.id AND e.kind = 'debit' AND e.status = 'pending' "
     "LEFT JOIN {bank_accounts} a ON a.employer_id = p.employer_id AND a.employee_id IS NULL "
-    "AND a.status <> 'replaced' "
-    "WHERE p.id = :payroll GROUP BY p.id",
+    "AND a.status <> 'replaced' WHERE p.id = :payroll) "
+    "SELECT coalesce(bool_or(send_on < :today OR covered IS NULL OR status <> 'active' OR NOT covered), false) "
+    "AS waits, "
+    "coalesce(bool_or(NOT covered), false) AS unauthorized FROM debit",
     covers=covers(account="a", payroll="p"),
     bank_entries=BANK_ENTRIES,
     bank_accounts=BANK_ACCOUNTS,
@@ -119,8 +131,19 @@ class Position:
 
 async def position_of(session: AsyncSession, payroll_id: UUID, now: datetime.datetime) -> Position:
     """Return how far the payroll's money has moved."""
-    parameters = {"payroll": payroll_id, "now": now, "today": business_date(now)}
-    return Position(*await fetch_one(session, _POSITION, parameters))
+    found = await fetch_one(session, _POSITION, {"payroll": payroll_id})
+    debit = _DebitRow(waits=False, unauthorized=False)
+    if found.debit_pending:
+        parameters = {"payroll": payroll_id, "now": now, "today": business_date(now)}
+        debit = await fetch_one(session, _DEBIT, parameters)
+    return Position(
+        found.direct_deposit,
+        found.collected,
+        debit.waits,
+        debit.unauthorized,
+        found.deposits_left,
+        found.deposits,
+    )
 
 
 async def paid_by_hand(session: AsyncSession, payroll_id: UUID) -> list[UUID]:
@@ -182,8 +205,9 @@ async def available_actions_of(
     actions: list[Action] = []
     if await void_action(session, payroll_id, status, position):
         actions.append("void")
-    if position.unauthorized or await session.scalar(
-        _SCHEDULED_UNAUTHORIZED, {"payroll": payroll_id, "now": now}
+    if position.unauthorized or (
+        status == "scheduled"
+        and await session.scalar(_SCHEDULED_UNAUTHORIZED, {"payroll": payroll_id, "now": now})
     ):
         actions.append("authorize_debit")
     return AvailableActions(tuple(actions), await _deposits(session, payroll_id, status, now))
