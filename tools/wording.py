@@ -89,10 +89,11 @@ def findings(text: Text) -> Iterator[Finding]:
     """Find what is banned in a text, sentence by sentence."""
     if any(re.search(pattern, text.text) for pattern in rules()["exempt"].get(text.kind, ())):
         return
+    read = sentences(_GAP.sub("…", text.text))
     for ban in bans():
         if ban.language != text.language or (ban.only and text.kind not in ban.only):
             continue
-        for sentence in sentences(_GAP.sub("…", text.text)):
+        for sentence in read:
             met = ban.pattern.search(sentence)
             if met and not any(allowed.search(sentence) for allowed in ban.allow):
                 yield Finding(text, met.group(0), ban.better)
@@ -163,11 +164,19 @@ def code_texts() -> Iterator[Text]:
     """Read the docstrings of `src/`, without the code that they quote."""
     for path in sorted((ROOT / "src" / "hearthpay").rglob("*.py")):
         if "versions" not in path.parts:  # migrations are never edited
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for node in _statements(ast.parse(path.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
                     text = str(node.value.value).replace("``", "`")
                     plain = re.sub(r"\s+", " ", _INLINE.sub("code", text)).strip()
                     yield Text("code", "en", f"{path.relative_to(ROOT)}:{node.lineno}", plain)
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Return the statements within a node, but not the expressions within those."""
+    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+        for each in getattr(node, name, ()):
+            yield each
+            yield from _statements(each)
 
 
 def docs_texts() -> Iterator[Text]:

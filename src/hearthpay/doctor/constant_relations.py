@@ -1,7 +1,7 @@
 """Rows of the law as a relation of a query: an array literal for each column.
 
 PostgreSQL reads such literals in a fraction of the time that it takes for as many rows of `VALUES`, where each figure
-is an expression of its own.
+is an expression.
 """
 
 import datetime
