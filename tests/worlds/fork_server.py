@@ -19,12 +19,13 @@ import random
 import resource
 import runpy
 import select
+import signal
 import socket
 import sys
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from sqlalchemy.orm import configure_mappers
 
@@ -100,55 +101,79 @@ def _run_command(request: dict[str, Any], streams: list[int]) -> None:
     runpy.run_module(request["module"], run_name="__main__", alter_sys=True)
 
 
-def _attend(connection: socket.socket) -> NoReturn:
-    """Start the command, tell its number, and then how it ended."""
-    command = _command(connection)
-    connection.sendall(f"{command}\n".encode())
-    _, status = os.waitpid(command, 0)
-    connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
-    os._exit(0)
-
-
 class _IsCommand(BaseException):
     """Leaves the loop in the process that is the command."""
 
 
-def _command(connection: socket.socket) -> int:
-    request, streams = receive(connection)
-    if child := os.fork():
-        return child
-    connection.close()
-    raise _IsCommand(request, streams)
+class _Commands:
+    """The commands that run, each with the connection over which it is told how it ended."""
+
+    def __init__(self, listening: socket.socket) -> None:
+        self._listening = listening
+        self._running: dict[int, socket.socket] = {}
+        self.ended, self._wakes = socket.socketpair()
+        for end in (self.ended, self._wakes):
+            end.setblocking(False)
+        signal.set_wakeup_fd(self._wakes.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+
+    def start(self, connection: socket.socket) -> None:
+        """Start what the connection asks for, and tell its number; raises _IsCommand in the new process."""
+        request, streams = receive(connection)
+        command = os.fork()
+        if not command:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            signal.set_wakeup_fd(-1)
+            for each in (self._listening, self.ended, self._wakes, connection, *self._running.values()):
+                each.close()
+            raise _IsCommand(request, streams)
+        for stream in streams:
+            os.close(stream)
+        self._running[command] = connection
+        _tell(connection, command)
+
+    def tell_ends(self) -> None:
+        """Tell how those ended that have."""
+        with contextlib.suppress(BlockingIOError):
+            while self.ended.recv(4096):
+                pass
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                command, status = os.waitpid(-1, os.WNOHANG)
+                if not command:
+                    return
+                with self._running.pop(command) as connection:
+                    _tell(connection, os.waitstatus_to_exitcode(status))
 
 
-def _bury_attendants() -> None:
-    """Wait for those that have ended."""
-    with contextlib.suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
+def _tell(connection: socket.socket, number: int) -> None:
+    """Send a number; whoever asked may be gone."""
+    with contextlib.suppress(OSError):
+        connection.sendall(f"{number}\n".encode())
 
 
 def _serve(place: Path) -> tuple[dict[str, Any], list[int]]:
-    """Attend to who connects; returns in a process that is to be a command, with what it is to do."""
+    """Start commands for those that connect; returns in a process that is to be a command, with what it is to do."""
     with socket.socket(socket.AF_UNIX) as listening:
         unready = place.with_name("unready")
         listening.bind(str(unready))
         listening.listen()
         unready.rename(place)
+        commands = _Commands(listening)
         while True:
-            ready, _, _ = select.select([listening, 0], [], [])
-            _bury_attendants()
+            ready, _, _ = select.select([listening, commands.ended, 0], [], [])
             if 0 in ready:
                 os._exit(0)
-            connection, _ = listening.accept()
-            if os.fork():
-                connection.close()
-                continue
-            listening.close()
-            try:
-                _attend(connection)
-            except _IsCommand as command:
-                return command.args  # type: ignore[return-value]
+            if commands.ended in ready:
+                commands.tell_ends()
+            if listening in ready:
+                connection, _ = listening.accept()
+                try:
+                    commands.start(connection)
+                except _IsCommand as command:
+                    return command.args  # type: ignore[return-value]
+                except ConnectionError:
+                    connection.close()
 
 
 def _end(status: int) -> None:
