@@ -59,9 +59,7 @@ def pytest_configure(config: pytest.Config) -> None:
         ]
     )
     gc.set_threshold(*_COLLECTED_AFTER)
-    config.stash[gc_collect_iterations_key] = (
-        1  # five passes over all that a worker has left take some seconds
-    )
+    config.stash[gc_collect_iterations_key] = 0  # a pass over all that a worker has left takes some seconds
     if not hasattr(config, "workerinput"):
         config.stash[_PLACE] = choose_place()
 
@@ -130,6 +128,7 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
+    gc.freeze()  # nor need the interpreter look through it when it ends
     if _PLACE in config.stash:
         leave_place(config.stash[_PLACE])
 
