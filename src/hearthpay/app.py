@@ -44,6 +44,7 @@ from hearthpay.http.middleware import RequestMiddleware
 from hearthpay.http.openapi import Application
 from hearthpay.http.rate_limit import RateLimits
 from hearthpay.http.reference import reference_files
+from hearthpay.http.route_index import RouteIndex
 from hearthpay.http.runtime import Runtime, runtime_of
 from hearthpay.http.shared_attempts import ValkeyAttempts
 from hearthpay.jurisdictions.routes import router as jurisdictions
@@ -268,6 +269,7 @@ def create_app(database: Database, clock: Clock, settings: AppSettings = DEFAULT
     )
     install_people_context(app, people_context)
     app.router.routes.extend(PEOPLE_ROUTES)
+    app.router.routes.insert(0, RouteIndex(app.router.routes))
     # First, since routes are tried in turn and agents call little else.
     app.router.routes.insert(0, Route(AGENTS_PATH, HostedTools(), methods=["POST"], include_in_schema=False))
     return app

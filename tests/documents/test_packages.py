@@ -25,7 +25,7 @@ from hearthpay.security.key_ring import KeyRing
 from tests.documents.family import ROOM, Family, add_family, patched, tell_numbers
 from tests.http.api import ROSA, Account, Caller, data, refusal
 
-PEOPLE, PAYDAYS = 3, 3
+PEOPLE, PAYDAYS = 2, 2
 MANY_PEOPLE, MANY_PAYDAYS = 8, 5
 YEAR = {"tax_year": 2026}
 SUBMITTER = {"user_id": "AB12CD34", "phone": "415-555-0134"}

@@ -22,7 +22,7 @@ from tests.web.foreign_things import FOREIGN, TOKENS
 from tests.web.pages_by_role import ROWS
 from tests.web.people_browser import Browser
 from tests.web.rows.world import World
-from tests.web.test_pages_by_role import _browser, app, people, people_context, things_of
+from tests.web.test_pages_by_role import _browser, app, names_by_id, people, people_context, things_of
 from tests.worlds.snapshots import MadeOnce
 
 __all__ = ["app", "people", "people_context"]
@@ -45,8 +45,7 @@ def addresses(app: FastAPI) -> Iterator[tuple[str, str, list[str]]]:
 
 def by_id(app: FastAPI) -> list[tuple[str, str]]:
     """Those that name something by its id; looking before doing, and what ends the visitor's own session last."""
-    named = ((method, path) for method, path, names in addresses(app) if "token" not in names)
-    found = [each for each in named if not each[1].startswith("/help/")]  # nobody's: anyone reads it
+    found = [(method, path) for method, path, _ in addresses(app) if names_by_id(f"{method} {path}")]
     return sorted(found, key=lambda each: (each[0], "session_id" in each[1], each[1]))
 
 

@@ -6,6 +6,7 @@ import io
 import re
 import zipfile
 from collections.abc import Awaitable, Callable
+from importlib import import_module
 
 import psycopg
 import pytest
@@ -27,13 +28,20 @@ from tests.web.test_pages_by_role import _browser, app, people, people_context
 __all__ = ["app", "people", "people_context"]
 
 ADDRESS = {"line1": "1 Oak St", "city": "Oakland", "state": "CA", "zip": "94601"}
-WEEKS = 27
+WEEKS = 4
 PAPERS = 2 * WEEKS + 2 * 3 + 3
 """Stubs of two people, their Forms W-2 in three copies; W-3, Schedule H, the cover sheet."""
 
 
 @pytest.fixture
-async def world(app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection) -> World:
+async def world(
+    app: FastAPI,
+    people: dict[str, SignedIn],
+    owner_connection: psycopg.Connection,
+    monkeypatch: pytest.MonkeyPatch,
+) -> World:
+    """A household with more documents than one request draws, where that is fewer than usual."""
+    monkeypatch.setattr(import_module("hearthpay.web.household.taxes.papers"), "PACKAGE_AT_ONCE", PAPERS // 2)
     made = await World.make(app.state.people_context, owner_connection, people["owner"])
     ana = await made.employ("Ana", "Ortiz")
     for each in (made.employee_id, ana):

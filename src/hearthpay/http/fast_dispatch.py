@@ -3,7 +3,7 @@
 The framework tries one route after the other and wraps the result in layers for features that none of our endpoints
 uses: forms, files to close, dependencies that clean up. If method and address match an endpoint's exactly, it is
 looked up and called; its refusals are answered by the application's handlers. Everything else, including paths with
-ids, is dispatched by the framework, to the same endpoints and handlers.
+ids, is dispatched by the framework, to the same endpoints and handlers; `route_index.py` finds the route for it.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from hearthpay.http.route_index import RouteIndex
 from hearthpay.http.routing import Endpoint
 
 FailureHandler = Callable[[Request, Exception], Awaitable[Response]]
@@ -54,6 +55,7 @@ async def answer_to_failure(request: Request, failure: Exception) -> Response:
 def endpoints_by_address(routes: Sequence[BaseRoute]) -> dict[tuple[str, str], Endpoint]:
     """Return the endpoints without parameters, by method and address; not those that the framework wouldn't find."""
     found = {}
+    routes = [each for each in routes if not isinstance(each, RouteIndex)]
     for route in routes:
         if isinstance(route, Endpoint) and not route.param_convertors:
             for method in route.methods or ():
