@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from benchmarks.payday_data import Payday, make_payday
 from hearthpay.banking.gateways.folder import folder_gateway
 from hearthpay.clock import FixedClock
 from hearthpay.database.embedded import ROLES, EmbeddedServer
+from hearthpay.database.file_lock import exclusively
 from hearthpay.database.session import Database
 from hearthpay.payroll.payday.bank_day import Bank
 from hearthpay.security.key_ring import KEY_FILE, KeyRing, open_key_file
@@ -33,6 +36,7 @@ from tests.worlds.installations import install
 from tests.worlds.originator import ORIGINATOR
 
 HOUSEHOLDS = 4
+_MAKING_SECONDS = 240.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,20 +65,40 @@ def made_place() -> Path:
 
 @pytest.fixture(scope="package")
 def installation() -> Iterator[Installation]:
+    """A copy of the one that is made for the whole run."""
+    made, payday = _made()
     place = made_place()
-    server = install(place / "data")
+    subprocess.run(["cp", "--archive", "--no-target-directory", str(made), str(place / "data")], check=True)
+    server = EmbeddedServer(place / "data")
     server.start()
     try:
-        ring = open_key_file(server.data_dir / KEY_FILE)
-        payday = asyncio.run(
-            make_payday(server.owner_url(), server.service_url(), ring, households=HOUSEHOLDS, history=2)
-        )
-        installation = Installation(server, payday, ring)
-        asyncio.run(keep_bank_day(server, ring, place / "bank", payday.due_at))
-        yield installation
+        yield Installation(server, payday, open_key_file(server.data_dir / KEY_FILE))
     finally:
         server.stop()
         shutil.rmtree(place)
+
+
+@cache
+def _made() -> tuple[Path, Payday]:
+    """The one that is copied; the processes of a parallel run share it, and whoever comes first makes it."""
+    home = Path(tempfile.gettempdir()) / "payday"
+    home.mkdir(mode=0o755, exist_ok=True)
+    data_dir, done = home / "data", home / "payday.pickle"
+    with exclusively(home / "lock", timeout=_MAKING_SECONDS):
+        if not done.exists():
+            server = install(data_dir)
+            server.start()
+            try:
+                ring = open_key_file(data_dir / KEY_FILE)
+                urls = server.owner_url(), server.service_url()
+                payday = asyncio.run(make_payday(*urls, ring, households=HOUSEHOLDS, history=2))
+                asyncio.run(keep_bank_day(server, ring, home / "bank", payday.due_at))
+            finally:
+                server.stop()
+            for mark in ("start.lock", "users.lock"):
+                (data_dir / mark).unlink()
+            done.write_bytes(pickle.dumps(payday))
+    return data_dir, pickle.loads(done.read_bytes())
 
 
 @pytest.fixture

@@ -18,8 +18,9 @@ from tests.conftest import plain_url
 NAMES = "SELECT name FROM organizations ORDER BY name"
 
 
-def make(installation: Installation, store: Path, how: How) -> MadeBackup:
-    return make_backup(installation.data_dir, None, store, how, SystemClock(), lambda _: None)
+def make(installation: Installation, store: Path, how: How, *, drilled: bool = False) -> MadeBackup:
+    clock = SystemClock()
+    return make_backup(installation.data_dir, None, store, how, clock, lambda _: None, drilled=drilled)
 
 
 def restore(installation: Installation, backup: Path, target: Path) -> Restored:
@@ -47,7 +48,7 @@ def test_a_chain_is_restored_and_nothing_of_it_may_be_missing(
     found(installation, "Between")
     first = make(installation, store, "incremental")
     found(installation, "Later")
-    second = make(installation, store, "incremental")
+    second = make(installation, store, "incremental", drilled=True)  # of the whole chain
     assert [each.manifest.parent for each in (full, first, second)] == [
         None,
         full.manifest.id,

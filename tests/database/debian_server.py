@@ -41,12 +41,11 @@ class DebianServer:
     def run(self, program: str, *arguments: str) -> None:
         account = account_for(self.data if self.data.exists() else Path("/nonexistent"))
         finished = subprocess.run(
-            [PROGRAMS / program, *arguments],
+            **account.popen_arguments([PROGRAMS / program, *arguments]),
             cwd="/",
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=(self.folder.parent / "errors").open("ab"),
-            **account.process_options(),
         )
         assert finished.returncode == 0, (self.folder.parent / "errors").read_text()
 

@@ -127,11 +127,10 @@ logfile = {home}/log
 """
     )
     with subprocess.Popen(
-        [PGBOUNCER, "-q", str(home / "pgbouncer.ini")],
+        **account.popen_arguments([PGBOUNCER, "-q", str(home / "pgbouncer.ini")]),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         cwd="/",
-        **account.process_options(),
     ) as process:
         try:
             _wait_for(through(port))

@@ -69,12 +69,11 @@ class Replica:
 
     def _run(self, program: str, *arguments: str) -> None:
         finished = subprocess.run(
-            [self._programs / program, *arguments],
+            **self._account.popen_arguments([self._programs / program, *arguments]),
             cwd="/",
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=(self._folder / "errors").open("ab"),
-            **self._account.process_options(),
         )
         assert finished.returncode == 0, (self._folder / "errors").read_text()
 

@@ -38,13 +38,14 @@ def visit(mortal: EmbeddedServer, web: ServiceAccount) -> Visit:
 
     def log_in(role: str, account: ServiceAccount = web) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [psql, "-h", mortal.socket.parent, "-U", role, "-d", DATABASE, "-Atc", "SELECT current_user"],
+            **account.popen_arguments(
+                [psql, "-h", mortal.socket.parent, "-U", role, "-d", DATABASE, "-Atc", "SELECT current_user"]
+            ),
             env={"LC_ALL": "C"},
             cwd="/",
             capture_output=True,
             text=True,
             check=False,
-            **account.process_options(),
         )
 
     return log_in

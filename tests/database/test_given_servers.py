@@ -46,6 +46,13 @@ def debian(folder: Path) -> Iterator[DebianServer]:
     server.remove()
 
 
+@pytest.fixture(scope="module")
+def migrated(debian: DebianServer) -> str:
+    """The URL of an empty installation, which several tests look at."""
+    asyncio.run(_migrate(url := debian.create_database("plain")))
+    return url
+
+
 async def test_two_installations_on_one_older_server_have_nothing_in_common(debian: DebianServer) -> None:
     first, second = debian.create_database("payroll"), debian.create_database("Other-Family")
     async with open_database(None, Addresses(first)) as one, open_database(None, Addresses(second)) as other:
@@ -78,10 +85,9 @@ async def test_two_installations_on_one_older_server_have_nothing_in_common(debi
                     service.execute(statement)
 
 
-def test_ids_of_an_older_server_are_in_their_order_too(debian: DebianServer) -> None:
+def test_ids_of_an_older_server_are_in_their_order_too(migrated: str) -> None:
     """One session's are in the order in which they were made, and all are UUIDs of version 7 of this moment."""
-    asyncio.run(_migrate(url := debian.create_database("ids")))
-    with psycopg.connect(url) as connection:
+    with psycopg.connect(migrated) as connection:
         before = time.time()
         ids = [
             row[0] for row in connection.execute("SELECT new_id() FROM generate_series(1, 5000)").fetchall()
@@ -96,9 +102,8 @@ async def _migrate(url: str) -> None:
         pass
 
 
-def test_every_statement_is_one_that_an_older_server_knows_too(debian: DebianServer) -> None:
-    asyncio.run(_migrate(debian.create_database("statements")))
-    with debian.connect("statements", "landlord") as owner:
+def test_every_statement_is_one_that_an_older_server_knows_too(migrated: str) -> None:
+    with psycopg.connect(migrated, autocommit=True) as owner:
         refused = [
             (module, refusal, " ".join(statement.split())[:200])
             for module, statements in STATEMENTS.items()
@@ -109,11 +114,19 @@ def test_every_statement_is_one_that_an_older_server_knows_too(debian: DebianSer
     assert not refused, "\n".join(map(str, refused))
 
 
-def test_what_keeps_the_service_from_a_server_is_said_in_a_line(debian: DebianServer) -> None:
-    url = debian.create_database("plain")
-    asyncio.run(_migrate(url))
-    with debian.connect("plain", "landlord") as landlord:
-        landlord.execute("UPDATE alembic_version SET version_num = '9999'")
+@pytest.fixture
+def newer_schema(migrated: str) -> Iterator[str]:
+    """The URL of an installation that a newer program has migrated."""
+    with psycopg.connect(migrated, autocommit=True) as owner:
+        [(own,)] = owner.execute("SELECT version_num FROM alembic_version").fetchall()
+        owner.execute("UPDATE alembic_version SET version_num = '9999'")
+        yield migrated
+        owner.execute("UPDATE alembic_version SET version_num = %s", (own,))
+
+
+def test_what_keeps_the_service_from_a_server_is_said_in_a_line(
+    debian: DebianServer, newer_schema: str
+) -> None:
     with debian.connect() as postgres:
         postgres.execute("CREATE ROLE tenant LOGIN")
         postgres.execute(
@@ -122,7 +135,7 @@ def test_what_keeps_the_service_from_a_server_is_said_in_a_line(debian: DebianSe
         postgres.execute("CREATE DATABASE strange")
     here = f"127.0.0.1:{debian.port}"
     cases = {
-        url: "older than the database's schema",
+        newer_schema: "older than the database's schema",
         f"postgresql://tenant@{here}/strange": "the login tenant may not make what is missing",
         f"postgresql://postgres@{here}/latin": "needs a database in UTF8",
         f"postgresql://landlord@{here}/nowhere": 'database "nowhere" does not exist',

@@ -1,8 +1,12 @@
-"""The examples, each as a reader would start it, against a real server: nothing without a yes, and nothing twice."""
+"""The examples, each as a reader would start it, against a real server: nothing without a yes, and nothing twice.
+
+In the suite the agent is forked from a process that has imported the SDK already.
+"""
 
 import asyncio
 import os
 import sys
+import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +17,7 @@ from fastapi import FastAPI
 from hearthpay.http.deadlines import Deadlines
 from hearthpay.server import running
 from tests.http.api import Account
+from tests.worlds.commands import _ask
 from tests.worlds.households import add_employee
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -25,26 +30,41 @@ async def address(app: FastAPI) -> AsyncIterator[str]:
         yield address
 
 
-@pytest.mark.parametrize("example", ["agent.py", "payroll.py", "payroll.sh"])
+def _forked_agent(arguments: list[str], word: str, folder: Path, environment: dict[str, str]) -> str:
+    """What the agent prints, to its end, when it is answered this word."""
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as output:
+        given.write(f"{word}\n".encode())
+        given.seek(0)
+        streams = (given.fileno(), output.fileno(), output.fileno())
+        _ask(arguments, streams, module="examples.agent", environment=environment, folder=folder).wait(60)
+        output.seek(0)
+        return output.read().decode()
+
+
+@pytest.mark.parametrize(
+    "example",
+    ["forked agent", pytest.param("agent.py", marks=pytest.mark.long), "payroll.py", "payroll.sh"],
+)
 async def test_it_previews_asks_runs_and_fetches_the_stub(
     address: str, account: Account, employer_id: str, counts: Any, tmp_path: Path, example: str
 ) -> None:
     employee_id = await add_employee(account.live, employer_id, pay_frequency="weekly")
-    if example == "agent.py":
-        command = [sys.executable, example, "--hours", "40", "--from", WEEK[0], "--to", WEEK[1]]
-    else:
-        command = ["sh" if example.endswith("sh") else sys.executable, example, employee_id, "40", *WEEK]
-    command[1] = str(EXAMPLES / example)
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HEARTHPAY_API_KEY": account.live.key,
+        "HEARTHPAY_API_URL": address,
+    }
+    agents = ["--hours", "40", "--from", WEEK[0], "--to", WEEK[1]]
+    arguments = agents if "agent" in example else [employee_id, "40", *WEEK]
+    command = ["sh" if example.endswith("sh") else sys.executable, str(EXAMPLES / example), *arguments]
 
     async def answered(word: str) -> str:
+        if example == "forked agent":
+            return await asyncio.to_thread(_forked_agent, agents, word, tmp_path, environment)
         process = await asyncio.create_subprocess_exec(
             *command,
             cwd=tmp_path,
-            env={
-                "PATH": os.environ["PATH"],
-                "HEARTHPAY_API_KEY": account.live.key,
-                "HEARTHPAY_API_URL": address,
-            },
+            env=environment,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,

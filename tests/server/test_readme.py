@@ -1,4 +1,8 @@
-"""The README's block, from `serve` to a pay stub, runs as a newcomer pastes it."""
+"""The README's block, from `serve` to a pay stub, runs as a newcomer pastes it.
+
+In the suite its `hearthpay serve` is forked from a process that has imported the product; with `make test-long` all of
+it is what a newcomer installed.
+"""
 
 import os
 import re
@@ -14,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from hearthpay.database.embedded import EmbeddedServer
+from tests.worlds.commands import hearthpay
 
 README = Path(__file__).parents[2] / "README.md"
 BLOCK = re.compile(r"```bash\n(.*?)```\n+```\n(.*?)```", re.DOTALL)
@@ -21,6 +26,19 @@ SECONDS = 400
 
 #: What a terminal has that belongs to no installation: no setting of Hearthpay, no database, no proxy.
 KEPT = ("HOME", "LANG", "LC_ALL", "USER", "LOGNAME")
+
+
+_SERVE_FORKED = """#!{python}
+import os, signal, sys, tempfile
+if sys.argv[1] != "serve":
+    os.execv({installed!r}, sys.argv)
+sys.path.insert(0, {root!r})
+tempfile.tempdir = {home!r}
+from tests.worlds.commands import start
+process = start(*sys.argv[1:], output=sys.stdout.buffer, errors=2)
+signal.signal(signal.SIGTERM, lambda number, _: os.kill(process.pid, number))
+sys.exit(process.wait())
+"""
 
 
 @pytest.fixture
@@ -61,11 +79,29 @@ def _run(script: str, folder: Path, environment: dict[str, str]) -> tuple[int, s
         return status, printed.read()
 
 
-def test_the_block_from_serve_to_a_pay_stub_runs_as_it_stands(folder: Path) -> None:
+def _serving_forked(folder: Path) -> Path:
+    """A directory with a `hearthpay` that is the installed one, except that `serve` starts without the imports."""
+    hearthpay("--version")  # from here on the process is there that `start` forks from
+    folder.mkdir()
+    command = folder / "hearthpay"
+    installed = Path(sys.executable).with_name("hearthpay")
+    root, home = README.parent, tempfile.gettempdir()
+    command.write_text(
+        _SERVE_FORKED.format(python=sys.executable, installed=str(installed), root=str(root), home=home)
+    )
+    command.chmod(0o755)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "forked", [True, pytest.param(False, marks=pytest.mark.long)], ids=["forked", "installed"]
+)
+def test_the_block_from_serve_to_a_pay_stub_runs_as_it_stands(folder: Path, forked: bool) -> None:
     ((block, shown),) = BLOCK.findall(README.read_text(encoding="utf-8"))
     environment = {name: os.environ[name] for name in KEPT if name in os.environ}
+    first = [str(_serving_forked(folder / "forked"))] if forked else []
     environment |= {
-        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "PATH": os.pathsep.join([*first, str(Path(sys.executable).parent), os.environ["PATH"]]),
         "PORT": str(_free_port()),
         "TMPDIR": str(folder),
     }

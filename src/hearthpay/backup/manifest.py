@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -145,7 +146,7 @@ def verify_files(directory: Path, manifest: Manifest, tell: Tell) -> None:
     """Compare every file with the manifest; raises BackupError for one that is missing, changed or unknown."""
     pace = Pace(tell, f"checking {directory.name}")
     requested = {file.path: file for file in manifest.files}
-    done = 0
+    done, total = 0, manifest.size
     for path in _files(directory):
         name = path.relative_to(directory).as_posix()
         file = requested.pop(name, None)
@@ -160,16 +161,17 @@ def verify_files(directory: Path, manifest: Manifest, tell: Tell) -> None:
                 f"{directory.name} is damaged: {name} has another content than when it was written"
             )
         done += size
-        pace.note(done, manifest.size)
+        pace.note(done, total)
     if requested:
         raise BackupError(f"{directory.name} is incomplete: {min(requested)} is missing")
 
 
 def _files(directory: Path) -> Iterator[Path]:
     for path in sorted(directory.rglob("*")):
-        if path.is_symlink() or not (path.is_dir() or path.is_file()):
+        mode = path.lstat().st_mode
+        if not (stat.S_ISDIR(mode) or stat.S_ISREG(mode)):
             raise BackupError(f"{path} is no plain file: a backup has no others")
-        if path.is_file() and path != directory / MANIFEST:
+        if stat.S_ISREG(mode) and path != directory / MANIFEST:
             yield path
 
 

@@ -45,8 +45,9 @@ def _installed_package() -> Path:
 
 def _usable(account: ServiceAccount, package: Path) -> bool:
     installation = package / _INSTALLATION
-    return account.can("-x", installation / "bin" / "postgres") and account.can(
-        "-r", installation / "share" / "postgresql" / "postgres.bki"
+    return account.can_all(
+        ("-x", installation / "bin" / "postgres"),
+        ("-r", installation / "share" / "postgresql" / "postgres.bki"),
     )
 
 

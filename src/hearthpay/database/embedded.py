@@ -421,15 +421,14 @@ class EmbeddedServer:
         # Output goes to a file: the server would inherit a pipe, and reading it to the end would never
         # finish.
         with tempfile.TemporaryFile() as output:
-            finished = subprocess.run(  # noqa: S603
-                [program, *arguments],
+            finished = subprocess.run(
+                **account.popen_arguments([program, *arguments]),
                 cwd=self._home,
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 check=False,
-                **account.process_options(),
             )
             if finished.returncode != 0:
                 output.seek(0)
