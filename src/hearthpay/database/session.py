@@ -24,6 +24,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
 
 from hearthpay.database.address import engine_arguments
+from hearthpay.database.connection import KeepingConnection
 from hearthpay.database.driver_session import DriverSession
 from hearthpay.database.outage import WrongRoleError, outage_of, sqlstate_of
 from hearthpay.database.statements import compose, joined, literal, statement
@@ -88,6 +89,7 @@ class Database:
         and can't write. A restarting server is awaited for `reconnect_seconds`. Raises DatabaseAddressError.
         """
         target, arguments = engine_arguments(url)
+        arguments["async_creator_fn"] = KeepingConnection.connect
         arguments["connect_timeout"] = max(_LEAST_CONNECT_SECONDS, round(reconnect_seconds))
         self._role: Final = role
         self._seal: Final = seal
@@ -101,6 +103,7 @@ class Database:
             max_overflow=pool_size,
             pool_timeout=reconnect_seconds,
             pool_recycle=1800,
+            pool_use_lifo=True,  # the connection used last has the most statements prepared
             hide_parameters=True,  # names, emails and wages do not belong in error messages and logs
             json_serializer=_json_text,
             json_deserializer=orjson.loads,
