@@ -131,15 +131,24 @@ class Board:
 
     def __init__(self, owner_url: str) -> None:
         self.url = plain_url(owner_url)
+        self._connection: psycopg.Connection | None = None
         self.ask(f"{EMPTY_QUEUE}; {TABLES}")
 
     def take_down(self) -> None:
         self.ask(f"{EMPTY_QUEUE}; DROP SCHEMA crew CASCADE")
+        self.hang_up()
+
+    def hang_up(self) -> None:
+        """Close the connection."""
+        if self._connection is not None:
+            self._connection.close()
 
     def ask(self, query: str) -> list[tuple[object, ...]]:
-        with psycopg.connect(self.url, autocommit=True) as connection:
-            cursor = connection.execute(query)
-            return cursor.fetchall() if cursor.description else []
+        """Send a query by the connection that is kept; a new one if that was lost."""
+        if self._connection is None or self._connection.closed:
+            self._connection = psycopg.connect(self.url, autocommit=True)
+        cursor = self._connection.execute(query)
+        return cursor.fetchall() if cursor.description else []
 
     def add(self, first: int, last: int) -> None:
         self.ask(f"INSERT INTO crew.chores SELECT generate_series({first}, {last})")

@@ -103,6 +103,7 @@ async def test_it_survives_a_crash_of_the_database(mortal: EmbeddedServer) -> No
                 pid = mortal.postmaster_pid
                 assert pid is not None
                 os.kill(pid, signal.SIGKILL)
+                board.hang_up()  # its own process may answer for a moment still
                 await asyncio.to_thread(wait_until_it_answers, board)
                 board.ask("DELETE FROM crew.in_hand")
                 board.add(100 * (round_ + 1), 100 * (round_ + 1) + 9)
@@ -111,6 +112,7 @@ async def test_it_survives_a_crash_of_the_database(mortal: EmbeddedServer) -> No
             process.send_signal(signal.SIGTERM)
             assert await asyncio.to_thread(process.wait, 15) == 0
     assert board.done() == [*range(1, 21), *range(100, 110), *range(200, 210)]
+    board.hang_up()
 
 
 def wait_until_it_answers(board: Board) -> None:

@@ -24,9 +24,10 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
 
 from hearthpay.database.address import engine_arguments
+from hearthpay.database.connection import KeepingConnection
 from hearthpay.database.driver_session import DriverSession
 from hearthpay.database.outage import WrongRoleError, outage_of, sqlstate_of
-from hearthpay.database.statements import compose, joined, literal, statement
+from hearthpay.database.statements import Fragment, compose, joined, literal, statement
 from hearthpay.security.tenant_seal import TenantSeal
 
 RECONNECT_SECONDS: Final = 10.0
@@ -50,6 +51,7 @@ SETTINGS: Final = {
 CLOCK_OF: Final = "hearthpay.clock_of"
 """The setting of a worker's transaction that uses one household's time: the household's id."""
 
+_SET_CLOCK: Final = compose(", set_config({name}, :clock_of, true)", name=literal(CLOCK_OF))
 _RETRY_PAUSE_SECONDS: Final = 0.05
 _NO_SUCH_ROLE: Final = ("22023", "42501")
 _SEAL: Final = "tenant_seal"
@@ -88,12 +90,15 @@ class Database:
         and can't write. A restarting server is awaited for `reconnect_seconds`. Raises DatabaseAddressError.
         """
         target, arguments = engine_arguments(url)
+        arguments["async_creator_fn"] = KeepingConnection.connect
         arguments["connect_timeout"] = max(_LEAST_CONNECT_SECONDS, round(reconnect_seconds))
         self._role: Final = role
         self._seal: Final = seal
         self._settings: Final = dict(settings or {})
         self._reconnect_seconds: Final = reconnect_seconds
         self._enter_statement = entrance(role, self._settings)
+        self._enter_at_clock: Final = entrance(role, self._settings, at_clock=True)
+        self._claims: dict[str, str] = {}
         self._engine = create_async_engine(
             target,
             connect_args=arguments,
@@ -101,6 +106,7 @@ class Database:
             max_overflow=pool_size,
             pool_timeout=reconnect_seconds,
             pool_recycle=1800,
+            pool_use_lifo=True,  # the connection used last has the most statements prepared
             hide_parameters=True,  # names, emails and wages do not belong in error messages and logs
             json_serializer=_json_text,
             json_deserializer=orjson.loads,
@@ -143,7 +149,8 @@ class Database:
         """
         same_pool = copy(self)
         same_pool._sessions = self._sessions_with({_SEAL: self._seal, CLOCK_OF: employer_id})
-        same_pool._enter_statement = entrance(self._role, self._settings | {CLOCK_OF: str(employer_id)})
+        same_pool._enter_statement = self._enter_at_clock
+        same_pool._claims = {"clock_of": str(employer_id)}
         return same_pool
 
     def replica_at(self, url: str, *, pool_size: int) -> Self:
@@ -166,7 +173,7 @@ class Database:
 
     async def _enter(self, session: DriverSession, tenant: Tenant | None) -> None:
         """Begin the transaction as the role and the tenant, on a new connection if the pooled one has died."""
-        claim = {"tenant": "" if tenant is None else _claim(self._seal, tenant)}
+        claim = {"tenant": "" if tenant is None else _claim(self._seal, tenant), **self._claims}
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._reconnect_seconds
         while True:
@@ -191,9 +198,10 @@ class Database:
                 return
 
 
-def entrance(role: str, settings: Mapping[str, str]) -> TextClause:
+def entrance(role: str, settings: Mapping[str, str], *, at_clock: bool = False) -> TextClause:
     """Return the first statement of a transaction: in one round trip it sets the role and the parameter `tenant`.
 
+    With `at_clock` it also sets the parameter `clock_of`, the household whose time the transaction uses.
     Its result is the role that the transaction acts as, after everything else has been set.
     """
     chosen = SETTINGS | dict(settings) | {"role": role}
@@ -203,8 +211,9 @@ def entrance(role: str, settings: Mapping[str, str]) -> TextClause:
     )
     return statement(
         "SELECT current_user FROM (SELECT {made}, set_config('hearthpay.person', '', true), "
-        "set_config('hearthpay.tenant', :tenant, true) OFFSET 0) made",
+        "set_config('hearthpay.tenant', :tenant, true){clock} OFFSET 0) made",
         made=made,
+        clock=_SET_CLOCK if at_clock else Fragment(""),
     )
 
 
