@@ -1,4 +1,4 @@
-"""Compiled templates, kept beside them as Python keeps compiled modules: compiling all takes a process two seconds.
+"""Compiled templates, kept next to them, as Python keeps compiled modules: compiling all takes a process two seconds.
 
 They are in `__pycache__`, or below `PYTHONPYCACHEPREFIX`, and trusted as much as compiled modules there are. Where
 that folder can't be written, each process compiles the templates itself.
