@@ -41,6 +41,7 @@ from tests.access.service_calls import (
     Untouched,
 )
 from tests.banking.families import add_family
+from tests.cases import every_case
 from tests.database.household import add_organization
 
 _ALL_OF_IT: Final = terms_of(
@@ -233,51 +234,54 @@ async def _stopped(call: Deed, actor: Actor, target: Target) -> Refusal | None:
 
 
 @pytest.mark.parametrize("name", SERVICE_CALLS)
-async def test_who_may(name: str, subtests: pytest.Subtests) -> None:
+async def test_who_may(name: str) -> None:
     call = SERVICE_CALLS[name]
     target = _anywhere(sandbox=call.sandbox_only)
-    for who, (make, code) in ACTORS.items():
-        with subtests.test(who):
-            stopped = await _stopped(call, make(target, call), target)
-            if who in call.who or (call.any_plan and who == "owner on a plan without it"):
-                assert stopped is None
-            else:
-                # An employee has no plan; whether that is said first, or that he may not, makes no difference.
-                expected = (
-                    {code} if code and not call.any_plan else {"scope_required", "subscription_required"}
-                )
-                assert stopped is not None
-                assert stopped.code in expected
-                assert status_of(stopped) == 403
+    with every_case() as case:
+        for who, (make, code) in ACTORS.items():
+            with case(who):
+                stopped = await _stopped(call, make(target, call), target)
+                if who in call.who or (call.any_plan and who == "owner on a plan without it"):
+                    assert stopped is None
+                else:
+                    # An employee has no plan; whether that is said first, or that he may not, makes no difference.
+                    expected = (
+                        {code} if code and not call.any_plan else {"scope_required", "subscription_required"}
+                    )
+                    assert stopped is not None
+                    assert stopped.code in expected
+                    assert status_of(stopped) == 403
 
 
-async def test_a_person_makes_the_households_of_any_plan_that_pays(subtests: pytest.Subtests) -> None:
+async def test_a_person_makes_the_households_of_any_plan_that_pays() -> None:
     """A key or token needs the plan's `multi_employer`, however many households the plan allows."""
     call = SERVICE_CALLS["hearthpay.employers.service.create_employer"]
     target = _anywhere(sandbox=False)
-    for plan in ("starter", "plus"):
-        terms = terms_of(plan, {})
-        for who, make, code in (
-            ("owner", _session("owner", terms), None),
-            ("admin", _session("admin", terms), None),
-            ("viewer", _session("viewer", terms), "scope_required"),
-            ("key", _key(terms), "subscription_required"),
-            ("token", _token(terms), "subscription_required"),
-        ):
-            with subtests.test(plan, who=who):
-                stopped = await _stopped(call, make(target, call), target)
-                assert (stopped and stopped.code) == code
+    with every_case() as case:
+        for plan in ("starter", "plus"):
+            terms = terms_of(plan, {})
+            for who, make, code in (
+                ("owner", _session("owner", terms), None),
+                ("admin", _session("admin", terms), None),
+                ("viewer", _session("viewer", terms), "scope_required"),
+                ("key", _key(terms), "subscription_required"),
+                ("token", _token(terms), "subscription_required"),
+            ):
+                with case(plan, who):
+                    stopped = await _stopped(call, make(target, call), target)
+                    assert (stopped and stopped.code) == code
 
 
-async def test_an_employee_enters_no_numbers_but_his_own(subtests: pytest.Subtests) -> None:
+async def test_an_employee_enters_no_numbers_but_his_own() -> None:
     target = _anywhere(sandbox=False)
     colleague = Actor.employee(
         uuid4(), target.organization_id, target.employer_id, sandbox=False, request_id="r"
     )
-    for name, call in SERVICE_CALLS.items():
-        if "employee" in call.who:
-            with subtests.test(name), pytest.raises(Refusal, match="only their own"):
-                await call.call(cast(AsyncSession, Untouched()), colleague, target)
+    with every_case() as case:
+        for name, call in SERVICE_CALLS.items():
+            if "employee" in call.who:
+                with case(name), pytest.raises(Refusal, match="only their own"):
+                    await call.call(cast(AsyncSession, Untouched()), colleague, target)
 
 
 class _Undone(Exception):  # noqa: N818 - not a failure
@@ -316,52 +320,55 @@ async def test_whom_it_may_be_about(
     database: Database,
     clock: FixedClock,
     households: dict[tuple[str, bool], Target],
-    subtests: pytest.Subtests,
 ) -> None:
-    for name, call in SERVICE_CALLS.items():
-        if not call.names_household or call.who in (frozenset({"operator"}), HERSELF):
-            continue
-        mode = call.sandbox_only
-        own, third, sibling = (households[each, mode] for each in ("own", "third", "sibling"))
-        one = frozenset({own.employer_id})
-        several = frozenset({own.employer_id, third.employer_id})
-        everything: Any = None
-        for reached, target, within in (
-            (one, own, True),
-            (several, third, True),
-            (everything, sibling, True),
-            (one, sibling, False),
-            (several, sibling, False),
-            (frozenset[UUID](), own, False),
-            (several, households["own", not mode], False),
-            (everything, households["own", not mode], False),
-            (everything, households["foreign", mode], False),
-        ):
-            make = (
-                _token(households=reached) if "token" in call.who else _session("owner", households=reached)
-            )
-            actor = make(own, call)
-            with subtests.test(name, reached=reached and len(reached), about=target.employer_id):
-                outcome = await _outcome(database, call, actor, target)
-                if within:
-                    assert outcome == call.ends
-                else:
-                    assert outcome in _NO_ACCESS
+    with every_case() as case:
+        for name, call in SERVICE_CALLS.items():
+            if not call.names_household or call.who in (frozenset({"operator"}), HERSELF):
+                continue
+            mode = call.sandbox_only
+            own, third, sibling = (households[each, mode] for each in ("own", "third", "sibling"))
+            one = frozenset({own.employer_id})
+            several = frozenset({own.employer_id, third.employer_id})
+            everything: Any = None
+            for reached, target, within in (
+                (one, own, True),
+                (several, third, True),
+                (everything, sibling, True),
+                (one, sibling, False),
+                (several, sibling, False),
+                (frozenset[UUID](), own, False),
+                (several, households["own", not mode], False),
+                (everything, households["own", not mode], False),
+                (everything, households["foreign", mode], False),
+            ):
+                make = (
+                    _token(households=reached)
+                    if "token" in call.who
+                    else _session("owner", households=reached)
+                )
+                actor = make(own, call)
+                with case(name, "reached", reached and len(reached), "about", target.employer_id):
+                    outcome = await _outcome(database, call, actor, target)
+                    if within:
+                        assert outcome == call.ends
+                    else:
+                        assert outcome in _NO_ACCESS
 
 
 async def test_an_employee_reaches_her_own_record_alone(
-    database: Database, households: dict[tuple[str, bool], Target], subtests: pytest.Subtests
+    database: Database, households: dict[tuple[str, bool], Target]
 ) -> None:
-    for name, call in SERVICE_CALLS.items():
-        if call.who != HERSELF:
-            continue
-        for mode in (False, True):
-            own = households["own", mode]
-            others = [each for each in households.values() if each != own]
-            for target in (own, *others):
-                with subtests.test(name, about=target.employer_id):
-                    outcome = await _outcome(database, call, _employee(own, call), target)
-                    assert outcome == call.ends if target == own else outcome in _NO_ACCESS
+    with every_case() as case:
+        for name, call in SERVICE_CALLS.items():
+            if call.who != HERSELF:
+                continue
+            for mode in (False, True):
+                own = households["own", mode]
+                others = [each for each in households.values() if each != own]
+                for target in (own, *others):
+                    with case(name, "about", target.employer_id):
+                        outcome = await _outcome(database, call, _employee(own, call), target)
+                        assert outcome == call.ends if target == own else outcome in _NO_ACCESS
 
 
 async def test_lists_show_what_is_reached(

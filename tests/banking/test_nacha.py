@@ -15,6 +15,7 @@ from hearthpay.banking.nacha.records import Batch, Entry, NachaFile, Transaction
 from hearthpay.banking.nacha.text import BANK_NAME_LENGTH, COMPANY_NAME_LENGTH, NAME_LENGTH, ach_text
 from hearthpay.banking.nacha.writer import write_nacha
 from hearthpay.clock import BUSINESS_TIME
+from tests.properties import on_examples
 
 from .payments import (
     BANK,
@@ -335,8 +336,7 @@ def files(draw: st.DrawFn) -> NachaFile:
     )
 
 
-@given(files())
-@settings(deadline=None)
+@on_examples(files(), few=25, many=400)
 def test_every_list_of_payments_is_read_back_as_it_was_written(file: NachaFile) -> None:
     content = write_nacha(file)
     read = parse_nacha(content)
@@ -364,8 +364,7 @@ def read_or_line(content: bytes) -> NachaFile | int | None:
         return error.line
 
 
-@given(st.integers(0, len(CONTENT) - 1), st.integers(0, 255))
-@settings(max_examples=600, deadline=None)
+@on_examples(st.integers(0, len(CONTENT) - 1), st.integers(0, 255), few=250, many=2_000)
 def test_one_altered_byte_is_refused_or_changes_what_is_read(position: int, byte: int) -> None:
     altered = CONTENT[:position] + bytes([byte]) + CONTENT[position + 1 :]
     read = read_or_line(altered)

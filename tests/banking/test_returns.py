@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hearthpay.banking.nacha.errors import NachaError
@@ -26,6 +26,7 @@ from hearthpay.banking.nacha.returns import (
 from hearthpay.banking.nacha.writer import write_nacha
 from hearthpay.banking.return_codes import ReturnReason, read_return_codes, return_codes
 from hearthpay.taxes.errors import RuleError
+from tests.properties import on_examples
 
 from .payments import FILES, GARDENER, HOUSEHOLD, NANNY, ODFI, PAYMENTS, PRENOTE, TAXES, batch, file_of
 
@@ -258,8 +259,7 @@ def read_or_line(content: bytes) -> ReturnFile | int | None:
         return error.line
 
 
-@given(st.integers(0, len(CONTENT) - 1), st.integers(0, 255))
-@settings(max_examples=600, deadline=None)
+@on_examples(st.integers(0, len(CONTENT) - 1), st.integers(0, 255), few=300, many=2_000)
 def test_one_altered_byte_changes_no_amount_in_silence(position: int, byte: int) -> None:
     read = read_or_line(CONTENT[:position] + bytes([byte]) + CONTENT[position + 1 :])
     if isinstance(read, ReturnFile):

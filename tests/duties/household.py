@@ -1,8 +1,10 @@
 """Households of which the tests ask what is due."""
 
 import datetime
+from collections.abc import Iterable
 from uuid import UUID
 
+from hearthpay.duties.calendar import CalendarItem
 from hearthpay.duties.household import (
     EmploymentSpell,
     Filing,
@@ -59,3 +61,15 @@ def everywhere(frequency: str | None = None) -> Household:
         for month in range(1, 13)
     )
     return Household(HOUSEHOLD, (maria,), tuple(liabilities), amounts, filings=tuple(filings))
+
+
+def by_key(items: Iterable[CalendarItem]) -> list[CalendarItem]:
+    """The items in the order of their keys."""
+    return sorted(items, key=lambda item: item.key)
+
+
+def covering(calendar: Iterable[CalendarItem], day: datetime.date) -> list[CalendarItem]:
+    """The items of a calendar with an amount for days that include the day, by key."""
+    return by_key(
+        item for item in calendar if item.amount is not None and item.period_start <= day <= item.period_end
+    )

@@ -4,7 +4,6 @@ import datetime
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hearthpay.duties.calendar import calendar_of_duties
@@ -20,6 +19,7 @@ from hearthpay.duties.rules import PAID, duties_of
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.rulebook import rulebook_of
 from tests.duties.household import HOUSEHOLD, MARIA
+from tests.properties import on_examples
 
 ONE_RETURN = {"New York State Department of Labor": "New York State Department of Taxation and Finance"}
 """Form NYS-45 goes to both; Form NYS-1 to the second alone."""
@@ -78,11 +78,10 @@ def households(draw):
     return state, paid_by(state, paydays, filings=filings, open_lines=numbers)
 
 
-some = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW, MANY = 40, 300
 
 
-@some
-@given(households())
+@on_examples(households(), few=FEW, many=MANY)
 def test_the_payments_of_all_years_are_the_ledger_by_agency(found):
     state, household = found
     owed, paid = {}, {}
@@ -99,9 +98,12 @@ def test_the_payments_of_all_years_are_the_ledger_by_agency(found):
     }
 
 
-@some
-@given(
-    households(), st.dates(datetime.date(2025, 6, 1), datetime.date(2027, 12, 31)), st.integers(1, 9000_00)
+@on_examples(
+    households(),
+    st.dates(datetime.date(2025, 6, 1), datetime.date(2027, 12, 31)),
+    st.integers(1, 9000_00),
+    few=FEW,
+    many=MANY,
 )
 def test_what_is_paid_later_changes_nothing_that_was_due_before(found, day, cents):
     state, household = found

@@ -11,11 +11,12 @@ from uuid import UUID
 import pytest
 from _pytest.mark import ParameterSet
 
-from hearthpay.duties.calendar import calendar_of_duties
+from hearthpay.duties.calendar import calendar_of_duties, payments_covering
 from hearthpay.duties.deposits import PayrollLine, TaxDeposit, tax_deposits, with_payroll
 from hearthpay.duties.household import Household
 from hearthpay.duties.records import codes_by_payday
 from hearthpay.taxes.jurisdictions import STATES
+from tests.duties.household import by_key, covering
 from tests.duties.years import KINDS, YEAR, paychecks_of_year, year_of
 
 PREMIUMS = {"NY-PFL-EE", "NY-DBL-EE", "HI-TDI-EE"}
@@ -44,14 +45,15 @@ def _named(deposits: tuple[TaxDeposit, ...]) -> dict[str, tuple[datetime.date | 
     return {each.key or each.agency: (each.due, each.cents) for each in deposits}
 
 
-@pytest.mark.parametrize(("state", "name"), _every_case())
+@pytest.mark.parametrize(("state", "name"), list(_every_case()))
 def test_payrolls_together_keep_aside_what_each_item_asks_for(state: str, name: str) -> None:
     household = year_of(state, name)
-    asked = {
-        item.key: (item.due, item.amount)
-        for item in calendar_of_duties(household, datetime.date(YEAR, 1, 1), datetime.date(YEAR + 1, 12, 31))
-        if item.amount
-    }
+    days = (datetime.date(YEAR, 1, 1), datetime.date(YEAR + 1, 12, 31))
+    calendar = calendar_of_duties(household, *days)
+    for month in range(1, 13):
+        day = datetime.date(YEAR, month, 2 * month)
+        assert covering(calendar, day) == by_key(payments_covering(household, day, *days))
+    asked = {item.key: (item.due, item.amount) for item in calendar if item.amount}
     kept: Counter[str] = Counter()
     for day, lines in _payrolls(state, name).items():
         deposits = tax_deposits(household, lines, day)

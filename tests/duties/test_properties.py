@@ -7,7 +7,7 @@ from uuid import UUID
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hearthpay.duties.calendar import calendar_of_duties
+from hearthpay.duties.calendar import calendar_of_duties, payments_covering
 from hearthpay.duties.household import (
     EmploymentSpell,
     Filing,
@@ -15,9 +15,10 @@ from hearthpay.duties.household import (
     HouseholdEmployee,
     LedgerAmount,
     Liability,
+    PaydayAmount,
     Withholding,
 )
-from tests.duties.household import HOUSEHOLD
+from tests.duties.household import HOUSEHOLD, by_key, covering
 
 FIRST, LAST = datetime.date(2025, 10, 1), datetime.date(2027, 12, 31)
 SOME_STATES = ("CA", "NY", "TX", "NJ", "MD", "WA", "PA", "IN")
@@ -80,6 +81,12 @@ def households(draw):
         )
         for _ in range(draw(st.integers(0, 6)) if people else 0)
     ]
+    paydays = [
+        PaydayAmount(
+            amount.line, datetime.date(amount.year, amount.month, draw(st.integers(1, 28))), amount.cents
+        )
+        for amount in amounts
+    ]
     choices = (
         ("CA", "sui", "annual"),
         ("TX", "sui", "annual"),
@@ -93,6 +100,7 @@ def households(draw):
         tuple(liabilities),
         tuple(amounts),
         filings=tuple(filings),
+        paydays=tuple(paydays),
         expects_to_owe=draw(st.booleans()),
     )
 
@@ -128,6 +136,13 @@ def test_two_ranges_are_one(household, between):
     if FIRST <= between < LAST:
         assert _calendar(household, FIRST, between) + _calendar(household, after, LAST) == whole
     assert len({item.uid for item in whole}) == len({item.key for item in whole}) == len(whole)
+
+
+@some
+@given(households(), days)
+def test_the_payments_of_a_day_are_those_of_the_calendar(household, day):
+    calendar = _calendar(household)
+    assert covering(calendar, day) == by_key(payments_covering(household, day, FIRST, LAST))
 
 
 @some

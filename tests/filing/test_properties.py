@@ -4,7 +4,6 @@ import datetime
 from dataclasses import replace
 from uuid import UUID
 
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hearthpay.duties.household import LedgerAmount, PaydayAmount, RecordedFiling, RecordedPayment
@@ -17,6 +16,7 @@ from hearthpay.reports.tax_liability import LineInMonth, tax_liability
 from hearthpay.taxes.agencies import agencies
 from tests.duties.household import MARIA
 from tests.filing.test_settlement import household
+from tests.properties import on_examples
 
 FIRST, LAST = datetime.date(2025, 1, 1), datetime.date(2028, 12, 31)
 LINES = {
@@ -89,11 +89,10 @@ def households(draw):
     )
 
 
-some = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW, MANY = 30, 200
 
 
-@some
-@given(households())
+@on_examples(households(), few=FEW, many=MANY)
 def test_owed_less_paid_is_open_and_each_cent_of_a_payment_counts_once(facts):
     calendar = settled_calendar(facts, FIRST, LAST)
     paid = sum(payment.cents for payment in facts.payments)
@@ -114,8 +113,7 @@ def test_owed_less_paid_is_open_and_each_cent_of_a_payment_counts_once(facts):
             assert item.done_on is None
 
 
-@some
-@given(households())
+@on_examples(households(), few=FEW, many=MANY)
 def test_calendar_and_report_agree(facts):
     """What all agencies are owed, were paid, and what is open is the same in both."""
     calendar = settled_calendar(facts, FIRST, LAST)
@@ -142,8 +140,7 @@ def test_calendar_and_report_agree(facts):
         assert report.open == sum(each.open for each in balances)
 
 
-@some
-@given(households(), days)
+@on_examples(households(), days, few=FEW, many=MANY)
 def test_neither_the_range_nor_the_order_of_payments_changes_what_is_open(facts, between):
     whole = settled_calendar(facts, FIRST, LAST).items
     turned = replace(facts, payments=tuple(reversed(facts.payments)))
@@ -153,8 +150,7 @@ def test_neither_the_range_nor_the_order_of_payments_changes_what_is_open(facts,
     assert parts == whole
 
 
-@some
-@given(households())
+@on_examples(households(), few=FEW, many=MANY)
 def test_the_figures_of_a_return_are_what_is_paid_for_its_period(facts):
     for item in settled_calendar(facts, FIRST, LAST).items:
         if item.amount is not None:

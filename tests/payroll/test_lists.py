@@ -74,10 +74,13 @@ async def _read_ranges(
 ) -> None:
     """Read the pages of each status and range, with paydays on so many days in no order of the ids.
 
-    There are a few payrolls of each status, and of most statuses as many as are looked at.
+    A third of the payrolls are of one day. There are a few payrolls of each status, and of most statuses as many as are
+    looked at. There are more days than rows on the shortest page.
     """
+    assert days > min(limits)
     owner.execute(
-        f"UPDATE payrolls SET pay_date = date '2024-03-01' + abs(hashtext(id::text)) % {days}, "
+        f"UPDATE payrolls SET pay_date = CASE abs(hashtext(id::text)) % 3 WHEN 0 THEN date '2024-03-09' "
+        f"ELSE date '2024-03-01' + abs(hashtext(id::text)) / 3 % {days} END, "
         "period_start = '2024-02-01', period_end = '2024-02-07', tax_year = 2024"
     )
     owner.execute(
@@ -110,8 +113,8 @@ async def _read_ranges(
 async def test_pages_of_a_range_have_each_payroll_once_newest_first(
     database: Database, owner_connection: psycopg.Connection
 ):
-    filled = fill(owner_connection, 2_000)
-    await _read_ranges(database, owner_connection, filled.large, 13, (11, 100))
+    filled = fill(owner_connection, 1_400)
+    await _read_ranges(database, owner_connection, filled.large, 31, (25, 100))
 
 
 @pytest.mark.long

@@ -33,6 +33,9 @@ from tests.taxes.fraction_model import (
 ALL_STATES = (*STATES, "WA", "MN", "AK")
 YEAR = 2026
 SEEDS = 130
+#: Of those and of the examples of Hypothesis, the suite lives through the first; `make test-long` through all.
+SEEDS_IN_THE_SUITE = 30
+EXAMPLES, EXAMPLES_IN_THE_SUITE = 30, 8
 ROSA = Payee(uuid4(), "Rosa", "Diaz", "TX", "TX", (), Decimal(20), Decimal(30), "check", "none", {}, {})
 HOUSEHOLD = uuid4()
 
@@ -160,11 +163,15 @@ def live(states: tuple[str, str], sequence: list[tuple]) -> None:
             assert {code for code, (_, tax) in missing.items() if tax} <= set(carried), told
 
 
+@pytest.mark.parametrize("examples", [EXAMPLES_IN_THE_SUITE, pytest.param(EXAMPLES, marks=pytest.mark.long)])
 @pytest.mark.parametrize("state", ALL_STATES)
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
-@given(st.sampled_from(ALL_STATES), steps)
-def test_every_capped_line_ends_where_the_years_wages_demand(state, other, sequence):
-    live((state, other), sequence)
+def test_every_capped_line_ends_where_the_years_wages_demand(state, examples):
+    @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+    @given(st.sampled_from(ALL_STATES), steps)
+    def ends(other, sequence):
+        live((state, other), sequence)
+
+    ends()
 
 
 def sequence_of(dice: random.Random) -> list[tuple]:
@@ -194,9 +201,10 @@ def sequence_of(dice: random.Random) -> list[tuple]:
     return steps
 
 
+@pytest.mark.parametrize("seeds", [SEEDS_IN_THE_SUITE, pytest.param(SEEDS, marks=pytest.mark.long)])
 @pytest.mark.parametrize("state", ALL_STATES)
-def test_years_full_of_voids_and_new_rates_end_where_the_wages_demand(state):
-    for seed in range(SEEDS):
+def test_years_full_of_voids_and_new_rates_end_where_the_wages_demand(state, seeds):
+    for seed in range(seeds):
         dice = random.Random(f"{state} {seed}")
         live((state, dice.choice(ALL_STATES)), sequence_of(dice))
 

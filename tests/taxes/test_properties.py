@@ -12,17 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hearthpay.taxes import EmployerProfile, FederalCertificate, PaycheckInput, calculate_paycheck
+from tests.properties import on_examples
 from tests.taxes.strategies import FREQUENCIES, RULEBOOK, STATES, YEAR, calculated, paychecks, steady
 
 ABSURD = Decimal(999_999)
 HALF_A_CENT = Fraction(1, 2)
+#: The same examples on every run.
+STEADY = {"derandomize": True, "database": None}
 
 
 # --- one paycheck ------------------------------------------------------------------------------------------------
 
 
-@steady(400)
-@given(paychecks())
+@on_examples(paychecks(), few=120, many=1_000, **STEADY)
 def test_lines_add_up_and_are_whole_cents(request_):
     paycheck = calculated(request_)
     employee = [line for line in paycheck.lines if line.payer == "employee"]
@@ -78,8 +80,7 @@ def _contributions(paycheck):
     return [line for line in paycheck.lines if line.rate_scaled is not None]
 
 
-@steady(150)
-@given(paychecks())
+@on_examples(paychecks(), few=50, many=400, **STEADY)
 def test_explaining_changes_nothing_and_names_sources_and_steps(request_):
     plain = calculated(request_)
     assert plain == calculate_paycheck(dataclasses.replace(request_))

@@ -129,11 +129,18 @@ class Amounts:
         counted = duty.partition.reached_lines or duty.lines
         cents: dict[_Part, int] = {}
         towards: dict[_Part, int] = {}
-        for paid in self._household.paydays:
-            if paid.day.year == year and is_among(paid.line, duty.lines) and self._is_filed(duty, paid.day):
-                part = _part(duty.partition, paid.day)
-                cents[part] = cents.get(part, 0) + paid.cents
-                towards[part] = towards.get(part, 0) + (paid.cents if is_among(paid.line, counted) else 0)
+        parts: dict[datetime.date, _Part | None] = {}
+        for line, amounts in self._household.paydays_by_line.get(year, {}).items():
+            if not is_among(line, duty.lines):
+                continue
+            counts = is_among(line, counted)
+            for _, day, paid in amounts:
+                if day not in parts:
+                    parts[day] = _part(duty.partition, day) if self._is_filed(duty, day) else None
+                part = parts[day]
+                if part is not None:
+                    cents[part] = cents.get(part, 0) + paid
+                    towards[part] = towards.get(part, 0) + (paid if counts else 0)
         if duty.partition.reached is not None:
             yield from _whenever_reached(cents, towards, duty.partition.reached)
         else:
@@ -183,7 +190,14 @@ class Amounts:
     def _paydays_of(self, lines: tuple[str, ...]) -> dict[tuple[int, int], list[datetime.date]]:
         months: dict[tuple[int, int], list[datetime.date]] = {}
         for day in sorted(
-            {paid.day for paid in self._household.paydays if paid.cents and is_among(paid.line, lines)}
+            {
+                paid.day
+                for of_year in self._household.paydays_by_line.values()
+                for line, amounts in of_year.items()
+                if is_among(line, lines)
+                for paid in amounts
+                if paid.cents
+            }
         ):
             months.setdefault((day.year, day.month), []).append(day)
         return months

@@ -17,7 +17,7 @@ from hearthpay.duties.frequency import FrequencyReason
 from hearthpay.duties.household import FEDERAL, Household, HouseholdEmployee
 from hearthpay.duties.office_days import office_day_on_or_after
 from hearthpay.duties.periods import YEARS, AfterHire, AfterPayday, Partition, Paydays, Period
-from hearthpay.duties.rules import EMPLOYEE, Duties, HouseholdDuty, Kind, duties_of
+from hearthpay.duties.rules import EMPLOYEE, PAID, Duties, HouseholdDuty, Kind, duties_of
 from hearthpay.taxes.trace import Source
 from hearthpay.taxes.vocabulary import Confidence
 
@@ -124,6 +124,23 @@ def calendar_of_duties(
     return tuple(sorted(items, key=lambda item: (item.due, item.key)))
 
 
+def payments_covering(
+    household: Household, day: datetime.date, first: datetime.date, last: datetime.date
+) -> list[CalendarItem]:
+    """Return the items with an amount that `calendar_of_duties` has from ``first`` to ``last`` for periods with a day.
+
+    In no order. Raises what `calendar_of_duties` raises.
+    """
+    _check_filings(household)
+    conditions = Conditions(household)
+    return [
+        item
+        for jurisdiction in _jurisdictions(household)
+        for item in _payments(household, conditions, duties_of(jurisdiction), day)
+        if first <= item.due <= last and item.period_start <= day <= item.period_end
+    ]
+
+
 def _jurisdictions(household: Household) -> list[str]:
     """Return where the household may have duties: federal law, and each state of work, withholding, or amounts owed."""
     states = {employment.state for employee in household.employees for employment in employee.employments}
@@ -170,6 +187,26 @@ def _items(
                         yield from _for_period(
                             household, conditions, amounts, duty, period, begins[duty.jurisdiction]
                         )
+
+
+def _payments(
+    household: Household, conditions: Conditions, duties: Duties, day: datetime.date
+) -> Iterator[CalendarItem]:
+    """Yield what is paid for the year of a day, but for the periods that end before it.
+
+    A period may cover months before its own, never later ones, nor those of another year.
+    """
+    amounts = Amounts(household, duties)
+    begins = {each: conditions.begins(each) for each in {duty.jurisdiction for duty in duties.duties}}
+    for duty in duties.duties:
+        if isinstance(duty.partition, Paydays):
+            yield from _at_paydays(household, amounts, duty, day.year)
+        elif duty.partition is not None and duty.kind in PAID and duty.lines and not duty.each_employee:
+            for period in duty.partition.periods(day.year):
+                if day.month <= period.last_month:
+                    yield from _for_period(
+                        household, conditions, amounts, duty, period, begins[duty.jurisdiction]
+                    )
 
 
 @functools.lru_cache(256)

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from hearthpay.duties.amounts import is_among
-from hearthpay.duties.calendar import CalendarItem, calendar_of_duties
+from hearthpay.duties.calendar import CalendarItem, payments_covering
 from hearthpay.duties.household import FEDERAL, Household, LedgerAmount, PaydayAmount
 from hearthpay.duties.payment_accounts import account_names, agency_of
 from hearthpay.duties.rules import HouseholdDuty, duties_of
@@ -76,12 +76,10 @@ def tax_deposits(
 ) -> tuple[TaxDeposit, ...]:
     """Return the payments that the lines of a payroll are part of, by due date; they add up to the lines' cents.
 
-    The payroll is in the household's ledger. Raises what `calendar_of_duties` raises.
+    The payroll is in the household's ledger. Raises what `payments_covering` raises.
     """
     items = [
-        (item, _duty(item))
-        for item in calendar_of_duties(household, *calendar_years(pay_date))
-        if item.amount is not None and item.period_start <= pay_date <= item.period_end
+        (item, _duty(item)) for item in payments_covering(household, pay_date, *calendar_years(pay_date))
     ]
     found: dict[tuple[str, str], tuple[CalendarItem | None, dict[str, int]]] = {}
     for each in lines:

@@ -4,7 +4,7 @@ Amounts are whole cents from the ledger; days are calendar days. Nothing is look
 """
 
 import datetime
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 from uuid import UUID
@@ -181,8 +181,13 @@ class Household:
     months_of: Mapping[UUID, Mapping[str, Months]] = field(init=False, repr=False, compare=False)
     """The months with an amount by employee and line."""
 
+    paydays_by_line: Mapping[int, Mapping[str, Sequence[PaydayAmount]]] = field(
+        init=False, repr=False, compare=False
+    )
+    """The amounts by payday by year and line."""
+
     def __post_init__(self) -> None:
-        """Add the amounts up by line, and note the months in which each employee has any."""
+        """Add the amounts up by line, note the months in which each employee has any, and sort those by payday."""
         lines: dict[str, dict[int, int]] = {}
         employees: dict[UUID, dict[str, set[int]]] = {}
         of = None
@@ -201,5 +206,9 @@ class Household:
                     own[line] = {number}
                 else:
                     months.add(number)
+        years: dict[int, dict[str, list[PaydayAmount]]] = {}
+        for paid in self.paydays:
+            years.setdefault(paid.day.year, {}).setdefault(paid.line, []).append(paid)
+        object.__setattr__(self, "paydays_by_line", years)
         object.__setattr__(self, "cents_by_line", lines)
         object.__setattr__(self, "months_of", employees)

@@ -11,6 +11,7 @@ from hearthpay.web.form_problems import note_field
 from hearthpay.web.help.articles import term_page
 from hearthpay.web.presentation import filters
 from hearthpay.web.status_words import status_word
+from hearthpay.web.template_cache import TemplateCache
 
 # The middleware adds no-referrer and nosniff. No script runs, and forms can only be sent here.
 _HEADERS: Final = {
@@ -25,6 +26,7 @@ _TEMPLATES: Final = Environment(
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
+    bytecode_cache=TemplateCache("escaped, trimmed"),
 )
 _TEMPLATES.filters["capitalize_first"] = lambda text: text[:1].upper() + text[1:]
 _TEMPLATES.filters.update(filters())
@@ -49,6 +51,6 @@ def page(
 
 
 def compile_templates() -> None:
-    """Compile every template, as its first page would."""
+    """Load every template as its first page would; those that were not compiled yet are."""
     for name in _TEMPLATES.list_templates(extensions=("html",)):
         _TEMPLATES.get_template(name)
