@@ -128,17 +128,32 @@ def test_every_check_is_damaged():
     assert DAMAGE.keys() | DAMAGE_TO_RIGHTS.keys() == set(names)
 
 
+def _in_turn(position: int, name: str) -> tuple[Check | Proof, ...]:
+    """The check that must speak up, and another third of all others for each damage."""
+    return tuple(
+        law
+        for number, (each, law) in enumerate(zip(IDS, LAWS, strict=True))
+        if each == name or number % 3 == position % 3
+    )
+
+
 @pytest.mark.parametrize(
-    ("name", "damage"),
+    ("name", "damage", "laws"),
     [
-        pytest.param(name, damage, id=f"{name}-{number}", marks=() if number == 1 else pytest.mark.long)
-        for name, damages in DAMAGE.items()
-        for number, damage in enumerate(damages, 1)
+        *(
+            pytest.param(name, damages[0], _in_turn(position, name), id=f"{name}-in turn")
+            for position, (name, damages) in enumerate(DAMAGE.items())
+        ),
+        *(
+            pytest.param(name, damage, LAWS, id=f"{name}-{number}", marks=pytest.mark.long)
+            for name, damages in DAMAGE.items()
+            for number, damage in enumerate(damages, 1)
+        ),
     ],
 )
-async def test_what_is_damaged_is_found_by_the_check_whose_law_it_breaks(books: Books, name, damage):
+async def test_what_is_damaged_is_found_by_the_check_whose_law_it_breaks(books: Books, name, damage, laws):
     """Where money is damaged, what cannot leave then or is missing is open as well."""
-    found = await findings_after(books, *damage)
+    found = await findings_after(books, *damage, laws=laws)
     wrong = {each: result.differences for each, result in found.items()}
     assert wrong.keys() - BESIDES.get(name, set()) - {name, "paycheck_digests", "open_money"} == set(), wrong
     assert name in wrong
