@@ -59,6 +59,10 @@ class Forgetting:
 
     def rewrite(self, statement: str) -> str:
         """The statement without those conditions; INSERTs and what comes before a WHERE stay."""
+        if statement in self.unchanged:
+            return statement
+        if statement in self.changed:
+            return self.changed[statement]
         head, where, tail = _split(statement)
         columns = "|".join(self.columns)
         # The end of a longer name is no column, nor is the name of a parameter.

@@ -1,15 +1,31 @@
-"""Sound books pass every check, and whatever is damaged is found by the check whose law it breaks."""
+"""Sound books pass every check, and whatever is damaged is found by the check whose law it breaks.
 
+And how the doctor looks: at one moment, changing nothing, telling enough; and what its command prints. In one file,
+since the books take longer to keep than these tests take.
+"""
+
+import os
+import subprocess
 from collections.abc import Sequence
 
+import orjson
 import pytest
+from sqlalchemy import text
 
+from hearthpay.database.embedded import OWNER_ROLE, EmbeddedServer
+from hearthpay.database.outage import DatabaseUnavailable
+from hearthpay.doctor import examination
+from hearthpay.doctor.balance_checks import year_totals
 from hearthpay.doctor.checks import CHECKS, CHECKS_BY_ID, Check
-from hearthpay.doctor.examination import CheckResult, examine
+from hearthpay.doctor.escrow_checks import escrow_balances
+from hearthpay.doctor.examination import MOST_TOLD, CheckResult, examine, open_for_reading
 from hearthpay.doctor.proofs import PROOFS, PROOFS_BY_ID, Proof
 from tests.doctor.books import Books
 from tests.doctor.damage import DAMAGE, NO_DAMAGE
 from tests.rights.damage import DAMAGE as DAMAGE_TO_RIGHTS
+from tests.worlds.commands import hearthpay_says
+
+BALANCES = text("UPDATE escrow_accounts SET balance = balance + :cents")
 
 LAWS = (*CHECKS, *PROOFS)
 IDS = (*CHECKS_BY_ID, *PROOFS_BY_ID)
@@ -53,6 +69,10 @@ BESIDES = {
 
 def silent(done: int, total: int, name: str) -> None:
     assert 0 <= done < total == len(LAWS)
+
+
+def quiet(done: int, total: int, name: str) -> None:
+    assert done < total
 
 
 async def findings_after(
@@ -108,17 +128,32 @@ def test_every_check_is_damaged():
     assert DAMAGE.keys() | DAMAGE_TO_RIGHTS.keys() == set(names)
 
 
+def _in_turn(position: int, name: str) -> tuple[Check | Proof, ...]:
+    """The check that must speak up, and another third of all others for each damage."""
+    return tuple(
+        law
+        for number, (each, law) in enumerate(zip(IDS, LAWS, strict=True))
+        if each == name or number % 3 == position % 3
+    )
+
+
 @pytest.mark.parametrize(
-    ("name", "damage"),
+    ("name", "damage", "laws"),
     [
-        pytest.param(name, damage, id=f"{name}-{number}", marks=() if number == 1 else pytest.mark.long)
-        for name, damages in DAMAGE.items()
-        for number, damage in enumerate(damages, 1)
+        *(
+            pytest.param(name, damages[0], _in_turn(position, name), id=f"{name}-in turn")
+            for position, (name, damages) in enumerate(DAMAGE.items())
+        ),
+        *(
+            pytest.param(name, damage, LAWS, id=f"{name}-{number}", marks=pytest.mark.long)
+            for name, damages in DAMAGE.items()
+            for number, damage in enumerate(damages, 1)
+        ),
     ],
 )
-async def test_what_is_damaged_is_found_by_the_check_whose_law_it_breaks(books: Books, name, damage):
+async def test_what_is_damaged_is_found_by_the_check_whose_law_it_breaks(books: Books, name, damage, laws):
     """Where money is damaged, what cannot leave then or is missing is open as well."""
-    found = await findings_after(books, *damage)
+    found = await findings_after(books, *damage, laws=laws)
     wrong = {each: result.differences for each, result in found.items()}
     assert wrong.keys() - BESIDES.get(name, set()) - {name, "paycheck_digests", "open_money"} == set(), wrong
     assert name in wrong
@@ -145,3 +180,124 @@ async def test_other_damage_is_found_by_the_same_check(books: Books, name, damag
 async def test_what_is_no_damage_is_passed_over(books: Books, changes):
     found = await findings_after(books, *changes)
     assert {name: result.differences for name, result in found.items()} == {}
+
+
+# How it looks, and what it tells.
+
+
+async def test_what_is_written_meanwhile_is_no_difference(books: Books, server: EmbeddedServer):
+    database = open_for_reading(server.owner_url(), OWNER_ROLE)
+    try:
+        async with database.transaction(None) as session:
+            before = await examine(session, books.clock.now(), quiet, [escrow_balances])
+            async with books.owner.transaction(None) as writer:
+                await writer.execute(BALANCES, {"cents": 1})
+            during = await examine(session, books.clock.now(), quiet, [escrow_balances])
+        async with database.transaction(None) as session:
+            after = await examine(session, books.clock.now(), quiet, [escrow_balances])
+    finally:
+        await database.dispose()
+        async with books.owner.transaction(None) as writer:
+            await writer.execute(BALANCES, {"cents": -1})
+    assert [result[0].found > 0 for result in (before, during, after)] == [False, False, True]
+
+
+async def test_nothing_can_be_written_while_looking(server: EmbeddedServer, books: Books):
+    database = open_for_reading(server.owner_url(), OWNER_ROLE)
+    try:
+        with pytest.raises(DatabaseUnavailable, match="takes no writes"):
+            async with database.transaction(None) as session:
+                await session.execute(BALANCES, {"cents": 1})
+        async with database.transaction(None) as session:
+            # Long enough for every check, and it ends when it is forgotten.
+            assert await session.scalar(text("SHOW statement_timeout")) == "12h"
+            assert await session.scalar(text("SHOW idle_in_transaction_session_timeout")) == "30min"
+            assert await session.scalar(text("SHOW transaction_isolation")) == "repeatable read"
+    finally:
+        await database.dispose()
+
+
+async def test_an_examination_that_takes_too_long_gives_its_snapshot_back(
+    books: Books, server: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(examination, "SNAPSHOT_SECONDS", 0)
+    database = open_for_reading(server.owner_url(), OWNER_ROLE)
+    try:
+        with pytest.raises(DatabaseUnavailable, match="held its snapshot"):
+            async with database.transaction(None) as session:
+                await examine(session, books.clock.now(), quiet, [escrow_balances, escrow_balances])
+    finally:
+        await database.dispose()
+
+
+async def test_many_differences_are_counted_and_the_first_are_told(books: Books):
+    async with books.owner.transaction(None) as session:
+        await session.execute(
+            text(
+                "INSERT INTO year_balances (organization_id, employer_id, sandbox, employee_id, tax_year, codes, "
+                "taxable_wages, amounts, gross_pay, net_pay, employee_taxes, employer_taxes) "
+                "SELECT organization_id, employer_id, sandbox, id, year, '{}', '{}', '{}', "
+                "7, 0, 0, 0 FROM employees, generate_series(1900, 2000) AS year"
+            )
+        )
+        (result,) = await examine(session, books.clock.now(), quiet, [year_totals])
+        employees = await session.scalar(text("SELECT count(*) FROM employees"))
+        await session.rollback()
+    assert result.found == 101 * employees
+    assert len(result.differences) == MOST_TOLD
+    assert {(each.subject, each.recorded, each.expected) for each in result.differences} == {
+        ("employee", "0.07", "0.00")
+    }
+
+
+async def test_progress_names_each_check_before_it_runs(books: Books):
+    told = []
+    async with books.owner.transaction(None) as session:
+        await examine(session, books.clock.now(), lambda *step: told.append(step))
+    assert told == [(number, len(IDS), each) for number, each in enumerate(IDS)]
+
+
+def hearthpay(server: EmbeddedServer, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command on the tests' own server."""
+    return hearthpay_says(
+        *arguments, environment={**os.environ, "DATABASE_URL": server.owner_url()}, timeout=60
+    )
+
+
+async def test_the_command_tells_what_differs_and_ends_with_one(books: Books, server: EmbeddedServer):
+    # The command asks the real clock, by which what waits in the books may be overdue one day.
+    async with books.owner.transaction(None) as session:
+        await session.execute(
+            text("UPDATE payrolls SET scheduled_send_at = scheduled_send_at + interval '100 years'")
+        )
+        await session.execute(BALANCES, {"cents": 123})
+        account = await session.scalar(text("SELECT min(employee_id::text) FROM escrow_accounts"))
+    try:
+        printed = hearthpay(server, "doctor")
+        as_json = hearthpay(server, "doctor", "--json")
+    finally:
+        async with books.owner.transaction(None) as session:
+            await session.execute(BALANCES, {"cents": -123})
+    sound = hearthpay(server, "doctor")
+    async with books.owner.transaction(None) as session:
+        await session.execute(
+            text("UPDATE payrolls SET scheduled_send_at = scheduled_send_at - interval '100 years'")
+        )
+
+    assert printed.returncode == 1, printed.stderr
+    wrong = [line for line in printed.stdout.splitlines() if line.startswith("WRONG")]
+    assert len(wrong) == 1
+    assert "escrow_balances" in wrong[0]
+    assert f"employee {account}: balance is " in printed.stdout
+    assert "figures differ" in printed.stdout
+    assert f"{len(IDS)} of {len(IDS)}: {IDS[-1]}" in printed.stderr
+
+    assert as_json.returncode == 1
+    document = orjson.loads(as_json.stdout)
+    assert document["sound"] is False
+    assert [check["name"] for check in document["checks"] if check["found"]] == ["escrow_balances"]
+    assert document["checks"][0].keys() == {"name", "law", "found", "differences", "seconds"}
+
+    assert sound.returncode == 0, sound.stdout + sound.stderr
+    assert sound.stdout.splitlines()[-1] == "The books are right."
+    assert sound.stdout.count("\nok ") + sound.stdout.startswith("ok ") == len(IDS)

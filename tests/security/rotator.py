@@ -18,7 +18,7 @@ from hearthpay.security.key_ring import open_key_file
 
 def report(done: int, total: int) -> None:
     print(done, flush=True)
-    time.sleep(0.02)
+    time.sleep(0.1)
 
 
 async def main() -> None:
