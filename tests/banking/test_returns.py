@@ -268,6 +268,19 @@ def test_one_altered_byte_changes_no_amount_in_silence(position: int, byte: int)
         assert read is not None
 
 
+def test_an_altered_digit_of_an_amount_is_refused() -> None:
+    """Each of each entry: bytes at random seldom are one."""
+    altered = 0
+    for start in range(0, len(CONTENT), 95):
+        if CONTENT[start : start + 1] == b"6":
+            for position in range(start + 29, start + 39):
+                other = b"1" if CONTENT[position : position + 1] == b"0" else b"0"
+                content = CONTENT[:position] + other + CONTENT[position + 1 :]
+                assert isinstance(read_or_line(content), int), position
+                altered += 1
+    assert altered == 10 * len(ANSWERS)
+
+
 @given(st.binary(max_size=2000))
 def test_whatever_arrives_is_read_or_refused(content: bytes) -> None:
     with pytest.raises(NachaError):
