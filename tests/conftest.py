@@ -21,7 +21,7 @@ from hypothesis import settings
 
 from hearthpay.access import deferred_audit
 from hearthpay.clock import FixedClock
-from hearthpay.database.embedded import DATABASE, OWNER_ROLE, ROLES, EmbeddedServer
+from hearthpay.database.embedded import DATABASE, ROLES, EmbeddedServer
 from hearthpay.database.migrations import read
 from hearthpay.database.session import Database
 from tests.database.poolers import forgetful_proxy, pgbouncer, through
@@ -29,9 +29,12 @@ from tests.database.sealing import service_database
 from tests.held_connections import nobody_waits_holding_a_connection
 from tests.worlds.documents import documents_are_built_once
 from tests.worlds.installations import install
+from tests.worlds.owner_plans import owner_pool
 from tests.worlds.passwords import passwords_are_hashed_quickly
 from tests.worlds.places import choose_place, leave_place
 from tests.worlds.tables import EMPTY, EMPTYING_FUNCTION
+
+__all__ = ["owner_pool"]
 
 POOLER_VARIABLE = "HEARTHPAY_TEST_POOLER"
 """`forgetful`, `session` or `transaction`: what stands between the service and its database in this run."""
@@ -228,14 +231,6 @@ async def service_pool(server: EmbeddedServer) -> AsyncIterator[Database]:
         pool = service_database(server.service_url(), url)
         yield pool
         await pool.dispose()
-
-
-@pytest_asyncio.fixture(scope="session")
-async def owner_pool(server: EmbeddedServer) -> AsyncIterator[Database]:
-    """The owner's connections, kept open through the run; tests ask for `owner_database`."""
-    pool = Database(server.owner_url(), role=OWNER_ROLE, seal=read(server.owner_url()).seal, pool_size=2)
-    yield pool
-    await pool.dispose()
 
 
 @pytest_asyncio.fixture(scope="session")

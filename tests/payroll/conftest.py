@@ -4,9 +4,8 @@ import pytest
 
 from tests.http.api import Account, account, app, client, counts, new_account, new_key
 from tests.worlds.households import add_employee, add_household
-from tests.worlds.owner_plans import owner_pool
 
-__all__ = ["account", "app", "client", "counts", "new_account", "new_key", "owner_pool"]
+__all__ = ["account", "app", "client", "counts", "new_account", "new_key"]
 
 
 @pytest.fixture

@@ -1,9 +1,7 @@
 """The owner's connections, with the plans of their statements kept.
 
 The doctor has a hundred checks, whose plans take several times as long to make as to run where tables are small. The
-driver keeps a hundred prepared statements, so of those that come in turn it keeps none.
-
-A test package takes the fixture by importing it in its `conftest.py`.
+service's connections keep too few of them prepared.
 """
 
 from collections.abc import AsyncIterator
