@@ -119,13 +119,19 @@ def test_while_real_money_is_held_the_owner_sees_it_and_backs_it_up(
     assert doctor.returncode == 0, doctor.stdout + doctor.stderr
 
 
+@pytest.mark.parametrize(
+    ("create", "options"),
+    [("15", ()), ("newer", ("--no-drill",)), pytest.param("newer", (), marks=pytest.mark.long)],
+    indirect=["create"],
+    ids=["15", "newer", "newer, drilled"],
+)
 def test_an_older_schema_that_hides_rows_from_its_owner_makes_no_backup(
-    create: Callable[[str], str], place: Path
+    create: Callable[[str], str], options: tuple[str, ...], place: Path
 ) -> None:
     """A backup before an upgrade is one of the schema before it, unless the owner would not see all of it."""
-    url = create("older")
+    url = create("older_untried" if options else "older")
     migrate(url, revision="0044")
-    whole = cli("backup", place / "whole", DATABASE_URL=url)
+    whole = cli("backup", place / "whole", *options, DATABASE_URL=url)
     assert whole.returncode == 0, whole.stderr
     with psycopg.connect(plain_url(url), autocommit=True) as owner:
         owner.execute(
