@@ -59,6 +59,8 @@ def _import_everything() -> None:
     for module in pkgutil.walk_packages(hearthpay.__path__, "hearthpay."):
         if "__main__" not in module.name and ".migrations." not in module.name:
             importlib.import_module(module.name)
+    for needed_late in ("alembic.command", "typer.rich_utils"):
+        importlib.import_module(needed_late)
     load_for_first_requests(datetime.now(UTC).date())
     for rulebook in map(rulebook_of, supported_years()):
         for state in rulebook.supported_states:
