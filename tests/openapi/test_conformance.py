@@ -19,7 +19,7 @@ from tests.http.api import ROSA, Account, data
 from tests.openapi.document import Document
 
 SEED = 20_261_120
-FEWER_WRONG_TYPES = Path(__file__).with_name("fewer_wrong_types.py")
+FEWER_CASES = Path(__file__).with_name("fewer_cases.py")
 
 #: A right request may still be refused for what the household holds: no such employee, already paid, no bank.
 SETTINGS = """
@@ -116,7 +116,8 @@ async def test_the_service_keeps_what_its_document_promises(
     address: str, account: Account, household: dict[str, Any], tmp_path: Path
 ) -> None:
     await _hire(account, household)
-    # Requests that follow from each other's answers are made below, and here in the long test. So are all wrong types.
+    # Requests that follow from each other's answers are made below, and here in the long test, as are all cases of
+    # each kind.
     options = ("--phases", "examples,coverage,fuzzing", "--max-examples", "2", "--seed", str(SEED))
     await _conforms(
         f"{address}/openapi.json",
@@ -124,7 +125,7 @@ async def test_the_service_keeps_what_its_document_promises(
         account,
         tmp_path,
         *options,
-        hooks=FEWER_WRONG_TYPES,
+        hooks=FEWER_CASES,
     )
 
 
