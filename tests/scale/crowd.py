@@ -19,6 +19,8 @@ _TABLES = (
     "OR c.table_name IN ('organizations', 'employers') ORDER BY c.table_name"
 )
 
+_ALL_TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
+
 
 def add_copies(
     connection: psycopg.Connection, household: UUID, first: int, last: int, *, same_organization: bool = False
@@ -52,7 +54,10 @@ def add_copies(
                 ),
                 (requested, first, last),
             )
-    connection.execute("ANALYZE")
+    tables = [
+        name for (name,) in connection.execute(_ALL_TABLES).fetchall()
+    ]  # those of the catalog are as before
+    connection.execute(sql.SQL("ANALYZE {}").format(sql.SQL(", ").join(map(sql.Identifier, tables))))
 
 
 def _copied(name: str, kind: str, kept: frozenset[str]) -> sql.Composable:
