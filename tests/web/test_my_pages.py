@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 from http.cookiejar import Cookie
-from typing import Any, TypeVar
+from typing import Any
 from uuid import uuid4
 
 import httpx
@@ -33,17 +33,17 @@ from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from hearthpay.security.portal_tokens import parse_token
-from tests.http.api import MARIA, ROSA, Account, NewAccount, data
+from tests.http.api import Account, NewAccount, data
 from tests.mail.servers import Postbox, mail_server
 from tests.people.visitors import PASSWORD, VISIT, Newcomers, mails
 from tests.web.pages_by_role import ROWS
 from tests.web.people_browser import OWN, Browser
 from tests.web.test_pages import parsed
 from tests.worlds.households import add_employee, add_household, payroll_of
-from tests.worlds.inviting import ROSAS_EMAIL, give_bank_account, invite
-from tests.worlds.snapshots import MadeOnce
+from tests.worlds.inviting import invite
+from tests.worlds.made_in_turn import MadeInTurn, account, banked, household, made_in_turn, rosa
 
-_Made = TypeVar("_Made")
+__all__ = ["account", "banked", "household", "made_in_turn", "rosa"]
 
 EVIL = "<script>alert('x')</script>\"&'"
 BANK = {
@@ -122,66 +122,6 @@ def employ(
         return Employed(browser, f"/my/{employee['id']}", token, employee)
 
     return make
-
-
-class MadeInTurn:
-    """What the fixtures of one test make, made once for all tests that ask for the same in the same order."""
-
-    def __init__(self, made_once: MadeOnce) -> None:
-        self._made_once = made_once
-        self._names = ["my pages"]
-
-    async def get(self, name: str, make: Callable[[], Awaitable[_Made]]) -> _Made:
-        """Return what `make` returned the first time, and put back the rows that there were after it."""
-        self._names.append(name)
-        return await self._made_once.get(", ".join(self._names), make)
-
-
-@pytest.fixture
-def made_in_turn(made_once: MadeOnce) -> MadeInTurn:
-    return MadeInTurn(made_once)
-
-
-@pytest.fixture
-async def account(client: httpx.AsyncClient, new_account: NewAccount, made_in_turn: MadeInTurn) -> Account:
-    made = await made_in_turn.get("account", lambda: new_account("Lopez family"))
-    live, test = (replace(caller, client=client) for caller in (made.live, made.test))
-    return replace(made, live=live, test=test)
-
-
-@pytest.fixture
-async def household(account: Account, made_in_turn: MadeInTurn) -> dict[str, Any]:
-    async def make() -> dict[str, Any]:
-        made: dict[str, Any] = data(await account.live.post("/employers", MARIA), 201)
-        return made
-
-    return {**await made_in_turn.get("household", make)}
-
-
-@pytest.fixture
-async def rosa(account: Account, household: dict[str, Any], made_in_turn: MadeInTurn) -> dict[str, Any]:
-    async def make() -> dict[str, Any]:
-        made: dict[str, Any] = data(
-            await account.live.post("/employees", {**ROSA, "email": ROSAS_EMAIL}), 201
-        )
-        return made
-
-    return {**await made_in_turn.get("rosa", make)}
-
-
-@pytest.fixture
-async def banked(
-    database: Database,
-    ring: KeyRing,
-    account: Account,
-    household: dict[str, Any],
-    made_in_turn: MadeInTurn,
-) -> dict[str, Any]:
-    """The household, with a bank account of its own."""
-    await made_in_turn.get(
-        "bank account", lambda: give_bank_account(database, ring, account.organization_id, household)
-    )
-    return household
 
 
 @pytest.fixture
