@@ -909,10 +909,11 @@ async def _toggle(employed: Employed, times: int) -> None:
 
 
 def _replaced_all_day(connection: psycopg.Connection) -> None:
-    """Copy each mail that was replaced until there are more than any number of mails to one address in a day."""
+    """Copy the replaced mails until each reader has more of a subject than any number of mails in a day."""
     copied = connection.execute(
-        "INSERT INTO mail_outbox SELECT (jsonb_populate_record(m, jsonb_build_object('id', gen_random_uuid()))).* "
-        "FROM mail_outbox m, generate_series(1, %s) WHERE m.status = 'withdrawn'",
+        "INSERT INTO mail_outbox SELECT (jsonb_populate_record(NULL::mail_outbox, to_jsonb(m) "
+        "|| jsonb_build_object('id', gen_random_uuid()))).* FROM generate_series(1, %s), (SELECT DISTINCT ON "
+        "(address_hash, counted_as, about) * FROM mail_outbox WHERE status = 'withdrawn') m",
         (NEWS.a_day,),
     )
     assert copied.rowcount > 0, "nothing was replaced"
