@@ -1,8 +1,11 @@
 """The application, with a vault and a mail server, and its callers."""
 
+import pytest
+
 from tests.http.api import account, client, counts, household, new_account, new_key
 from tests.worlds.inviting import app, banked, postbox, rosa
 from tests.worlds.keys import ring
+from tests.worlds.snapshots import MadeOnce, Snapshots, snapshots
 
 __all__ = [
     "account",
@@ -16,4 +19,10 @@ __all__ = [
     "postbox",
     "ring",
     "rosa",
+    "snapshots",
 ]
+
+
+@pytest.fixture(scope="session")
+def made_once(snapshots: Snapshots) -> MadeOnce:
+    return MadeOnce(snapshots)

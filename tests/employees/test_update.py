@@ -13,6 +13,9 @@ from hypothesis import settings as settings_of_hypothesis
 from hypothesis import strategies as st
 
 from tests.http.api import MARIA, ROSA, Account, Caller, NewAccount, NewKey, data, fields, refusal
+from tests.worlds.made_in_turn import MadeInTurn, account, household, made_in_turn
+
+__all__ = ["account", "household", "made_in_turn"]
 
 Counts = Callable[[], dict[str, int]]
 
@@ -44,7 +47,7 @@ def settings(owner_connection: psycopg.Connection) -> Callable[[], dict[str, Any
 
 
 @pytest.fixture
-async def rosa(account: Account, household: dict[str, Any]) -> dict[str, Any]:
+async def rosa(account: Account, household: dict[str, Any], made_in_turn: MadeInTurn) -> dict[str, Any]:
     """An employee with every setting made."""
     body = {
         **ROSA,
@@ -53,7 +56,12 @@ async def rosa(account: Account, household: dict[str, Any]) -> dict[str, Any]:
         "federal_withholding": {"filing_status": "married", "extra_withholding": 12.5},
         "state_withholding": {"regular_allowances": 2, "additional_withholding": 5.5},
     }
-    return data(await account.live.post("/employees", body), 201)
+
+    async def make() -> dict[str, Any]:
+        made: dict[str, Any] = data(await account.live.post("/employees", body), 201)
+        return made
+
+    return {**await made_in_turn.get("rosa", make)}
 
 
 @pytest.mark.parametrize(

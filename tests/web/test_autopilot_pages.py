@@ -33,16 +33,19 @@ from hearthpay.people.sessions import SignedIn
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.web.household.autopilot.words import AUTHORIZATION, REASONS
 from tests.autopilot.proving import proved
-from tests.web.one_household import world
+from tests.web.one_household import signed_in_once, world
 from tests.web.people_browser import HOME, Browser
 from tests.web.rows.autopilot import connect_accounts, things
 from tests.web.rows.world import World
 from tests.web.test_pages import parsed
 from tests.web.test_pages_by_role import _browser, people, people_context
 from tests.worlds.originator import ORIGINATOR
+from tests.worlds.snapshots import MadeOnce
 from tests.worlds.town import Town
 
 __all__ = ["people", "people_context", "world"]
+
+Things = dict[str, str]
 
 TERMS = {
     "standard_hours": "40",
@@ -64,6 +67,18 @@ def app(database: Database, clock: FixedClock, ring: KeyRing) -> FastAPI:
         database, clock, ring, app.state.people_context.throttle, sends_mail=True, no_sooner_than=0
     )
     return app
+
+
+@pytest.fixture
+async def enrolled(world: World, made_once: MadeOnce) -> Things:
+    """An enrollment of somebody in the household, and a payroll of it that is held."""
+    return {**await made_once.get("household, autopilot", lambda: things(world))}
+
+
+@pytest.fixture
+async def maria(app: FastAPI, enrolled: Things, clock: FixedClock, made_once: MadeOnce) -> Browser:
+    """The owner's browser, of before the clock advances."""
+    return await signed_in_once(app, "owner", clock, made_once, "household, autopilot, browser of its owner")
 
 
 def words_of(page) -> str:  # type: ignore[no-untyped-def]
@@ -228,14 +243,14 @@ async def test_the_whole_way_of_an_enrollment(
 async def test_a_viewer_sees_no_buttons_and_strange_ids_lead_nowhere(
     app: FastAPI,
     world: World,
+    enrolled: Things,
     people: dict[str, SignedIn],
     owner_connection: psycopg.Connection,
     clock: FixedClock,
 ) -> None:
-    found = await things(world)
     root = f"/app/{world.household_id}/autopilot"
     viewer = await _browser(app, "viewer", clock)
-    for page in (root, f"{root}/{found['enrollment_id']}"):
+    for page in (root, f"{root}/{enrolled['enrollment_id']}"):
         main = next(parsed(await viewer.look(page)).iter("main"))
         assert not list(main.iter("form"))
         ways = {each.get("href") for each in main.iter("a")}
@@ -248,28 +263,28 @@ async def test_a_viewer_sees_no_buttons_and_strange_ids_lead_nowhere(
     there = f"/app/{other.household_id}/autopilot"
     before = owner_connection.execute("SELECT count(*) FROM autopilot_events").fetchone()
     for path in (
-        f"/{found['enrollment_id']}",
-        f"/{found['enrollment_id']}/skip",
-        f"/{found['enrollment_id']}/stop",
-        f"/{found['enrollment_id']}/change",
-        f"/{found['enrollment_id']}/agree",
-        f"/held/{found['held_id']}",
+        f"/{enrolled['enrollment_id']}",
+        f"/{enrolled['enrollment_id']}/skip",
+        f"/{enrolled['enrollment_id']}/stop",
+        f"/{enrolled['enrollment_id']}/change",
+        f"/{enrolled['enrollment_id']}/agree",
+        f"/held/{enrolled['held_id']}",
         f"/enroll/{world.employee_id}",
         "/not-an-id",
     ):
         assert (await owner.look(there + path)).status_code == 404, path
     for path, form in (
-        (f"/{found['enrollment_id']}/pause", {}),
-        (f"/{found['enrollment_id']}/skip", {"what": "next", "next_start": "2026-11-23"}),
-        (f"/{found['enrollment_id']}/stop", {}),
-        (f"/held/{found['held_id']}", {"decision": "let_go"}),
+        (f"/{enrolled['enrollment_id']}/pause", {}),
+        (f"/{enrolled['enrollment_id']}/skip", {"what": "next", "next_start": "2026-11-23"}),
+        (f"/{enrolled['enrollment_id']}/stop", {}),
+        (f"/held/{enrolled['held_id']}", {"decision": "let_go"}),
         (f"/enroll/{world.employee_id}", TERMS | AGREED),
     ):
         answer = await owner.send(there + path, page="/settings/profile", **form)
         assert answer.status_code == 404, path
     assert owner_connection.execute("SELECT count(*) FROM autopilot_events").fetchone() == before
     # Let go, the held payroll is voided, and the history says so.
-    held = f"{root}/held/{found['held_id']}"
+    held = f"{root}/held/{enrolled['held_id']}"
     assert (await owner.send(held, page="/settings/profile", decision="let_go")).status_code == 303
     assert periods(owner_connection) == [("2026-11-16", "voided")]
     assert "was voided" in words_of(await owner.look(f"{root}/history"))
@@ -300,15 +315,19 @@ async def skip_next(browser: Browser, one: str, start: str) -> httpx.Response:
 
 
 async def test_a_skip_takes_the_period_that_was_shown_and_no_other(
-    app: FastAPI, world: World, town: Town, owner_connection: psycopg.Connection, clock: FixedClock
+    app: FastAPI,
+    world: World,
+    enrolled: Things,
+    maria: Browser,
+    town: Town,
+    owner_connection: psycopg.Connection,
+    clock: FixedClock,
 ) -> None:
-    found = await things(world)
     root = f"/app/{world.household_id}/autopilot"
-    one = f"{root}/{found['enrollment_id']}"
-    maria = await _browser(app, "owner", clock)
+    one = f"{root}/{enrolled['enrollment_id']}"
     assert await named_next(maria, one) == "2026-11-16"
     approved = await maria.send(
-        f"{root}/held/{found['held_id']}", page="/settings/profile", decision="approve"
+        f"{root}/held/{enrolled['held_id']}", page="/settings/profile", decision="approve"
     )
     assert approved.status_code == 303
     # Sent in between, it cannot be skipped any more: the form says so, and the following period is paid.
@@ -332,12 +351,15 @@ async def test_a_skip_takes_the_period_that_was_shown_and_no_other(
 
 
 async def test_a_scheduled_period_is_skipped_once_and_then_the_one_after_it(
-    app: FastAPI, world: World, owner_connection: psycopg.Connection, clock: FixedClock
+    app: FastAPI,
+    world: World,
+    enrolled: Things,
+    maria: Browser,
+    owner_connection: psycopg.Connection,
+    clock: FixedClock,
 ) -> None:
     """Also while the money of the one before would not have been sent yet, and while Autopilot is paused."""
-    found = await things(world)
-    one = f"/app/{world.household_id}/autopilot/{found['enrollment_id']}"
-    maria = await _browser(app, "owner", clock)
+    one = f"/app/{world.household_id}/autopilot/{enrolled['enrollment_id']}"
     for _ in range(2):
         assert (await skip_next(maria, one, "2026-11-16")).status_code == 303
         assert approvals(owner_connection) == [("voided", False, "voided")]
@@ -356,13 +378,13 @@ async def test_what_somebody_approved_is_not_let_go_by_a_page_of_before(
     fired: bool,
     app: FastAPI,
     world: World,
+    enrolled: Things,
+    maria: Browser,
     town: Town,
     owner_connection: psycopg.Connection,
     clock: FixedClock,
 ) -> None:
-    found = await things(world)
-    held = f"/app/{world.household_id}/autopilot/held/{found['held_id']}"
-    maria = await _browser(app, "owner", clock)
+    held = f"/app/{world.household_id}/autopilot/held/{enrolled['held_id']}"
     assert "Void payroll" in (await maria.look(held)).text
     admin = await _browser(app, "admin", clock)
     assert (await admin.send(held, page="/settings/profile", decision="approve")).status_code == 303
@@ -383,11 +405,15 @@ async def test_what_somebody_approved_is_not_let_go_by_a_page_of_before(
 
 
 async def test_what_was_let_go_stays_so(
-    app: FastAPI, world: World, owner_connection: psycopg.Connection, clock: FixedClock
+    app: FastAPI,
+    world: World,
+    enrolled: Things,
+    maria: Browser,
+    owner_connection: psycopg.Connection,
+    clock: FixedClock,
 ) -> None:
-    found = await things(world)
-    held = f"/app/{world.household_id}/autopilot/held/{found['held_id']}"
-    maria, admin = await _browser(app, "owner", clock), await _browser(app, "admin", clock)
+    held = f"/app/{world.household_id}/autopilot/held/{enrolled['held_id']}"
+    admin = await _browser(app, "admin", clock)
     for _ in range(2):
         assert (await maria.send(held, page="/settings/profile", decision="let_go")).status_code == 303
     late = await admin.send(held, page="/settings/profile", decision="approve")
@@ -400,11 +426,15 @@ async def test_what_was_let_go_stays_so(
 
 
 async def test_of_two_who_decide_at_once_one_is_first(
-    app: FastAPI, world: World, owner_connection: psycopg.Connection, clock: FixedClock
+    app: FastAPI,
+    world: World,
+    enrolled: Things,
+    maria: Browser,
+    owner_connection: psycopg.Connection,
+    clock: FixedClock,
 ) -> None:
-    found = await things(world)
-    held = f"/app/{world.household_id}/autopilot/held/{found['held_id']}"
-    maria, admin = await _browser(app, "owner", clock), await _browser(app, "admin", clock)
+    held = f"/app/{world.household_id}/autopilot/held/{enrolled['held_id']}"
+    admin = await _browser(app, "admin", clock)
     let_go, approved = await asyncio.gather(
         maria.send(held, page="/settings/profile", decision="let_go"),
         admin.send(held, page="/settings/profile", decision="approve"),
@@ -444,17 +474,21 @@ def test_what_is_wrong_stands_beside_its_field(typed: dict[str, str], field: str
     "hours", ["1e30", "9e999999", "-1e30", "1e-30", "NaN", "sNaN", "Infinity", "1e9", "9" * 20]
 )
 async def test_hours_that_are_no_hours_are_told_of_on_every_way(
-    hours: str, app: FastAPI, world: World, owner_connection: psycopg.Connection, clock: FixedClock
+    hours: str,
+    app: FastAPI,
+    world: World,
+    enrolled: Things,
+    maria: Browser,
+    owner_connection: psycopg.Connection,
+    clock: FixedClock,
 ) -> None:
-    found = await things(world)
     root = f"/app/{world.household_id}/autopilot"
-    browser = await _browser(app, "owner", clock)
     enroll, terms = f"{root}/enroll/{world.employee_id}", TERMS | {"standard_hours": hours}
     changed = {"from_period": "2026-12-07", **{k: v for k, v in terms.items() if k != "anchor_period_start"}}
     for answer in (
-        await browser.client.get(enroll, params=terms),
-        await browser.send(enroll, page="/settings/profile", **terms, **AGREED),
-        await browser.send(f"{root}/{found['enrollment_id']}/change", page="/settings/profile", **changed),
+        await maria.client.get(enroll, params=terms),
+        await maria.send(enroll, page="/settings/profile", **terms, **AGREED),
+        await maria.send(f"{root}/{enrolled['enrollment_id']}/change", page="/settings/profile", **changed),
     ):
         assert (answer.status_code, 'id="standard_hours-problem"' in answer.text) == (400, True)
     assert owner_connection.execute("SELECT count(*) FROM autopilot_versions").fetchone() == (1,)

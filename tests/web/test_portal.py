@@ -22,6 +22,9 @@ from hearthpay.security.vault_numbers import NumberKind
 from tests.http.api import MARIA, ROSA, Account, data, refusal
 from tests.security.conftest import Clerk
 from tests.worlds.inviting import invite, statuses
+from tests.worlds.made_in_turn import account, banked, household, made_in_turn, rosa
+
+__all__ = ["account", "banked", "household", "made_in_turn", "rosa"]
 
 SSN = {"tax_number": "536-22-8145"}
 HOME = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import timedelta
 
 import httpx
@@ -19,6 +20,7 @@ from tests.database.damage import without_triggers
 from tests.web.rows.world import World
 from tests.web.test_pages import parsed
 from tests.web.test_pages_by_role import _browser, app, people, people_context
+from tests.worlds.snapshots import MadeOnce
 
 __all__ = ["app", "people", "people_context"]
 
@@ -32,17 +34,24 @@ async def worlds(
     owner_connection: psycopg.Connection,
     worker_database: Database,
     clock: FixedClock,
+    made_once: MadeOnce,
 ) -> dict[str, World]:
     """Households that paid a week by check; the next payday is in six days."""
-    found = {}
-    for name in NAMES:
-        found[name] = await World.make(
-            app.state.people_context, owner_connection, people["owner"], last_name=name, first_name="Ana"
-        )
-        await found[name].pay(hours=32)
+
+    async def pay() -> dict[str, World]:
+        found = {}
+        for name in NAMES:
+            found[name] = await World.make(
+                context, owner_connection, people["owner"], last_name=name, first_name="Ana"
+            )
+            await found[name].pay(hours=32)
+        return found
+
+    context = app.state.people_context
+    made = await made_once.get("several payrolls", pay)
     clock.advance(timedelta(days=1))
-    await renew_dues(worker_database, clock)
-    return found
+    await made_once.get("several payrolls, dues", lambda: renew_dues(worker_database, clock))
+    return {name: replace(world, people_context=context) for name, world in made.items()}
 
 
 def payrolls(owner: psycopg.Connection) -> list[tuple[str, str, int]]:
