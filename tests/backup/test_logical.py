@@ -32,6 +32,19 @@ FUNCTIONS = (
     "SELECT p.oid::regprocedure::text, p.prosrc, p.proacl::text, p.proconfig::text, p.prosecdef FROM pg_proc p "
     "WHERE p.pronamespace IN ('public'::regnamespace, 'procrastinate'::regnamespace) ORDER BY 1"
 )
+CONSTRAINTS = (
+    "SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid), convalidated, "
+    "obj_description(oid, 'pg_constraint') FROM pg_constraint "
+    "WHERE connamespace IN ('public'::regnamespace, 'procrastinate'::regnamespace) ORDER BY 1, 2"
+)
+TRIGGERS = (
+    "SELECT tgrelid::regclass::text, tgname, tgenabled, pg_get_triggerdef(oid) FROM pg_trigger "
+    "WHERE NOT tgisinternal ORDER BY 1, 2"
+)
+ROW_SECURITY = (
+    "SELECT oid::regclass::text, relrowsecurity, relforcerowsecurity FROM pg_class "
+    "WHERE relnamespace IN ('public'::regnamespace, 'procrastinate'::regnamespace) AND relkind = 'r' ORDER BY 1"
+)
 
 
 def test_a_backup_is_restored_into_a_new_directory_and_proven(
@@ -56,7 +69,7 @@ def test_a_backup_is_restored_into_a_new_directory_and_proven(
         for table in {*TABLES, *INSTALLATION_TABLES} - {"restorations", "examinations"}:
             whole = f"SELECT t::text FROM {table} t ORDER BY 1"
             assert ask(after, whole) == ask(before, whole), table
-        for query in (POLICIES, RIGHTS, FUNCTIONS):
+        for query in (POLICIES, RIGHTS, FUNCTIONS, CONSTRAINTS, TRIGGERS, ROW_SECURITY):
             assert ask(after, query) == ask(before, query)
             assert ask(after, query)
     finally:

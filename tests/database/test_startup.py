@@ -18,6 +18,7 @@ from hearthpay.database.migrations import migrate
 from hearthpay.database.startup import Addresses, ServiceLoginError, open_database
 from tests.conftest import plain_url
 from tests.database.household import Household, add_household, add_organization
+from tests.worlds.installations import install
 
 WHO = text("SELECT current_user")
 
@@ -41,6 +42,7 @@ async def test_the_embedded_database_is_ready_and_gone_with_the_block(data_dir: 
 
 
 async def test_a_failure_within_the_block_still_stops_the_server(data_dir: Path) -> None:
+    install(data_dir)
     with pytest.raises(LookupError):
         async with open_database(data_dir, Addresses()):
             raise LookupError

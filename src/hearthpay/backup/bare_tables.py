@@ -18,7 +18,8 @@ from hearthpay.backup.progress import Tell
 from hearthpay.backup.source import Connection
 
 _TABLES: Final = """
-SELECT n.nspname, c.relname, c.relforcerowsecurity FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+SELECT n.nspname, c.relname, c.relforcerowsecurity, pg_relation_size(c.oid) > 0
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
  WHERE n.nspname IN ('public', 'procrastinate') AND c.relkind IN ('r', 'p') AND c.relname <> 'alembic_version'
  ORDER BY n.nspname, c.relname
 """
@@ -49,32 +50,52 @@ def bare_tables(connection: Connection, tell: Tell) -> Iterator[None]:
     tables = connection.execute(_TABLES).fetchall()
     references = connection.execute(_REFERENCES).fetchall()
     triggers = connection.execute(_TRIGGERS).fetchall()
-    names = [sql.Identifier(schema, table) for schema, table, _ in tables]
-    forced = [sql.Identifier(schema, table) for schema, table, force in tables if force]
+    filled = [sql.Identifier(schema, table) for schema, table, _, holds in tables if holds]
+    baring = _Changes()
     for schema, table, name, *_ in references:
-        _alter(connection, sql.Identifier(schema, table), "DROP CONSTRAINT {}", sql.Identifier(name))
+        baring.add(schema, table, "DROP CONSTRAINT {}", name)
     for schema, table, name, _ in triggers:
-        _alter(connection, sql.Identifier(schema, table), "DISABLE TRIGGER {}", sql.Identifier(name))
-    for relation in forced:
-        _alter(connection, relation, "NO FORCE ROW LEVEL SECURITY")
-    connection.execute(sql.SQL("TRUNCATE {}").format(sql.SQL(", ").join(names)))
+        baring.add(schema, table, "DISABLE TRIGGER {}", name)
+    for schema, table, force, _ in tables:
+        if force:
+            baring.add(schema, table, "NO FORCE ROW LEVEL SECURITY")
+    baring.make(connection)
+    if filled:
+        connection.execute(sql.SQL("TRUNCATE {}").format(sql.SQL(", ").join(filled)))
     yield
     tell("checking references …")
-    for schema, table, name, definition, comment in references:
-        relation = sql.Identifier(schema, table)
-        _alter(connection, relation, "ADD CONSTRAINT {} " + definition, sql.Identifier(name))
+    referring = _Changes()
+    for schema, table, name, definition, _ in references:
+        referring.add(schema, table, "ADD CONSTRAINT {} " + definition, name)
+    referring.make(connection)
+    for schema, table, name, _, comment in references:
         if comment is not None:
             connection.execute(
                 sql.SQL("COMMENT ON CONSTRAINT {} ON {} IS {}").format(
-                    sql.Identifier(name), relation, sql.Literal(comment)
+                    sql.Identifier(name), sql.Identifier(schema, table), sql.Literal(comment)
                 )
             )
+    closing = _Changes()
     for schema, table, name, how in triggers:
-        _alter(connection, sql.Identifier(schema, table), _ENABLED[how] + " {}", sql.Identifier(name))
-    for relation in forced:
-        _alter(connection, relation, "FORCE ROW LEVEL SECURITY")
+        closing.add(schema, table, _ENABLED[how] + " {}", name)
+    for schema, table, force, _ in tables:
+        if force:
+            closing.add(schema, table, "FORCE ROW LEVEL SECURITY")
+    closing.make(connection)
 
 
-def _alter(connection: Connection, relation: sql.Identifier, change: str, *names: sql.Identifier) -> None:
-    """`change` is a constant of this module, or from the catalog."""
-    connection.execute(sql.SQL("ALTER TABLE {} ").format(relation) + sql.SQL(change).format(*names))
+class _Changes:
+    """Changes of many tables. Those of one table are made by one statement: each statement reads its catalog again."""
+
+    def __init__(self) -> None:
+        self._by_table: dict[tuple[str, str], list[sql.Composable]] = {}
+
+    def add(self, schema: str, table: str, change: str, *names: str) -> None:
+        """`change` is a constant of this module, or from the catalog."""
+        composed = sql.SQL(change).format(*map(sql.Identifier, names))
+        self._by_table.setdefault((schema, table), []).append(composed)
+
+    def make(self, connection: Connection) -> None:
+        for (schema, table), changes in self._by_table.items():
+            relation = sql.Identifier(schema, table)
+            connection.execute(sql.SQL("ALTER TABLE {} ").format(relation) + sql.SQL(", ").join(changes))
