@@ -59,6 +59,7 @@ async def test_an_agent_is_let_in_works_and_is_sent_away(
         in refused.headers["www-authenticate"]
     )
     assert (await dance.refresh(refreshed["refresh_token"])).json()["error"] == "invalid_grant"
+    await dance.app.state.runtime.deferred_audit.settle()
     rows = owner_connection.execute(
         "SELECT action, actor_kind FROM audit_log WHERE action LIKE 'agent.%' ORDER BY id"
     ).fetchall()
