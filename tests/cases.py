@@ -10,7 +10,10 @@ Case = Callable[..., AbstractContextManager[None]]
 
 @contextmanager
 def every_case() -> Iterator[Case]:
-    """Yield what a case is tried within, by its name; at the end the test fails with all cases that failed."""
+    """Yield what a case is tried within, by its name; at the end the test fails with all cases that failed.
+
+    An exception that is no failed assertion ends the test there, with the case's name.
+    """
     failed: list[str] = []
 
     @contextmanager

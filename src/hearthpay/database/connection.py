@@ -12,7 +12,7 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 PREPARED_MOST: Final = 250
-"""Statements that one connection keeps prepared; their plans take some 30 MB of the server."""
+"""Statements that one connection keeps prepared; their plans may take some 30 MB of the server."""
 
 
 class KeepingConnection(psycopg.AsyncConnection[Any]):
