@@ -19,6 +19,7 @@ from hearthpay.taxes import (
     calculate_paycheck,
 )
 from hearthpay.taxes.interchange import read_paycheck_input, write_paycheck
+from tests.cases import every_case
 from tests.taxes.strategies import STATES, steady
 
 GOOD = {
@@ -115,120 +116,125 @@ def test_the_paycheck_that_the_others_break_is_good():
     assert _calculate(GOOD).gross_pay == Decimal("850.00")
 
 
-@pytest.mark.parametrize("value", IMPOSSIBLE_MONEY, ids=str)
-@pytest.mark.parametrize("field", MONEY)
-def test_impossible_money(field, value):
-    _assert_refused(_with(field, value), field)
+def test_impossible_money():
+    with every_case() as case:
+        for field in MONEY:
+            for value in IMPOSSIBLE_MONEY:
+                with case(field, value):
+                    _assert_refused(_with(field, value), field)
 
 
-@pytest.mark.parametrize("value", WRONG_FOR_MONEY, ids=repr)
-@pytest.mark.parametrize("field", MONEY)
-def test_what_is_no_number(field, value):
-    _assert_refused(_with(field, value), field)
+def test_what_is_no_number():
+    with every_case() as case:
+        for field in MONEY:
+            for value in WRONG_FOR_MONEY:
+                with case(field, value):
+                    _assert_refused(_with(field, value), field)
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("employer.sui_rate", Decimal("-0.001")),
-        ("employer.sui_rate", Decimal(1)),
-        ("employer.sui_rate", Decimal("3.1")),
-        ("employer.sui_rate", Decimal("NaN")),
-        ("employer.sui_rate", Decimal("sNaN")),
-        ("employer.sui_rate", Decimal("Infinity")),
-        ("employer.sui_rate", Decimal("0.0000000001")),
-        ("employer.sui_rate", "3.1%"),
-        ("employer.futa_liable", "yes"),
-        ("employer.sui_liable", 1),
-        ("employer.fica_liable", 0),
-        ("employer.waived_lines", "NY-DBL-EE"),
-        ("employer.waived_lines", [1]),
-        ("employer.waived_lines", ["US-SS-EE"]),
-        ("employer.waived_lines", ["CA-SDI-EE"]),
-        ("employer.rate", Decimal("0.03")),
-        ("employer", []),
-        ("employer", "none"),
-        ("federal.filing_status", "widowed"),
-        ("federal.filing_status", 1),
-        ("federal.elected", "true"),
-        ("federal.multiple_jobs", 1),
-        ("federal.exempt", "no"),
-        ("federal.dependants_credit", Decimal(2_000)),
-        ("federal", []),
-        ("federal", "single"),
-        ("federal.pre_2020", "single"),
-        ("federal.pre_2020.marital_status", "head_of_household"),
-        ("federal.pre_2020.marital_status", 2),
-        ("federal.pre_2020.allowances", -1),
-        ("federal.pre_2020.allowances", 1_000),
-        ("federal.pre_2020.allowances", Decimal("1.5")),
-        ("federal.pre_2020.allowances", True),
-        ("federal.pre_2020.allowances", "2"),
-        ("federal.pre_2020.allowance", 2),
-        ("state.filing_status", "widowed"),
-        ("state.filing_status", 1),
-        ("state.filing_status", ["married"]),
-        ("state.allowances", -1),
-        ("state.allowances", 1_000),
-        ("state.allowances", Decimal("1.5")),
-        ("state.allowances", True),
-        ("state.allowances", "2"),
-        ("state.nyc_resident", "yes"),
-        ("state.yonkers", "somewhere"),
-        ("state.elected", "maybe"),
-        ("state.exempt", 1),
-        ("state.county", "Kings"),
-        ("state", "single"),
-        ("state", [1]),
-        ("relationship", "cousin"),
-        ("relationship", 7),
-        ("relationship", ["none"]),
-        ("pay_frequency", "fortnightly"),
-        ("pay_frequency", "WEEKLY"),
-        ("pay_frequency", ""),
-        ("pay_frequency", 52),
-        ("pay_frequency", REMOVE),
-        ("pay_frequency", None),
-        ("regular_wages", REMOVE),
-        ("regular_wages", None),
-        ("work_state", REMOVE),
-        ("work_state", None),
-        ("work_state", 36),
-        ("work_state", ""),
-        ("work_state", "XX"),
-        ("work_state", "New York"),
-        ("work_state", "../../2025/states/TX"),
-        ("work_state", "PR"),
-        ("residence_state", "XX"),
-        ("residence_state", 1),
-        ("localities", "NYC"),
-        ("localities", [1]),
-        ("localities", {"NYC": True}),
-        ("pay_date", REMOVE),
-        ("pay_date", None),
-        ("pay_date", "2026-02-30"),
-        ("pay_date", "2026-6-5"),
-        ("pay_date", "20260605"),
-        ("pay_date", "2026-06-05T00:00:00"),
-        ("pay_date", "2026-W23-5"),
-        ("pay_date", "tomorrow"),
-        ("pay_date", 20260605),
-        ("period_start", "yesterday"),
-        ("period_start", 1),
-        ("period_end", "2026-13-01"),
-        ("period_end", "2026-05-24"),
-        ("supplemental_method", "whole"),
-        ("supplemental_method", True),
-        ("ytd", []),
-        ("ytd", 5),
-        ("ytd_tax", "none"),
-        ("bonus", Decimal(10)),
-        ("", "an empty name"),
-    ],
-    ids=str,
-)
-def test_every_other_mistake(field, value):
-    _assert_refused(_with(field, value), field)
+MISTAKES = [
+    ("employer.sui_rate", Decimal("-0.001")),
+    ("employer.sui_rate", Decimal(1)),
+    ("employer.sui_rate", Decimal("3.1")),
+    ("employer.sui_rate", Decimal("NaN")),
+    ("employer.sui_rate", Decimal("sNaN")),
+    ("employer.sui_rate", Decimal("Infinity")),
+    ("employer.sui_rate", Decimal("0.0000000001")),
+    ("employer.sui_rate", "3.1%"),
+    ("employer.futa_liable", "yes"),
+    ("employer.sui_liable", 1),
+    ("employer.fica_liable", 0),
+    ("employer.waived_lines", "NY-DBL-EE"),
+    ("employer.waived_lines", [1]),
+    ("employer.waived_lines", ["US-SS-EE"]),
+    ("employer.waived_lines", ["CA-SDI-EE"]),
+    ("employer.rate", Decimal("0.03")),
+    ("employer", []),
+    ("employer", "none"),
+    ("federal.filing_status", "widowed"),
+    ("federal.filing_status", 1),
+    ("federal.elected", "true"),
+    ("federal.multiple_jobs", 1),
+    ("federal.exempt", "no"),
+    ("federal.dependants_credit", Decimal(2_000)),
+    ("federal", []),
+    ("federal", "single"),
+    ("federal.pre_2020", "single"),
+    ("federal.pre_2020.marital_status", "head_of_household"),
+    ("federal.pre_2020.marital_status", 2),
+    ("federal.pre_2020.allowances", -1),
+    ("federal.pre_2020.allowances", 1_000),
+    ("federal.pre_2020.allowances", Decimal("1.5")),
+    ("federal.pre_2020.allowances", True),
+    ("federal.pre_2020.allowances", "2"),
+    ("federal.pre_2020.allowance", 2),
+    ("state.filing_status", "widowed"),
+    ("state.filing_status", 1),
+    ("state.filing_status", ["married"]),
+    ("state.allowances", -1),
+    ("state.allowances", 1_000),
+    ("state.allowances", Decimal("1.5")),
+    ("state.allowances", True),
+    ("state.allowances", "2"),
+    ("state.nyc_resident", "yes"),
+    ("state.yonkers", "somewhere"),
+    ("state.elected", "maybe"),
+    ("state.exempt", 1),
+    ("state.county", "Kings"),
+    ("state", "single"),
+    ("state", [1]),
+    ("relationship", "cousin"),
+    ("relationship", 7),
+    ("relationship", ["none"]),
+    ("pay_frequency", "fortnightly"),
+    ("pay_frequency", "WEEKLY"),
+    ("pay_frequency", ""),
+    ("pay_frequency", 52),
+    ("pay_frequency", REMOVE),
+    ("pay_frequency", None),
+    ("regular_wages", REMOVE),
+    ("regular_wages", None),
+    ("work_state", REMOVE),
+    ("work_state", None),
+    ("work_state", 36),
+    ("work_state", ""),
+    ("work_state", "XX"),
+    ("work_state", "New York"),
+    ("work_state", "../../2025/states/TX"),
+    ("work_state", "PR"),
+    ("residence_state", "XX"),
+    ("residence_state", 1),
+    ("localities", "NYC"),
+    ("localities", [1]),
+    ("localities", {"NYC": True}),
+    ("pay_date", REMOVE),
+    ("pay_date", None),
+    ("pay_date", "2026-02-30"),
+    ("pay_date", "2026-6-5"),
+    ("pay_date", "20260605"),
+    ("pay_date", "2026-06-05T00:00:00"),
+    ("pay_date", "2026-W23-5"),
+    ("pay_date", "tomorrow"),
+    ("pay_date", 20260605),
+    ("period_start", "yesterday"),
+    ("period_start", 1),
+    ("period_end", "2026-13-01"),
+    ("period_end", "2026-05-24"),
+    ("supplemental_method", "whole"),
+    ("supplemental_method", True),
+    ("ytd", []),
+    ("ytd", 5),
+    ("ytd_tax", "none"),
+    ("bonus", Decimal(10)),
+    ("", "an empty name"),
+]
+
+
+def test_every_other_mistake():
+    with every_case() as case:
+        for field, value in MISTAKES:
+            with case(field, value):
+                _assert_refused(_with(field, value), field)
 
 
 @pytest.mark.parametrize("body", [None, [], "paycheck", 5, True, [GOOD]], ids=repr)
@@ -291,16 +297,18 @@ def test_certificate_entries_where_there_is_no_income_tax():
     assert _calculate(data | {"state": {"elected": False}}).gross_pay == Decimal("850.00")
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_every_state_refuses_what_its_certificate_does_not_know(state):
-    data = {
-        "pay_date": "2026-06-05",
-        "pay_frequency": "weekly",
-        "regular_wages": 800,
-        "work_state": state,
-        "state": {"favourite_colour": "green"},
-    }
-    _assert_refused(data, "state.favourite_colour")
+def test_every_state_refuses_what_its_certificate_does_not_know():
+    with every_case() as case:
+        for state in STATES:
+            with case(state):
+                data = {
+                    "pay_date": "2026-06-05",
+                    "pay_frequency": "weekly",
+                    "regular_wages": 800,
+                    "work_state": state,
+                    "state": {"favourite_colour": "green"},
+                }
+                _assert_refused(data, "state.favourite_colour")
 
 
 GOOD_INPUT = PaycheckInput(
@@ -311,42 +319,43 @@ GOOD_INPUT = PaycheckInput(
 )
 
 
-@pytest.mark.parametrize(
-    ("field", "changes"),
-    [
-        ("regular_wages", {"regular_wages": Decimal("NaN")}),
-        ("regular_wages", {"regular_wages": Decimal("-0.01")}),
-        ("supplemental_wages", {"supplemental_wages": Decimal("0.001")}),
-        ("annual_wages_expected", {"annual_wages_expected": Decimal("Infinity")}),
-        ("pay_frequency", {"pay_frequency": "hourly"}),
-        ("work_state", {"work_state": "ZZ"}),
-        ("residence_state", {"residence_state": "ZZ"}),
-        ("relationship", {"relationship": "aunt"}),
-        ("localities[0]", {"localities": ("ALBANY",)}),
-        ("federal.filing_status", {"federal": FederalCertificate(filing_status="widowed")}),
-        (
-            "federal.pre_2020.marital_status",
-            {"federal": FederalCertificate(pre_2020=Pre2020Certificate("widowed", 0))},
-        ),
-        ("federal.pre_2020.allowances", {"federal": FederalCertificate(pre_2020=Pre2020Certificate("single", -1))}),
-        ("federal.other_income", {"federal": FederalCertificate(other_income=Decimal(-1))}),
-        ("state.exempt", {"state": {"exempt": 1}}),
-        ("employer.sui_rate", {"employer": EmployerProfile(sui_rate=Decimal(3))}),
-        ("employer.waived_lines", {"employer": EmployerProfile(waived_lines=frozenset({"NY-SUI-ER"}))}),
-        ("ytd.NY-PFL-EE", {"ytd": {"NY-PFL-EE": Decimal(-1)}}),
-        ("ytd_tax.NY-PFL-EE", {"ytd": {}, "ytd_tax": {"NY-PFL-EE": Decimal("0.001")}}),
-        (
-            "period_end",
-            {"period_start": datetime.date(2026, 6, 2), "period_end": datetime.date(2026, 6, 1)},
-        ),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_the_engine_checks_for_itself(field, changes):
+WRONG_INPUTS = [
+    ("regular_wages", {"regular_wages": Decimal("NaN")}),
+    ("regular_wages", {"regular_wages": Decimal("-0.01")}),
+    ("supplemental_wages", {"supplemental_wages": Decimal("0.001")}),
+    ("annual_wages_expected", {"annual_wages_expected": Decimal("Infinity")}),
+    ("pay_frequency", {"pay_frequency": "hourly"}),
+    ("work_state", {"work_state": "ZZ"}),
+    ("residence_state", {"residence_state": "ZZ"}),
+    ("relationship", {"relationship": "aunt"}),
+    ("localities[0]", {"localities": ("ALBANY",)}),
+    ("federal.filing_status", {"federal": FederalCertificate(filing_status="widowed")}),
+    (
+        "federal.pre_2020.marital_status",
+        {"federal": FederalCertificate(pre_2020=Pre2020Certificate("widowed", 0))},
+    ),
+    ("federal.pre_2020.allowances", {"federal": FederalCertificate(pre_2020=Pre2020Certificate("single", -1))}),
+    ("federal.other_income", {"federal": FederalCertificate(other_income=Decimal(-1))}),
+    ("state.exempt", {"state": {"exempt": 1}}),
+    ("employer.sui_rate", {"employer": EmployerProfile(sui_rate=Decimal(3))}),
+    ("employer.waived_lines", {"employer": EmployerProfile(waived_lines=frozenset({"NY-SUI-ER"}))}),
+    ("ytd.NY-PFL-EE", {"ytd": {"NY-PFL-EE": Decimal(-1)}}),
+    ("ytd_tax.NY-PFL-EE", {"ytd": {}, "ytd_tax": {"NY-PFL-EE": Decimal("0.001")}}),
+    (
+        "period_end",
+        {"period_start": datetime.date(2026, 6, 2), "period_end": datetime.date(2026, 6, 1)},
+    ),
+]  # fmt: skip
+
+
+def test_the_engine_checks_for_itself():
     """The JSON form is one way in; the engine does not count on it."""
-    with pytest.raises(TaxInputError) as caught:
-        calculate_paycheck(dataclasses.replace(GOOD_INPUT, **changes))
-    assert (caught.value.field, caught.value.code) == (field, "validation_error")
+    with every_case() as case:
+        for field, changes in WRONG_INPUTS:
+            with case(field, changes):
+                with pytest.raises(TaxInputError) as caught:
+                    calculate_paycheck(dataclasses.replace(GOOD_INPUT, **changes))
+                assert (caught.value.field, caught.value.code) == (field, "validation_error")
 
 
 # --- anything at all ---------------------------------------------------------------------------------------------

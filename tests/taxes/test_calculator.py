@@ -13,6 +13,7 @@ from hearthpay.taxes import (
     estimate_year,
     rulebook_for,
 )
+from tests.cases import every_case
 
 ON = datetime.date(2026, 1, 15)
 STATES = ("CA", "GA", "IL", "NJ", "NY", "OH", "PA", "TX")
@@ -41,9 +42,15 @@ def _cents(estimate, code: str) -> int:
     return sum(line.annual_cents for line in estimate.lines if line.code == code)
 
 
-@pytest.mark.parametrize("state", STATES)
-@pytest.mark.parametrize("frequency", PERIODS)
-def test_totals_are_sums_of_lines(state, frequency):
+def test_totals_are_sums_of_lines():
+    with every_case() as case:
+        for frequency in PERIODS:
+            for state in STATES:
+                with case(frequency, state):
+                    _check_totals(state, frequency)
+
+
+def _check_totals(state, frequency):
     for wages in map(Decimal, WAGES):
         estimate = estimate_year(state, wages, on=ON, pay_frequency=frequency)
         assert estimate.annual_wages == wages
@@ -117,10 +124,16 @@ def test_wages_below_the_thresholds_owe_nothing(state):
     assert owed("4000", "futa") == 2_400
 
 
-@pytest.mark.parametrize("state", STATES)
-@pytest.mark.parametrize("frequency", PERIODS)
-@pytest.mark.parametrize("status", STATUSES)
-def test_income_tax_is_that_of_one_paycheck_times_the_periods(state, frequency, status):
+def test_income_tax_is_that_of_one_paycheck_times_the_periods():
+    with every_case() as case:
+        for status in STATUSES:
+            for frequency in PERIODS:
+                for state in STATES:
+                    with case(status, frequency, state):
+                        _check_income_tax(state, frequency, status)
+
+
+def _check_income_tax(state, frequency, status):
     wages = Decimal(52_000)
     estimate = estimate_year(state, wages, on=ON, pay_frequency=frequency, filing_status=status)
     form_status = {
@@ -201,35 +214,37 @@ def test_assumptions_are_said():
     assert estimate.limitations[0] == "Assumes no wages earlier in the year and the same pay every period."
 
 
-@pytest.mark.parametrize(
-    ("field", "code", "changes"),
-    [
-        ("state", "validation_error", {"state": "ZZ"}),
-        ("state", "validation_error", {"state": ""}),
-        ("annual_wages", "validation_error", {"annual_wages": Decimal("-0.01")}),
-        ("annual_wages", "validation_error", {"annual_wages": Decimal("999999.01")}),
-        ("annual_wages", "validation_error", {"annual_wages": Decimal("NaN")}),
-        ("annual_wages", "validation_error", {"annual_wages": Decimal("sNaN")}),
-        ("annual_wages", "validation_error", {"annual_wages": Decimal("Infinity")}),
-        ("annual_wages", "validation_error", {"annual_wages": Decimal("1E+308")}),
-        ("annual_wages", "validation_error", {"annual_wages": Decimal("100.001")}),
-        ("pay_frequency", "validation_error", {"pay_frequency": "daily"}),
-        ("pay_frequency", "validation_error", {"pay_frequency": "fortnightly"}),
-        ("filing_status", "validation_error", {"filing_status": "widowed"}),
-        ("residence_state", "validation_error", {"residence_state": "ZZ"}),
-        ("tax_year", "unsupported_tax_year", {"on": datetime.date(2019, 1, 1)}),
-        (
-            "reciprocity_certificate_on_file",
-            "validation_error",
-            {"state": "CA", "residence_state": "NY", "reciprocity_certificate_on_file": True},
-        ),
-    ],
-)
-def test_bad_input_names_the_field(field, code, changes):
-    arguments = {"state": "PA", "annual_wages": Decimal(35_000), "on": ON} | changes
-    with pytest.raises(TaxInputError) as caught:
-        estimate_year(**arguments)
-    assert (caught.value.field, caught.value.code) == (field, code)
+WRONG_INPUTS = [
+    ("state", "validation_error", {"state": "ZZ"}),
+    ("state", "validation_error", {"state": ""}),
+    ("annual_wages", "validation_error", {"annual_wages": Decimal("-0.01")}),
+    ("annual_wages", "validation_error", {"annual_wages": Decimal("999999.01")}),
+    ("annual_wages", "validation_error", {"annual_wages": Decimal("NaN")}),
+    ("annual_wages", "validation_error", {"annual_wages": Decimal("sNaN")}),
+    ("annual_wages", "validation_error", {"annual_wages": Decimal("Infinity")}),
+    ("annual_wages", "validation_error", {"annual_wages": Decimal("1E+308")}),
+    ("annual_wages", "validation_error", {"annual_wages": Decimal("100.001")}),
+    ("pay_frequency", "validation_error", {"pay_frequency": "daily"}),
+    ("pay_frequency", "validation_error", {"pay_frequency": "fortnightly"}),
+    ("filing_status", "validation_error", {"filing_status": "widowed"}),
+    ("residence_state", "validation_error", {"residence_state": "ZZ"}),
+    ("tax_year", "unsupported_tax_year", {"on": datetime.date(2019, 1, 1)}),
+    (
+        "reciprocity_certificate_on_file",
+        "validation_error",
+        {"state": "CA", "residence_state": "NY", "reciprocity_certificate_on_file": True},
+    ),
+]
+
+
+def test_bad_input_names_the_field():
+    with every_case() as case:
+        for field, code, changes in WRONG_INPUTS:
+            with case(field, code, changes):
+                arguments = {"state": "PA", "annual_wages": Decimal(35_000), "on": ON} | changes
+                with pytest.raises(TaxInputError) as caught:
+                    estimate_year(**arguments)
+                assert (caught.value.field, caught.value.code) == (field, code)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 from hearthpay.taxes import FederalCertificate, PaycheckInput, calculate_paycheck
 from hearthpay.taxes.coverage import law_behind
 from hearthpay.taxes.rulebook import rulebook_of
+from tests.cases import every_case
 
 UNELECTED = FederalCertificate(elected=False)
 
@@ -155,35 +156,37 @@ def test_2027_maine_says_that_its_deduction_becomes_the_federal_one():
 # --- how sure ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("code", "year", "confidences"),
-    [
-        ("AK-SUI-ER", 2026, ["low"]),
-        ("SC-SUI-ER", 2026, ["medium"]),
-        ("SC-CONT-ER", 2026, ["medium"]),
-        ("VA-SUI-ER", 2026, ["low"]),
-        ("NH-SUI-ER", 2026, ["medium", "low"]),
-        ("KS-SUI-ER", 2026, ["medium"]),
-        ("PA-SUI-ER", 2026, ["high"]),
-        ("IL-SUI-ER", 2026, ["medium"]),
-        ("WV-SUI-ER", 2026, ["medium", "medium"]),
-        ("NJ-WF-ER", 2026, ["medium"]),
-        ("NJ-TDI-ER", 2026, ["medium"]),
-        ("AR-SUI-ER", 2026, ["high"]),
-        ("AR-ADMIN-ER", 2026, ["high"]),
-        ("MA-SUI-ER", 2026, ["high"]),
-        ("ME-SUI-ER", 2026, ["low"]),
-        ("MT-SUI-ER", 2026, ["low"]),
-        ("MN-SUI-ER", 2026, ["low"]),
-        ("LA-SUI-ER", 2026, ["low"]),
-        ("MD-FAMLI-EE", 2027, ["medium"]),
-        ("CO-FAMLI-EE", 2027, ["high"]),
-        ("MA-PFML-EE", 2027, ["low"]),
-        ("DE-SUI-ER", 2027, ["low"]),
-    ],
-)
-def test_how_sure_a_figure_is(code, year, confidences):
-    assert [line.confidence for line in _law(code, year)] == confidences
+CONFIDENCES = [
+    ("AK-SUI-ER", 2026, ["low"]),
+    ("SC-SUI-ER", 2026, ["medium"]),
+    ("SC-CONT-ER", 2026, ["medium"]),
+    ("VA-SUI-ER", 2026, ["low"]),
+    ("NH-SUI-ER", 2026, ["medium", "low"]),
+    ("KS-SUI-ER", 2026, ["medium"]),
+    ("PA-SUI-ER", 2026, ["high"]),
+    ("IL-SUI-ER", 2026, ["medium"]),
+    ("WV-SUI-ER", 2026, ["medium", "medium"]),
+    ("NJ-WF-ER", 2026, ["medium"]),
+    ("NJ-TDI-ER", 2026, ["medium"]),
+    ("AR-SUI-ER", 2026, ["high"]),
+    ("AR-ADMIN-ER", 2026, ["high"]),
+    ("MA-SUI-ER", 2026, ["high"]),
+    ("ME-SUI-ER", 2026, ["low"]),
+    ("MT-SUI-ER", 2026, ["low"]),
+    ("MN-SUI-ER", 2026, ["low"]),
+    ("LA-SUI-ER", 2026, ["low"]),
+    ("MD-FAMLI-EE", 2027, ["medium"]),
+    ("CO-FAMLI-EE", 2027, ["high"]),
+    ("MA-PFML-EE", 2027, ["low"]),
+    ("DE-SUI-ER", 2027, ["low"]),
+]
+
+
+def test_how_sure_a_figure_is():
+    with every_case() as case:
+        for code, year, confidences in CONFIDENCES:
+            with case(code, year, confidences):
+                assert [line.confidence for line in _law(code, year)] == confidences
 
 
 @pytest.mark.parametrize("code", ["US-SS-EE", "US-SS-ER"])
@@ -218,11 +221,17 @@ def test_a_doubtful_rate_is_a_limitation_of_the_result():
 # --- whole dollars --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("year", [2025, 2026])
-@pytest.mark.parametrize("frequency", ["daily", "weekly", "monthly", "annual"])
-@pytest.mark.parametrize("state", ["ID", "MO", "MT", "NC", "ND", "WV"])
-def test_the_tax_of_a_period_is_whole_dollars_where_the_guide_prints_it(state, frequency, year):
+def test_the_tax_of_a_period_is_whole_dollars_where_the_guide_prints_it():
     """Also where a year is one period: the one frequency that some programs leave in cents."""
+    with every_case() as case:
+        for state in ["ID", "MO", "MT", "NC", "ND", "WV"]:
+            for frequency in ["daily", "weekly", "monthly", "annual"]:
+                for year in [2025, 2026]:
+                    with case(state, frequency, year):
+                        _check_whole_dollars(state, frequency, year)
+
+
+def _check_whole_dollars(state, frequency, year):
     periods = rulebook_of(year).pay_periods[frequency]
     for annual in (98_765, 161_234, 298_431):
         wages = (Decimal(annual) / periods).quantize(Decimal("0.01"))

@@ -19,6 +19,7 @@ from hearthpay.taxes.labor_law.minimum_wages import (
 )
 from hearthpay.taxes.labor_law.overtime import overtime_of, overtime_rules, read_overtime
 from hearthpay.taxes.rule_file import RuleTable, parse_toml
+from tests.cases import every_case
 
 FEDERAL = "7.25"
 
@@ -87,13 +88,15 @@ def _codes(paid: HoursWorked) -> list[str]:
 # --- minimum wages ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_the_minimum_wage_of_every_state(state):
-    found = tuple(_minimum(state, day) for day in DAYS)
-    assert found == OWN.get(state, (FEDERAL,) * 3)
-    least, several = FROM_SEVERAL.get(state, (1, found))
-    assert tuple(_minimum(state, day, employees=least) for day in DAYS) == several
-    assert tuple(_minimum(state, day, employees=max(1, least - 1)) for day in DAYS) == found
+def test_the_minimum_wage_of_every_state():
+    with every_case() as case:
+        for state in STATES:
+            with case(state):
+                found = tuple(_minimum(state, day) for day in DAYS)
+                assert found == OWN.get(state, (FEDERAL,) * 3)
+                least, several = FROM_SEVERAL.get(state, (1, found))
+                assert tuple(_minimum(state, day, employees=least) for day in DAYS) == several
+                assert tuple(_minimum(state, day, employees=max(1, least - 1)) for day in DAYS) == found
 
 
 def test_the_data_say_why_federal_law_governs():
@@ -104,68 +107,68 @@ def test_the_data_say_why_federal_law_governs():
     assert all(minimum_wages_of(state).rule for state in STATES)
 
 
-@pytest.mark.parametrize(
-    ("state", "before", "old", "new"),
-    [
-        ("CA", "2025-12-31", "16.50", "16.90"),
-        ("CA", "2026-12-31", "16.90", "17.40"),
-        ("CO", "2026-12-31", "15.16", "15.71"),
-        ("CT", "2026-12-31", "16.94", "17.48"),
-        ("DC", "2025-06-30", "17.50", "17.95"),
-        ("DC", "2026-06-30", "17.95", "18.40"),
-        ("FL", "2025-09-29", "13.00", "14.00"),
-        ("FL", "2026-09-29", "14.00", "15.00"),
-        ("HI", "2025-12-31", "14.00", "16.00"),
-        ("ME", "2026-12-31", "15.10", "15.70"),
-        ("MN", "2026-12-31", "11.41", "11.87"),
-        ("NJ", "2025-12-31", "14.53", "15.23"),
-        ("NJ", "2026-12-31", "15.23", "16.25"),
-        ("NY", "2026-12-31", "16.00", "16.00"),
-        ("OR", "2025-06-30", "14.70", "15.05"),
-        ("OR", "2026-06-30", "15.05", "15.55"),
-        ("RI", "2026-12-31", "16.00", "17.00"),
-        ("VA", "2026-12-31", "12.77", "13.75"),
-        ("WA", "2026-12-31", "17.13", "17.73"),
-    ],
-)
-def test_a_figure_changes_overnight(state, before, old, new):
-    after = _day(before) + datetime.timedelta(days=1)
-    assert (_minimum(state, before), _minimum(state, str(after))) == (old, new)
+CHANGES = [
+    ("CA", "2025-12-31", "16.50", "16.90"),
+    ("CA", "2026-12-31", "16.90", "17.40"),
+    ("CO", "2026-12-31", "15.16", "15.71"),
+    ("CT", "2026-12-31", "16.94", "17.48"),
+    ("DC", "2025-06-30", "17.50", "17.95"),
+    ("DC", "2026-06-30", "17.95", "18.40"),
+    ("FL", "2025-09-29", "13.00", "14.00"),
+    ("FL", "2026-09-29", "14.00", "15.00"),
+    ("HI", "2025-12-31", "14.00", "16.00"),
+    ("ME", "2026-12-31", "15.10", "15.70"),
+    ("MN", "2026-12-31", "11.41", "11.87"),
+    ("NJ", "2025-12-31", "14.53", "15.23"),
+    ("NJ", "2026-12-31", "15.23", "16.25"),
+    ("NY", "2026-12-31", "16.00", "16.00"),
+    ("OR", "2025-06-30", "14.70", "15.05"),
+    ("OR", "2026-06-30", "15.05", "15.55"),
+    ("RI", "2026-12-31", "16.00", "17.00"),
+    ("VA", "2026-12-31", "12.77", "13.75"),
+    ("WA", "2026-12-31", "17.13", "17.73"),
+]
+
+
+def test_a_figure_changes_overnight():
+    with every_case() as case:
+        for state, before, old, new in CHANGES:
+            with case(state, before, old, new):
+                after = _day(before) + datetime.timedelta(days=1)
+                assert (_minimum(state, before), _minimum(state, str(after))) == (old, new)
 
 
 def test_michigan_raised_its_figure_within_a_year():
     assert [_minimum("MI", day, employees=2) for day in ("2025-02-20", "2025-02-21")] == ["10.56", "12.48"]
 
 
-@pytest.mark.parametrize(
-    ("state", "place", "day", "figure"),
-    [
-        ("NY", "NYC", "2026-06-05", "17.00"),
-        ("NY", "yonkers", "2025-06-05", "16.50"),
-        ("NY", "BUFFALO", "2026-06-05", "16.00"),
-        ("NY", "NYC", "2027-01-01", "17.00"),
-        ("CO", "DENVER", "2026-06-05", "19.29"),
-        ("CO", "DENVER", "2027-01-01", "19.84"),
-        ("AZ", "Flagstaff", "2026-01-01", "18.35"),
-        ("AZ", "FLAGSTAFF", "2025-12-31", "17.85"),
-        ("WA", "SEATTLE", "2026-01-01", "21.30"),
-        (
-            "WA",
-            "SEATTLE",
-            "2025-12-31",
-            "16.66",
-        ),  # the city's earlier figure is not in the file: the state's stands
-        ("OR", "TRIMET", "2025-07-01", "16.30"),
-        ("IL", "Chicago", "2025-07-01", "16.60"),
-        ("IL", "Chicago", "2026-07-01", "17.05"),
-        ("IL", "Cook County", "2026-07-01", "15.40"),
-        ("IL", "COOK-COUNTY", "2026-06-30", "15.00"),
-        ("MD", "MONTGOMERY-COUNTY", "2025-07-01", "15.50"),
-        ("TX", "DENVER", "2026-06-05", FEDERAL),  # a place belongs to its state
-    ],
-)
-def test_a_place_may_ask_for_more(state, place, day, figure):
-    assert _minimum(state, day, place) == figure
+HIGHER_IN_A_PLACE = [
+    ("NY", "NYC", "2026-06-05", "17.00"),
+    ("NY", "yonkers", "2025-06-05", "16.50"),
+    ("NY", "BUFFALO", "2026-06-05", "16.00"),
+    ("NY", "NYC", "2027-01-01", "17.00"),
+    ("CO", "DENVER", "2026-06-05", "19.29"),
+    ("CO", "DENVER", "2027-01-01", "19.84"),
+    ("AZ", "Flagstaff", "2026-01-01", "18.35"),
+    ("AZ", "FLAGSTAFF", "2025-12-31", "17.85"),
+    ("WA", "SEATTLE", "2026-01-01", "21.30"),
+    # The city's earlier figure is not in the file: the state's stands.
+    ("WA", "SEATTLE", "2025-12-31", "16.66"),
+    ("OR", "TRIMET", "2025-07-01", "16.30"),
+    ("IL", "Chicago", "2025-07-01", "16.60"),
+    ("IL", "Chicago", "2026-07-01", "17.05"),
+    ("IL", "Cook County", "2026-07-01", "15.40"),
+    ("IL", "COOK-COUNTY", "2026-06-30", "15.00"),
+    ("MD", "MONTGOMERY-COUNTY", "2025-07-01", "15.50"),
+    ("TX", "DENVER", "2026-06-05", FEDERAL),  # a place belongs to its state
+]
+
+
+def test_a_place_may_ask_for_more():
+    with every_case() as case:
+        for state, place, day, figure in HIGHER_IN_A_PLACE:
+            with case(state, place, day, figure):
+                assert _minimum(state, day, place) == figure
 
 
 def test_washington_covers_those_who_live_in_from_july_2027():
@@ -192,8 +195,14 @@ def test_nothing_goes_below_the_federal_figure_and_every_employee_can_only_add(
 # --- overtime -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_overtime_of_every_state(state):
+def test_overtime_of_every_state():
+    with every_case() as case:
+        for state in STATES:
+            with case(state):
+                _check_overtime(state)
+
+
+def _check_overtime(state):
     hours = Decimal("0.001")
     out, lives_in = _paid(state, "30", "80"), _paid(state, "30", "0", lives_in=True)
     assert _codes(out) == []

@@ -7,11 +7,11 @@ from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hearthpay.taxes import EmployerProfile, FederalCertificate, PaycheckInput, calculate_paycheck
+from tests.cases import every_case
 from tests.properties import on_examples
 from tests.taxes.strategies import FREQUENCIES, RULEBOOK, STATES, YEAR, calculated, paychecks, steady
 
@@ -46,8 +46,14 @@ def test_lines_add_up_and_are_whole_cents(request_):
         assert line.taxable_wages <= line.subject_wages <= paycheck.gross_pay
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_absurd_extra_withholding_leaves_nothing_but_never_less(state):
+def test_absurd_extra_withholding_leaves_nothing_but_never_less():
+    with every_case() as case:
+        for state in STATES:
+            with case(state):
+                _check_absurd_extra_withholding(state)
+
+
+def _check_absurd_extra_withholding(state):
     tax = RULEBOOK.state(state).income_tax
     certificate = {"additional_withholding": ABSURD, "elected": True} if tax is not None else {}
     for wages in ("0", "0.01", "7.30", "800", "25000"):
@@ -194,9 +200,15 @@ def test_caps_hold_over_a_year(state, wages, frequency, sui_rate, with_tax):
                 assert abs(tax[line.code] - min(annual, line.wage_base) * rate) <= rounding
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_a_year_split_in_different_ways_bears_the_same_capped_tax(state):
+def test_a_year_split_in_different_ways_bears_the_same_capped_tax():
     """200,000.04 dollars in 12, 24, 26, 52 and 9 uneven payrolls: every base below it ends on the same tax."""
+    with every_case() as case:
+        for state in STATES:
+            with case(state):
+                _check_splits_of_a_year(state)
+
+
+def _check_splits_of_a_year(state):
     annual = 20_000_004
     uneven = [1, 2_345_678, 17, 9_999_999, 333, 4_000_000, 1_111_111, 50]
     uneven.append(annual - sum(uneven))

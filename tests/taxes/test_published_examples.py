@@ -14,19 +14,21 @@ import pytest
 
 from hearthpay.taxes import calculate_paycheck
 from hearthpay.taxes.interchange import read_paycheck_input
+from tests.cases import every_case
 
 FOLDER = Path(__file__).parent / "examples"
 
 
-def _examples():
-    for path in sorted(FOLDER.glob("*.toml")):
-        table = tomllib.loads(path.read_text("utf-8"), parse_float=Decimal)
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda path: path.stem)
+def test_examples(path):
+    table = tomllib.loads(path.read_text("utf-8"), parse_float=Decimal)
+    with every_case() as case:
         for position, example in enumerate(table["example"]):
-            yield pytest.param(example, id=f"{path.stem}-{position}-{example['publication'][:60]}")
+            with case(f"{path.stem}-{position}-{example['publication'][:60]}"):
+                _check(example)
 
 
-@pytest.mark.parametrize("example", list(_examples()))
-def test_example(example):
+def _check(example):
     given = {
         key: value.isoformat() if hasattr(value, "isoformat") else value
         for key, value in example["input"].items()

@@ -12,6 +12,7 @@ from hearthpay.taxes.errors import RuleError
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.rulebook import Rulebook, rulebook_of, supported_years
 from hearthpay.taxes.thresholds import liability_thresholds
+from tests.cases import every_case
 from tests.worlds.rule_editions import edition
 
 RULES = Path(hearthpay.taxes.__file__).parent / "rules"
@@ -35,8 +36,14 @@ def test_the_years_are_named_as_they_say():
         assert rulebook.version.startswith(f"{year}.")
 
 
-@pytest.mark.parametrize("path", STATE_FILES, ids=_name)
-def test_every_state_file_loads_and_says_where_its_figures_are_printed(path):
+def test_every_state_file_loads_and_says_where_its_figures_are_printed():
+    with every_case() as case:
+        for path in STATE_FILES:
+            with case(_name(path)):
+                _check_figures_are_sourced(path)
+
+
+def _check_figures_are_sourced(path):
     year = int(path.parts[-3])
     rulebook = Rulebook(path.parent.parent)
     rules = rulebook.state(path.stem)
@@ -70,14 +77,16 @@ def test_federal_law_says_where_its_figures_are_printed(year):
         assert all(source.title and source.url and source.date for source in entry.sources)
 
 
-@pytest.mark.parametrize("path", STATE_FILES, ids=_name)
-def test_one_code_has_one_version_on_any_day(path):
-    rules = Rulebook(path.parent.parent).state(path.stem)
-    days = {line.effective_from for line in rules.contributions}
-    days |= {line.effective_to for line in rules.contributions if line.effective_to is not None}
-    for day in {day + datetime.timedelta(days=shift) for day in days for shift in (-1, 0, 1)}:
-        codes = [line.code for line in rules.contributions_on(day)]
-        assert len(codes) == len(set(codes)), day
+def test_one_code_has_one_version_on_any_day():
+    with every_case() as case:
+        for path in STATE_FILES:
+            with case(_name(path)):
+                rules = Rulebook(path.parent.parent).state(path.stem)
+                days = {line.effective_from for line in rules.contributions}
+                days |= {line.effective_to for line in rules.contributions if line.effective_to is not None}
+                for day in {day + datetime.timedelta(days=shift) for day in days for shift in (-1, 0, 1)}:
+                    codes = [line.code for line in rules.contributions_on(day)]
+                    assert len(codes) == len(set(codes)), day
 
 
 def test_the_version_is_a_fingerprint_of_every_file(tmp_path):

@@ -14,6 +14,7 @@ from hearthpay.taxes import (
 )
 from hearthpay.taxes.liability import guards_of
 from hearthpay.taxes.thresholds import LiabilityThreshold, liability_thresholds, supported_threshold_years
+from tests.cases import every_case
 from tests.taxes.strategies import RULEBOOK, STATES, YEAR
 
 CENT = Decimal("0.01")
@@ -81,23 +82,27 @@ def test_californias_explanation_says_which_tax_starts_where():
     assert "unemployment insurance and employment training tax from 1,000 dollars" in check.state_explanation
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_every_state_with_rules_has_thresholds(state):
-    for year in supported_threshold_years():
-        rows = liability_thresholds(state, year)
-        assert [row.liability for row in rows[:2]] == ["fica", "futa"]
-        assert sum(row.liability == "sui" for row in rows) == 1
-        assert all(row.cents > 0 and row.sources and row.rule for row in rows)
-    check = check_thresholds(state, Decimal(3_000), YEAR)
-    assert check.state_name == RULEBOOK.state(state).name
-    assert check.state_threshold_quarterly <= check.suta_threshold_quarterly
+def test_every_state_with_rules_has_thresholds():
+    with every_case() as case:
+        for state in STATES:
+            with case(state):
+                for year in supported_threshold_years():
+                    rows = liability_thresholds(state, year)
+                    assert [row.liability for row in rows[:2]] == ["fica", "futa"]
+                    assert sum(row.liability == "sui" for row in rows) == 1
+                    assert all(row.cents > 0 and row.sources and row.rule for row in rows)
+                check = check_thresholds(state, Decimal(3_000), YEAR)
+                assert check.state_name == RULEBOOK.state(state).name
+                assert check.state_threshold_quarterly <= check.suta_threshold_quarterly
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_every_liability_of_a_line_is_one_that_a_threshold_switches(state):
+def test_every_liability_of_a_line_is_one_that_a_threshold_switches():
     """A liability that nothing switches off would be owed by a household of any size."""
-    switches = {row.liability for row in liability_thresholds(state, YEAR)} | {"always"}
-    assert {line.liability for line in RULEBOOK.state(state).contributions} <= switches
+    with every_case() as case:
+        for state in STATES:
+            with case(state):
+                switches = {row.liability for row in liability_thresholds(state, YEAR)} | {"always"}
+                assert {line.liability for line in RULEBOOK.state(state).contributions} <= switches
 
 
 @pytest.mark.parametrize(
@@ -148,39 +153,43 @@ def _lines_of(state: str):
     return (*RULEBOOK.contributions, *RULEBOOK.state(state).contributions)
 
 
-@pytest.mark.parametrize(
-    ("state", "expected", "liable"),
-    [
-        ("TX", "2999.99", set()),
-        ("TX", "3000", {"fica"}),
-        ("TX", "3999.99", {"fica"}),
-        ("TX", "4000", {"fica", "futa", "sui"}),
-        ("CA", "2999.99", set()),
-        ("CA", "3000", {"fica", "sdi"}),
-        ("CA", "3999.99", {"fica", "sdi"}),
-        ("CA", "4000", {"fica", "sdi", "futa", "sui"}),
-        ("NY", "1999.99", {"always"}),
-        ("NY", "2000", {"always", "sui"}),
-        ("NY", "3000", {"always", "sui", "fica"}),
-        ("NY", "4000", {"always", "sui", "fica", "futa"}),
-        ("NJ", "3999.99", {"fica"}),
-        ("NJ", "4000", {"fica", "futa", "sui"}),
-        ("PA", "3999.99", {"fica"}),
-        ("PA", "4000", {"fica", "futa", "sui"}),
-    ],
-)
-def test_wages_below_a_threshold_owe_nothing_of_it(state, expected, liable):
-    assert _liable(state, Decimal(expected)) == liable
+LIABLE_FROM = [
+    ("TX", "2999.99", set()),
+    ("TX", "3000", {"fica"}),
+    ("TX", "3999.99", {"fica"}),
+    ("TX", "4000", {"fica", "futa", "sui"}),
+    ("CA", "2999.99", set()),
+    ("CA", "3000", {"fica", "sdi"}),
+    ("CA", "3999.99", {"fica", "sdi"}),
+    ("CA", "4000", {"fica", "sdi", "futa", "sui"}),
+    ("NY", "1999.99", {"always"}),
+    ("NY", "2000", {"always", "sui"}),
+    ("NY", "3000", {"always", "sui", "fica"}),
+    ("NY", "4000", {"always", "sui", "fica", "futa"}),
+    ("NJ", "3999.99", {"fica"}),
+    ("NJ", "4000", {"fica", "futa", "sui"}),
+    ("PA", "3999.99", {"fica"}),
+    ("PA", "4000", {"fica", "futa", "sui"}),
+]
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_every_state_owes_nothing_below_and_everything_above(state):
-    everything = {line.liability for line in _lines_of(state)}
-    assert _liable(state, Decimal(0)) <= {"always"}
-    assert _liable(state, Decimal(50_000)) == everything
-    assert _liable(state, Decimal(50_000), futa_liable=False) == everything - {"futa"}
-    assert _liable(state, Decimal(50_000), sui_liable=False) == everything - {"sui"}
-    assert _liable(state, Decimal(50_000), fica_liable=False) == everything - {"fica"}
+def test_wages_below_a_threshold_owe_nothing_of_it():
+    with every_case() as case:
+        for state, expected, liable in LIABLE_FROM:
+            with case(state, expected):
+                assert _liable(state, Decimal(expected)) == liable
+
+
+def test_every_state_owes_nothing_below_and_everything_above():
+    with every_case() as case:
+        for state in STATES:
+            with case(state):
+                everything = {line.liability for line in _lines_of(state)}
+                assert _liable(state, Decimal(0)) <= {"always"}
+                assert _liable(state, Decimal(50_000)) == everything
+                assert _liable(state, Decimal(50_000), futa_liable=False) == everything - {"futa"}
+                assert _liable(state, Decimal(50_000), sui_liable=False) == everything - {"sui"}
+                assert _liable(state, Decimal(50_000), fica_liable=False) == everything - {"fica"}
 
 
 def test_the_fica_threshold_follows_the_year_of_the_pay_date():
@@ -238,9 +247,15 @@ def _taxed(state: str, relationship: str) -> dict[str, bool]:
     return {line.code: line.amount > 0 for line in paycheck.lines}
 
 
-@pytest.mark.parametrize("relationship", ["none", *FAMILY, "student_under_18"])
-@pytest.mark.parametrize("state", sorted(NOT_SUI))
-def test_who_is_not_counted(state, relationship):
+def test_who_is_not_counted():
+    with every_case() as case:
+        for state in sorted(NOT_SUI):
+            for relationship in ["none", *FAMILY, "student_under_18"]:
+                with case(state, relationship):
+                    _check_who_is_counted(state, relationship)
+
+
+def _check_who_is_counted(state, relationship):
     taxed = _taxed(state, relationship)
     for code in ("US-SS-EE", "US-SS-ER", "US-MED-EE", "US-MED-ER"):
         assert (code, taxed[code]) == (code, relationship not in NOT_FICA)
@@ -251,13 +266,19 @@ def test_who_is_not_counted(state, relationship):
         assert (code, taxed[code]) == (code, relationship not in NOT_SUI[state])
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_a_stranger_is_exempt_from_nothing_and_a_spouse_from_all_federal_taxes(state):
-    assert all(
-        taxed for code, taxed in _taxed(state, "none").items() if code in {x.code for x in _lines_of(state)}
-    )
-    spouse = _taxed(state, "spouse")
-    assert not any(spouse[code] for code in ("US-SS-EE", "US-SS-ER", "US-MED-EE", "US-MED-ER", "US-FUTA"))
+def test_a_stranger_is_exempt_from_nothing_and_a_spouse_from_all_federal_taxes():
+    with every_case() as case:
+        for state in STATES:
+            with case(state):
+                assert all(
+                    taxed
+                    for code, taxed in _taxed(state, "none").items()
+                    if code in {x.code for x in _lines_of(state)}
+                )
+                spouse = _taxed(state, "spouse")
+                assert not any(
+                    spouse[code] for code in ("US-SS-EE", "US-SS-ER", "US-MED-EE", "US-MED-ER", "US-FUTA")
+                )
 
 
 def test_a_relationship_does_not_touch_income_tax():
@@ -296,13 +317,19 @@ def test_how_far_a_threshold_reaches_is_the_states_own():
     assert (tdi.reaches_back_to, tdi.per_employee, tdi.next_year_too) == ("quarter", True, False)
 
 
-@pytest.mark.parametrize("state", sorted(STATES))
-def test_every_line_that_waits_has_a_threshold_and_is_measured_on_one_that_waits_for_the_same(state: str):
-    rulebook = RULEBOOK
-    waits = {code: guard.threshold.liability for guard in guards_of(YEAR, state) for code in guard.codes}
-    for line in (*rulebook.contributions, *rulebook.state(state).contributions):
-        assert waits.get(line.code, "always") == line.liability
-        assert waits.get(line.code) == waits.get(line.ytd_code)
+def test_every_line_that_waits_has_a_threshold_and_is_measured_on_one_that_waits_for_the_same():
+    with every_case() as case:
+        for state in sorted(STATES):
+            with case(state):
+                rulebook = RULEBOOK
+                waits = {
+                    code: guard.threshold.liability
+                    for guard in guards_of(YEAR, state)
+                    for code in guard.codes
+                }
+                for line in (*rulebook.contributions, *rulebook.state(state).contributions):
+                    assert waits.get(line.code, "always") == line.liability
+                    assert waits.get(line.code) == waits.get(line.ytd_code)
 
 
 def test_a_line_that_is_not_due_is_subject_and_bears_nothing():
