@@ -11,6 +11,7 @@ from hearthpay.documents.figures.stub_law import STUB_FIELDS, stub_laws
 from hearthpay.payroll.orders import SalaryShare
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.prior_wages import PriorLine
+from tests.cases import every_case
 from tests.documents.household import Household
 
 
@@ -182,12 +183,16 @@ def test_every_state_says_what_it_asks():
         assert law.confidence != "high"
 
 
-@pytest.mark.parametrize("state", sorted(STATES))
-def test_a_stub_with_everything_told_meets_every_state(state):
-    household = Household(2026)
-    booked = household.pay(household.hire(state), 0, "2026-02-13", hours="40", overtime="2")
-    leave = SickLeave(Decimal(1), Decimal(1), Decimal(1), Decimal(1), 100)
-    assert stub_of(household.books(), booked.id, StubParties(True, True, True), leave).missing == ()
+def test_a_stub_with_everything_told_meets_every_state():
+    with every_case() as case:
+        for state in sorted(STATES):
+            with case(state):
+                household = Household(2026)
+                booked = household.pay(household.hire(state), 0, "2026-02-13", hours="40", overtime="2")
+                leave = SickLeave(Decimal(1), Decimal(1), Decimal(1), Decimal(1), 100)
+                assert (
+                    stub_of(household.books(), booked.id, StubParties(True, True, True), leave).missing == ()
+                )
 
 
 def test_a_salary_is_a_line_of_its_own_beside_earlier_hours():

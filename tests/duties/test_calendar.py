@@ -18,6 +18,7 @@ from hearthpay.duties.household import (
     Withholding,
 )
 from hearthpay.taxes.jurisdictions import STATES
+from tests.cases import every_case
 from tests.duties.household import HOUSEHOLD, JOHN, MARIA
 
 NEW_YEAR = datetime.date(2026, 1, 1)
@@ -283,19 +284,21 @@ def test_money_in_the_ledger_is_never_without_its_duty():
 FROM_THE_FIRST_DOLLAR = {"CO", "CT", "ME", "MN", "OR", "WA"}
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_below_every_threshold_nothing_is_due(state):
-    maria = HouseholdEmployee(MARIA, "Maria", (EmploymentSpell(state, MARIA_HIRED),))
-    household = Household(HOUSEHOLD, (maria,))
-    keys = _keys(household, last=datetime.date(2027, 3, 31))
-    if state in FROM_THE_FIRST_DOLLAR:
-        assert f"{state}/new-hire/hire-1/{MARIA}" in keys
-        assert {key for key in keys if key.startswith("US/")} == {f"US/i9/hire-1/{MARIA}"}
-    else:
-        assert keys == set()
-        assert {f"{state}/new-hire/hire-1/{MARIA}", f"US/i9/hire-1/{MARIA}"} <= _keys(
-            replace(household, expects_to_owe=True)
-        )
+def test_below_every_threshold_nothing_is_due():
+    with every_case() as case:
+        for state in STATES:
+            with case(state):
+                maria = HouseholdEmployee(MARIA, "Maria", (EmploymentSpell(state, MARIA_HIRED),))
+                household = Household(HOUSEHOLD, (maria,))
+                keys = _keys(household, last=datetime.date(2027, 3, 31))
+                if state in FROM_THE_FIRST_DOLLAR:
+                    assert f"{state}/new-hire/hire-1/{MARIA}" in keys
+                    assert {key for key in keys if key.startswith("US/")} == {f"US/i9/hire-1/{MARIA}"}
+                else:
+                    assert keys == set()
+                    assert {f"{state}/new-hire/hire-1/{MARIA}", f"US/i9/hire-1/{MARIA}"} <= _keys(
+                        replace(household, expects_to_owe=True)
+                    )
 
 
 def test_marylands_premiums_begin_in_2027():
@@ -313,9 +316,15 @@ def test_relatives_whom_the_law_exempts_bring_no_premiums():
     )
 
 
-@pytest.mark.parametrize("state", sorted(STATES))
-def test_nothing_is_due_of_periods_before_anybody_worked(state):
+def test_nothing_is_due_of_periods_before_anybody_worked():
     """A threshold makes liable from the start of the year; who hires in November has nothing to report of March."""
+    with every_case() as case:
+        for state in sorted(STATES):
+            with case(state):
+                _check_periods_before_anybody_worked(state)
+
+
+def _check_periods_before_anybody_worked(state):
     hired = datetime.date(2026, 11, 2)
     year = datetime.date(2026, 1, 1)
     maria = HouseholdEmployee(

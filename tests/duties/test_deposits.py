@@ -16,6 +16,7 @@ from hearthpay.duties.deposits import PayrollLine, TaxDeposit, tax_deposits, wit
 from hearthpay.duties.household import Household
 from hearthpay.duties.records import codes_by_payday
 from hearthpay.taxes.jurisdictions import STATES
+from tests.cases import every_case
 from tests.duties.household import by_key, covering
 from tests.duties.years import KINDS, YEAR, paychecks_of_year, year_of
 
@@ -70,14 +71,20 @@ def test_payrolls_together_keep_aside_what_each_item_asks_for(state: str, name: 
     assert dict(kept) == {key: amount for key, (_, amount) in asked.items()}
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_a_preview_keeps_aside_what_the_payroll_does(state: str) -> None:
-    payrolls = _payrolls(state, "nanny")
-    household = year_of(state, "nanny")
-    day, lines = list(payrolls.items())[-1]
-    before = _without(household, day, lines)
-    previewed = with_payroll(before, lines, day, frozenset(codes_by_payday({line.line for line in lines})))
-    assert _named(tax_deposits(previewed, lines, day)) == _named(tax_deposits(household, lines, day))
+def test_a_preview_keeps_aside_what_the_payroll_does() -> None:
+    with every_case() as case:
+        for state in STATES:
+            with case(state):
+                payrolls = _payrolls(state, "nanny")
+                household = year_of(state, "nanny")
+                day, lines = list(payrolls.items())[-1]
+                before = _without(household, day, lines)
+                previewed = with_payroll(
+                    before, lines, day, frozenset(codes_by_payday({line.line for line in lines}))
+                )
+                assert _named(tax_deposits(previewed, lines, day)) == _named(
+                    tax_deposits(household, lines, day)
+                )
 
 
 def test_california_keeps_aside_for_the_irs_and_the_edd() -> None:

@@ -4,13 +4,12 @@ import datetime
 import tomllib
 from pathlib import Path
 
-import pytest
-
 from hearthpay.duties.accounts import FREQUENCIES
 from hearthpay.duties.calendar import calendar_of_duties
 from hearthpay.duties.household import EmploymentSpell, Household, HouseholdEmployee
 from hearthpay.duties.office_days import add_office_days, is_office_day, office_day_on_or_after
 from hearthpay.taxes.jurisdictions import STATES
+from tests.cases import every_case
 from tests.duties.household import HOUSEHOLD, MARIA, everywhere
 
 TABLE = tomllib.loads(Path(__file__).with_name("due_dates.toml").read_text("utf-8"))
@@ -34,20 +33,24 @@ def test_each_date_is_the_tables():
     assert found == expected
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_a_hire_is_reported_within_the_states_days(state):
-    hired = datetime.date(2026, 5, 1)
-    household = Household(
-        HOUSEHOLD,
-        (HouseholdEmployee(MARIA, "Maria", (EmploymentSpell(state, hired),)),),
-        expects_to_owe=True,
-    )
-    reports = [
-        item
-        for item in calendar_of_duties(household, hired, datetime.date(2026, 6, 30))
-        if item.key == f"{state}/new-hire/hire-1/{MARIA}"
-    ]
-    assert [item.due for item in reports] == [hired + datetime.timedelta(days=NEW_HIRE_DAYS.get(state, 20))]
+def test_a_hire_is_reported_within_the_states_days():
+    with every_case() as case:
+        for state in STATES:
+            with case(state):
+                hired = datetime.date(2026, 5, 1)
+                household = Household(
+                    HOUSEHOLD,
+                    (HouseholdEmployee(MARIA, "Maria", (EmploymentSpell(state, hired),)),),
+                    expects_to_owe=True,
+                )
+                reports = [
+                    item
+                    for item in calendar_of_duties(household, hired, datetime.date(2026, 6, 30))
+                    if item.key == f"{state}/new-hire/hire-1/{MARIA}"
+                ]
+                assert [item.due for item in reports] == [
+                    hired + datetime.timedelta(days=NEW_HIRE_DAYS.get(state, 20))
+                ]
 
 
 def test_what_the_law_names_is_kept_beside_the_moved_day():

@@ -13,6 +13,7 @@ from hearthpay.taxes.errors import RuleError
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.rule_file import RuleTable, read_toml
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
+from tests.cases import every_case
 
 STATE_FILES = sorted((FOLDER / "states").glob("*.toml"))
 
@@ -40,9 +41,15 @@ def _among(code, patterns):
     return any(fnmatchcase(code, pattern) for pattern in patterns)
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_every_line_is_paid_under_one_account_whatever_the_frequency(state):
+def test_every_line_is_paid_under_one_account_whatever_the_frequency():
     """No money without a duty: a line has a return or payment for each frequency, a payee, or may not be withheld."""
+    with every_case() as case:
+        for state in STATES:
+            with case(state):
+                _check_accounts_of_lines(state)
+
+
+def _check_accounts_of_lines(state):
     duties = duties_of(state)
     for line in _codes(state):
         paying = [duty for duty in duties.duties if duty.kind in PAID and _among(line, duty.lines)]
@@ -57,9 +64,15 @@ def test_every_line_is_paid_under_one_account_whatever_the_frequency(state):
             ), line
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_every_line_is_reported_under_one_registration(state):
+def test_every_line_is_reported_under_one_registration():
     """Whatever is paid to an agency is paid under an account that the household is told to open."""
+    with every_case() as case:
+        for state in STATES:
+            with case(state):
+                _check_registrations_of_lines(state)
+
+
+def _check_registrations_of_lines(state):
     duties = duties_of(state)
     numbers = {account.number.id for account in accounts_of(state).accounts}
     for year in _years(state):
@@ -74,8 +87,14 @@ def test_every_line_is_reported_under_one_registration(state):
             assert sum(line in lines for lines in by_number.values()) == 1, (year, line)
 
 
-@pytest.mark.parametrize("jurisdiction", ["US", *STATES])
-def test_every_frequency_is_filed_and_can_be_reached(jurisdiction):
+def test_every_frequency_is_filed_and_can_be_reached():
+    with every_case() as case:
+        for jurisdiction in ["US", *STATES]:
+            with case(jurisdiction):
+                _check_frequencies(jurisdiction)
+
+
+def _check_frequencies(jurisdiction):
     duties = duties_of(jurisdiction)
     for account in duties.accounts:
         filed = {
@@ -98,37 +117,45 @@ def test_every_frequency_is_filed_and_can_be_reached(jurisdiction):
                 assert {each.frequency for each in reasons} == {band.frequency}, (account.name, band)
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_every_account_is_sourced(state):
-    for account in duties_of(state).accounts:
-        assert account.sources, account.name
-        assert account.confidence, account.name
+def test_every_account_is_sourced():
+    with every_case() as case:
+        for state in STATES:
+            with case(state):
+                for account in duties_of(state).accounts:
+                    assert account.sources, account.name
+                    assert account.confidence, account.name
 
 
-@pytest.mark.parametrize("jurisdiction", ["US", *STATES])
-def test_every_line_named_is_a_line(jurisdiction):
-    codes = {line.code for line in rulebook_of(2026).contributions} | {"US-FIT"}
-    for year in (2026, 2027):
-        for state in STATES if jurisdiction == "US" else (jurisdiction,):
-            rules = rulebook_of(year).state(state)
-            codes |= {line.code for line in rules.contributions} | {tax.code for tax in rules.local_taxes}
-            codes |= {rules.income_tax.code} if rules.income_tax is not None else set()
-    for duty in duties_of(jurisdiction).duties:
-        for pattern in (*duty.lines, *duty.without_lines):
-            assert any(fnmatchcase(code, pattern) for code in codes), pattern
+def test_every_line_named_is_a_line():
+    with every_case() as case:
+        for jurisdiction in ["US", *STATES]:
+            with case(jurisdiction):
+                codes = {line.code for line in rulebook_of(2026).contributions} | {"US-FIT"}
+                for year in (2026, 2027):
+                    for state in STATES if jurisdiction == "US" else (jurisdiction,):
+                        rules = rulebook_of(year).state(state)
+                        codes |= {line.code for line in rules.contributions} | {
+                            tax.code for tax in rules.local_taxes
+                        }
+                        codes |= {rules.income_tax.code} if rules.income_tax is not None else set()
+                for duty in duties_of(jurisdiction).duties:
+                    for pattern in (*duty.lines, *duty.without_lines):
+                        assert any(fnmatchcase(code, pattern) for code in codes), pattern
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_relatives_are_exempt_from_premiums_as_the_engine_has_it(state):
-    exempt = {
-        line.code: frozenset(line.exempt_relationships)
-        for year in (2026, 2027)
-        for line in rulebook_of(year).state(state).contributions
-        if line.liability == "always"
-    }
-    for duty in duties_of(state).duties:
-        for code in set(duty.lines) & set(exempt):
-            assert duty.exempt_relationships == exempt[code]
+def test_relatives_are_exempt_from_premiums_as_the_engine_has_it():
+    with every_case() as case:
+        for state in STATES:
+            with case(state):
+                exempt = {
+                    line.code: frozenset(line.exempt_relationships)
+                    for year in (2026, 2027)
+                    for line in rulebook_of(year).state(state).contributions
+                    if line.liability == "always"
+                }
+                for duty in duties_of(state).duties:
+                    for code in set(duty.lines) & set(exempt):
+                        assert duty.exempt_relationships == exempt[code]
 
 
 def test_offices_are_named_in_full():

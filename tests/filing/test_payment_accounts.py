@@ -14,18 +14,21 @@ from hearthpay.duties.payment_accounts import (
 from hearthpay.duties.rules import PAID, duties_of
 from hearthpay.taxes.agencies import agencies
 from hearthpay.taxes.jurisdictions import STATES
+from tests.cases import every_case
 from tests.duties.household import everywhere
 
 
-@pytest.mark.parametrize("jurisdiction", ["US", *STATES])
-def test_every_duty_that_is_paid_has_an_account_and_a_listed_agency(jurisdiction: str) -> None:
-    names = account_names(jurisdiction)
-    for duty in duties_of(jurisdiction).duties:
-        if duty.kind in PAID and duty.lines:
-            account = payment_accounts(jurisdiction)[names[duty.id]]
-            agency = agency_of(jurisdiction, duty.agency)
-            assert duty in account.duties
-            assert account in accounts_of_agency(agency)
+def test_every_duty_that_is_paid_has_an_account_and_a_listed_agency() -> None:
+    with every_case() as case:
+        for jurisdiction in ["US", *STATES]:
+            with case(jurisdiction):
+                names = account_names(jurisdiction)
+                for duty in duties_of(jurisdiction).duties:
+                    if duty.kind in PAID and duty.lines:
+                        account = payment_accounts(jurisdiction)[names[duty.id]]
+                        agency = agency_of(jurisdiction, duty.agency)
+                        assert duty in account.duties
+                        assert account in accounts_of_agency(agency)
 
 
 @pytest.mark.parametrize("frequency", [None, "annual", "monthly", "semiweekly"])

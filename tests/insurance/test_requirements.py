@@ -8,6 +8,7 @@ import pytest
 
 from hearthpay.insurance.requirements import MEASURES, Worker, needed_policies, rules_of
 from hearthpay.taxes.jurisdictions import STATES
+from tests.cases import every_case
 
 
 def worker(state: str, number: int = 1, **changed: object) -> Worker:
@@ -27,40 +28,44 @@ def need(*workers: Worker, kind: str = "workers_compensation") -> str:
 
 
 @pytest.mark.completeness
-@pytest.mark.parametrize("state", STATES)
-def test_every_state_has_a_rule_with_a_source(state: str) -> None:
-    for rule in rules_of(state):
-        assert rule.measure in MEASURES
-        assert rule.words
-        assert rule.sources
-        assert (rule.penalty == "") == (rule.measure == "none")
+def test_every_state_has_a_rule_with_a_source() -> None:
+    with every_case() as case:
+        for state in STATES:
+            with case(state):
+                for rule in rules_of(state):
+                    assert rule.measure in MEASURES
+                    assert rule.words
+                    assert rule.sources
+                    assert (rule.penalty == "") == (rule.measure == "none")
 
 
-@pytest.mark.parametrize(
-    ("state", "hours", "wages", "expected"),
-    [
-        ("NY", 40, 900, "required"),
-        ("NY", 39, 900, "not_required"),
-        ("CT", 26, 600, "not_required"),
-        ("CT", 27, 600, "required"),
-        ("CO", 39, 800, "not_required"),
-        ("MA", 16, 400, "required"),
-        ("MA", 15, 400, "not_required"),
-        ("OH", 2, 20, "required"),
-        ("OH", 1, 12, "not_required"),
-        ("MD", 4, 77, "required"),
-        ("MD", 4, 76, "not_required"),
-        ("DC", 19, 500, "required"),
-        ("DC", 18, 500, "not_required"),
-        ("KS", 20, 385, "required"),
-        ("KS", 20, 384, "not_required"),
-        ("CA", 5, 100, "required"),
-        ("TX", 50, 1500, "not_required"),
-    ],
-)
-def test_the_measure_is_met_at_its_limit(state: str, hours: int, wages: int, expected: str) -> None:
-    told = worker(state, weekly_hours=Decimal(hours), weekly_wages=Decimal(wages))
-    assert need(told) == expected
+LIMITS = [
+    ("NY", 40, 900, "required"),
+    ("NY", 39, 900, "not_required"),
+    ("CT", 26, 600, "not_required"),
+    ("CT", 27, 600, "required"),
+    ("CO", 39, 800, "not_required"),
+    ("MA", 16, 400, "required"),
+    ("MA", 15, 400, "not_required"),
+    ("OH", 2, 20, "required"),
+    ("OH", 1, 12, "not_required"),
+    ("MD", 4, 77, "required"),
+    ("MD", 4, 76, "not_required"),
+    ("DC", 19, 500, "required"),
+    ("DC", 18, 500, "not_required"),
+    ("KS", 20, 385, "required"),
+    ("KS", 20, 384, "not_required"),
+    ("CA", 5, 100, "required"),
+    ("TX", 50, 1500, "not_required"),
+]
+
+
+def test_the_measure_is_met_at_its_limit() -> None:
+    with every_case() as case:
+        for state, hours, wages, expected in LIMITS:
+            with case(state, hours, wages, expected):
+                told = worker(state, weekly_hours=Decimal(hours), weekly_wages=Decimal(wages))
+                assert need(told) == expected
 
 
 def test_five_days_a_week_are_enough_in_colorado_and_living_in_is_in_new_york() -> None:

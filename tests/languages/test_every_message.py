@@ -17,6 +17,7 @@ from hearthpay.taxes.rule_sentences import rule_sentences, sentence_id
 from hearthpay.taxes.rulebook import Rulebook, rulebook_of, supported_years
 from hearthpay.taxes.thresholds import liability_thresholds, supported_threshold_years
 from hearthpay.web.message_text import ON_PAGES, gaps_of, message_text
+from tests.cases import every_case
 
 _DAY = datetime.date(2026, 11, 20)
 _END = datetime.date(2026, 11, 15)
@@ -92,8 +93,14 @@ def _example(code: str) -> Message:
 
 
 @pytest.mark.completeness
-@pytest.mark.parametrize("code", CODES)
-def test_each_code_is_rendered_for_programs_and_on_pages_of_both_languages(code: str) -> None:
+def test_each_code_is_rendered_for_programs_and_on_pages_of_both_languages() -> None:
+    with every_case() as case:
+        for code in CODES:
+            with case(code):
+                _check_rendered(code)
+
+
+def _check_rendered(code: str) -> None:
     said = _example(code)
     faces = {
         "api": said.text,
@@ -112,11 +119,13 @@ def test_each_code_is_rendered_for_programs_and_on_pages_of_both_languages(code:
         assert _ENGLISH_LEFT.findall(_NAMES.sub("", faces["es"])) == [], faces["es"]
 
 
-@pytest.mark.parametrize("code", CODES)
-def test_a_message_stored_with_its_words_alone_still_shows_them(code: str) -> None:
-    if gaps_of(ENGLISH[code]) == {"text"}:  # type: ignore[index]
-        old = message(code, text="As it was said.")  # type: ignore[arg-type]
-        assert "As it was said." in message_text(say_in("es"), "es", old)
+def test_a_message_stored_with_its_words_alone_still_shows_them() -> None:
+    with every_case() as case:
+        for code in CODES:
+            with case(code):
+                if gaps_of(ENGLISH[code]) == {"text"}:  # type: ignore[index]
+                    old = message(code, text="As it was said.")  # type: ignore[arg-type]
+                    assert "As it was said." in message_text(say_in("es"), "es", old)
 
 
 @cache

@@ -18,23 +18,32 @@ from hearthpay.taxes.rulebook import rulebook_of
 from hearthpay.web.framework import problems_of
 from hearthpay.web.household.form_parsing import ROOT, problems_in
 from hearthpay.web.refusal_words import BY_CODE, ON_FORMS, above_the_form, problem_on_page, refusal_on_page
+from tests.cases import every_case
 
 _UNTRANSLATED = "employees[0] is somebody whom nobody translated."
 _DAY = datetime.date(2026, 11, 20)
 
 
 @pytest.mark.completeness
-@pytest.mark.parametrize("code", get_args(RefusalCode))
-def test_each_code_of_refusal_is_said_in_both_languages(code: RefusalCode) -> None:
-    told = refusal_on_page(Refusal(code, _UNTRANSLATED))
-    assert say_in("en")(told) == BY_CODE.get(code, _UNTRANSLATED)
-    spanish = say_in("es")(told)
-    assert spanish in sentences("es").values()
-    assert "employees[" not in spanish
+def test_each_code_of_refusal_is_said_in_both_languages() -> None:
+    with every_case() as case:
+        for code in get_args(RefusalCode):
+            with case(code):
+                told = refusal_on_page(Refusal(code, _UNTRANSLATED))
+                assert say_in("en")(told) == BY_CODE.get(code, _UNTRANSLATED)
+                spanish = say_in("es")(told)
+                assert spanish in sentences("es").values()
+                assert "employees[" not in spanish
 
 
-@pytest.mark.parametrize("code", ON_FORMS)
-def test_what_forms_say_is_said_in_both_languages_with_its_gaps(code: str) -> None:
+def test_what_forms_say_is_said_in_both_languages_with_its_gaps() -> None:
+    with every_case() as case:
+        for code in ON_FORMS:
+            with case(code):
+                _check_form_words(code)
+
+
+def _check_form_words(code: str) -> None:
     gaps = set(re.findall(r"\{(\w+)", ON_FORMS[code])) | set(re.findall(r"\{(\w+)", ENGLISH[code]))  # type: ignore[index]
     said = message(code, **{name: DollarAmount(500) for name in sorted(gaps)})  # type: ignore[arg-type]
     told = problem_on_page(Problem("field", said.text, said))
@@ -90,10 +99,12 @@ def test_each_hold_is_said_in_both_languages(hold: HoldCode) -> None:
 
 
 @pytest.mark.completeness
-@pytest.mark.parametrize("reason", REASONS)
-def test_each_reason_against_autopilot_is_said_in_both_languages(reason: str) -> None:
-    for words in IN_WORDS[reason]:  # type: ignore[index]
-        assert words in sentences("es")
+def test_each_reason_against_autopilot_is_said_in_both_languages() -> None:
+    with every_case() as case:
+        for reason in REASONS:
+            with case(reason):
+                for words in IN_WORDS[reason]:  # type: ignore[index]
+                    assert words in sentences("es")
 
 
 @pytest.mark.completeness

@@ -32,6 +32,7 @@ from hearthpay.taxes import FederalCertificate, PaycheckInput, calculate_paychec
 from hearthpay.taxes.contribution import RELATIONSHIPS
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
+from tests.cases import every_case
 from tests.registrations.facts import (
     CASES,
     NOTHING_WITHHELD,
@@ -86,33 +87,41 @@ def test_the_table_has_every_account_once():
     assert {line[case] for line in EXPECTED for case in CASES} == {"required", "not_required"}
 
 
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("state", STATES)
-def test_the_rows_of_one_state(state: str, case: str):
-    rows = registrations_of(household(state, *CASES[case](state)), TODAY)
-    assert [told(row) for row in rows] == expected(state, case)
+def test_the_rows_of_one_state():
+    with every_case() as case:
+        for state in STATES:
+            for situation in CASES:
+                with case(state, situation):
+                    rows = registrations_of(household(state, *CASES[situation](state)), TODAY)
+                    assert [told(row) for row in rows] == expected(state, situation)
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_the_rows_of_two_states(state: str):
+def test_the_rows_of_two_states():
     """A nanny with withholding where the household lives, and one without in the state that comes next."""
-    other = NEXT_STATE[state]
-    rows = registrations_of(household(state, *first_hire(state), *withholding_off(other)), TODAY)
-    of_both = [*expected(state, "first_hire"), *expected(other, "withholding_off")]
-    assert [told(row) for row in rows] == sorted(of_both, key=lambda row: row[0])
+    with every_case() as case:
+        for state in STATES:
+            with case(state):
+                other = NEXT_STATE[state]
+                rows = registrations_of(household(state, *first_hire(state), *withholding_off(other)), TODAY)
+                of_both = [*expected(state, "first_hire"), *expected(other, "withholding_off")]
+                assert [told(row) for row in rows] == sorted(of_both, key=lambda row: row[0])
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_nobody_employed_or_gone_before_the_first_payday_asks_for_nothing(state: str):
-    gone = EmployeeFacts(state, active=False)
-    for facts in (household(state), household(state, gone)):
-        rows = registrations_of(facts, TODAY)
-        assert [row.account_type for row in rows] == [
-            account.type
-            for account in accounts_of(state).accounts
-            if not account.voluntary and account.type != "local"
-        ]
-        assert {(row.status, row.required, row.url) for row in rows} == {("not_required", False, None)}
+def test_nobody_employed_or_gone_before_the_first_payday_asks_for_nothing():
+    with every_case() as case:
+        for state in STATES:
+            with case(state):
+                gone = EmployeeFacts(state, active=False)
+                for facts in (household(state), household(state, gone)):
+                    rows = registrations_of(facts, TODAY)
+                    assert [row.account_type for row in rows] == [
+                        account.type
+                        for account in accounts_of(state).accounts
+                        if not account.voluntary and account.type != "local"
+                    ]
+                    assert {(row.status, row.required, row.url) for row in rows} == {
+                        ("not_required", False, None)
+                    }
 
 
 def test_a_household_of_two_states_written_out():
@@ -144,14 +153,16 @@ def test_a_household_of_two_states_written_out():
 # --- withholding: as long as somebody's is in force ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_withholding_only_of_the_federal_tax(state: str):
+def test_withholding_only_of_the_federal_tax():
     """Some states must be withheld for wherever the federal tax is, and Pennsylvania always."""
-    bound = {"CO", "DE", "IL", "ME", "NJ", "NM", "PA"}
-    employee = EmployeeFacts(state, election=WithholdingElection(federal=True, state=False))
-    assert (statuses(household(state, employee)).get((state, "withholding")) == "required") == (
-        state in bound
-    )
+    with every_case() as case:
+        for state in STATES:
+            with case(state):
+                bound = {"CO", "DE", "IL", "ME", "NJ", "NM", "PA"}
+                employee = EmployeeFacts(state, election=WithholdingElection(federal=True, state=False))
+                assert (statuses(household(state, employee)).get((state, "withholding")) == "required") == (
+                    state in bound
+                )
 
 
 def test_withholding_only_of_the_states_tax():
@@ -393,16 +404,19 @@ def test_only_what_is_still_to_be_done_says_from_when():
 # --- numbers and applications -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_a_number_on_file_registers_every_row_that_goes_by_it_and_no_other(state: str):
-    for number in accounts_of(state).numbers:
-        facts = replace(
-            household(state, *first_hire(state)), numbers=(NumberOnFile(state, number.id, "4321"),)
-        )
-        for row in registrations_of(facts, TODAY, include=EVERY_ACCOUNT):
-            assert (row.status == "registered") == (row.number_id == number.id)
-            assert row.required == (row.status in ("required", "pending"))
-            assert row.last_four == ("4321" if row.number_id == number.id else None)
+def test_a_number_on_file_registers_every_row_that_goes_by_it_and_no_other():
+    with every_case() as case:
+        for state in STATES:
+            with case(state):
+                for number in accounts_of(state).numbers:
+                    facts = replace(
+                        household(state, *first_hire(state)),
+                        numbers=(NumberOnFile(state, number.id, "4321"),),
+                    )
+                    for row in registrations_of(facts, TODAY, include=EVERY_ACCOUNT):
+                        assert (row.status == "registered") == (row.number_id == number.id)
+                        assert row.required == (row.status in ("required", "pending"))
+                        assert row.last_four == ("4321" if row.number_id == number.id else None)
 
 
 def test_a_number_stays_on_file_when_nothing_asks_for_it():

@@ -2,21 +2,22 @@
 
 import re
 
-import pytest
-
 from hearthpay.registrations.accounts import accounts_of
 from hearthpay.registrations.numbers import format_warning
 from hearthpay.taxes.jurisdictions import STATES
+from tests.cases import every_case
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_a_number_as_printed_draws_no_warning_with_or_without_separators(state: str):
-    for number in accounts_of(state).numbers:
-        if number.shape is not None:
-            printed = number.shape.replace("#", "1")
-            assert format_warning(printed, number) is None
-            assert format_warning(f"  {printed.lower()} ", number) is None
-            assert format_warning(re.sub(r"[-. /]", "", printed), number) is None
+def test_a_number_as_printed_draws_no_warning_with_or_without_separators():
+    with every_case() as case:
+        for state in STATES:
+            with case(state):
+                for number in accounts_of(state).numbers:
+                    if number.shape is not None:
+                        printed = number.shape.replace("#", "1")
+                        assert format_warning(printed, number) is None
+                        assert format_warning(f"  {printed.lower()} ", number) is None
+                        assert format_warning(re.sub(r"[-. /]", "", printed), number) is None
 
 
 def test_another_number_draws_a_warning_that_does_not_repeat_it():

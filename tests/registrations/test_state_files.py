@@ -10,6 +10,7 @@ from hearthpay.taxes.errors import RuleError
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
+from tests.cases import every_case
 
 #: States whose income tax is withheld from household wages by agreement alone, and the one that forbids it.
 BY_AGREEMENT, FORBIDDEN = {"AL", "AR", "OK", "SC"}, "AZ"
@@ -24,31 +25,45 @@ def test_every_state_has_its_file_and_nobody_else():
     assert set(by_type) == {"sui", "withholding", "sdi", "pfml"}
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_a_withholding_account_stands_where_a_household_may_withhold(state: str):
-    taxed = rulebook_of(2026).state(state).income_tax is not None
-    account = accounts_of(state).account("withholding")
-    assert (account is not None) == (taxed and state != FORBIDDEN)
-    assert (account is not None and account.voluntary) == (state in BY_AGREEMENT)
+def test_a_withholding_account_stands_where_a_household_may_withhold():
+    with every_case() as case:
+        for state in STATES:
+            with case(state):
+                taxed = rulebook_of(2026).state(state).income_tax is not None
+                account = accounts_of(state).account("withholding")
+                assert (account is not None) == (taxed and state != FORBIDDEN)
+                assert (account is not None and account.voluntary) == (state in BY_AGREEMENT)
 
 
 @pytest.mark.completeness
-@pytest.mark.parametrize("state", STATES)
-def test_every_line_with_a_liability_of_its_own_has_an_account(state: str):
+def test_every_line_with_a_liability_of_its_own_has_an_account():
     """What is not reported with unemployment insurance needs an account, and no account stands for a line unknown."""
-    reported = {line for account in accounts_of(state).accounts for line in account.lines}
-    known = set()
-    for year in supported_years():
-        if state in rulebook_of(year).supported_states:
-            lines = [line for line in rulebook_of(year).state(state).contributions if line.code[:2] == state]
-            known |= {line.code for line in lines}
-            known |= {tax.code for tax in rulebook_of(year).state(state).local_taxes}
-            assert {line.code for line in lines if line.liability != "sui"} <= reported
-    assert reported <= known
+    with every_case() as case:
+        for state in STATES:
+            with case(state):
+                reported = {line for account in accounts_of(state).accounts for line in account.lines}
+                known = set()
+                for year in supported_years():
+                    if state in rulebook_of(year).supported_states:
+                        lines = [
+                            line
+                            for line in rulebook_of(year).state(state).contributions
+                            if line.code[:2] == state
+                        ]
+                        known |= {line.code for line in lines}
+                        known |= {tax.code for tax in rulebook_of(year).state(state).local_taxes}
+                        assert {line.code for line in lines if line.liability != "sui"} <= reported
+                assert reported <= known
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_each_file_names_where_it_is_from_and_where_to_go(state: str):
+def test_each_file_names_where_it_is_from_and_where_to_go():
+    with every_case() as case:
+        for state in STATES:
+            with case(state):
+                _check_sources_and_links(state)
+
+
+def _check_sources_and_links(state: str):
     read = accounts_of(state)
     assert read.sources
     for source in read.sources:
