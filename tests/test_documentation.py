@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-import pytest
 import typer
 from babel.messages.pofile import read_po
 
 from hearthpay.cli.main import app
+from tests.cases import every_case
 from tests.test_documentation_links import PAGES, ROOT
 
 LONGEST = 300
@@ -33,16 +33,20 @@ GUIDES = [
 #: What pages name of PostgreSQL.
 OF_POSTGRES = {"array_cat"}
 HISTORIES = {"docs/reference/api-changelog.md", "docs/reference/rules-changelog.md"}
+PRESENT = [page for page in PAGES if page.relative_to(ROOT).as_posix() not in HISTORIES]
+FOR_ENGINEERS = [page for page in PAGES if page.parent.name in {"explanation", "contribute"}]
 
 
 def _name(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=_name)
-def test_pages_stay_short(page: Path) -> None:
-    if _name(page) not in GENERATED:
-        assert len(page.read_text("utf-8").splitlines()) <= LONGEST
+def test_pages_stay_short() -> None:
+    with every_case() as case:
+        for page in PAGES:
+            with case(_name(page)):
+                if _name(page) not in GENERATED:
+                    assert len(page.read_text("utf-8").splitlines()) <= LONGEST
 
 
 def test_the_index_links_to_every_page() -> None:
@@ -55,10 +59,12 @@ def test_the_index_links_to_every_page() -> None:
     assert missing == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=_name)
-def test_files_that_pages_name_exist(page: Path) -> None:
-    named = MODULE.findall(page.read_text("utf-8"))
-    assert [each for each in named if not _exists(each)] == []
+def test_files_that_pages_name_exist() -> None:
+    with every_case() as case:
+        for page in PAGES:
+            with case(_name(page)):
+                named = MODULE.findall(page.read_text("utf-8"))
+                assert [each for each in named if not _exists(each)] == []
 
 
 @cache
@@ -67,19 +73,21 @@ def _file_names() -> frozenset[str]:
     return frozenset(path.name for folder in folders for path in (ROOT / folder).rglob("*.*"))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=_name)
-def test_modules_named_without_their_folder_exist(page: Path) -> None:
-    named = re.findall(r"`(\w+\.(?:py|typ|html))`", page.read_text("utf-8"))
-    assert [each for each in named if each not in _file_names()] == []
+def test_modules_named_without_their_folder_exist() -> None:
+    with every_case() as case:
+        for page in PAGES:
+            with case(_name(page)):
+                named = re.findall(r"`(\w+\.(?:py|typ|html))`", page.read_text("utf-8"))
+                assert [each for each in named if each not in _file_names()] == []
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if page.parent.name in {"explanation", "contribute"}], ids=_name
-)
-def test_names_of_code_that_engineers_pages_use_exist(page: Path) -> None:
-    prose = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
-    named = set(re.findall(r"`([A-Za-z]+_\w+|[A-Z][a-z]+[A-Z]\w+)`", prose))
-    assert {each for each in named - OF_POSTGRES if each not in _written()} == set()
+def test_names_of_code_that_engineers_pages_use_exist() -> None:
+    with every_case() as case:
+        for page in FOR_ENGINEERS:
+            with case(_name(page)):
+                prose = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
+                named = set(re.findall(r"`([A-Za-z]+_\w+|[A-Z][a-z]+[A-Z]\w+)`", prose))
+                assert {each for each in named - OF_POSTGRES if each not in _written()} == set()
 
 
 @cache
@@ -113,8 +121,14 @@ def _commands() -> dict[str, Any]:
     return dict(walk(typer.main.get_command(app), ""))
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if _name(page) not in HISTORIES], ids=_name)
-def test_commands_and_options_that_pages_name_exist(page: Path) -> None:
+def test_commands_and_options_that_pages_name_exist() -> None:
+    with every_case() as case:
+        for page in PRESENT:
+            with case(_name(page)):
+                _check_commands(page)
+
+
+def _check_commands(page: Path) -> None:
     wrong = []
     for line in COMMAND.findall(page.read_text("utf-8")):
         words = line.replace("|", " ").split()
@@ -143,15 +157,17 @@ def _calls() -> set[str]:
     }
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if _name(page) not in HISTORIES], ids=_name)
-def test_calls_that_pages_name_exist(page: Path) -> None:
-    open_addresses = {"GET /healthz", "GET /readyz", "GET /metrics", "GET /openapi.json", "GET /docs"}
-    wrong = []
-    for method, path in CALL.findall(page.read_text("utf-8")):
-        call = f"{method} {re.sub(r'{[^}]*}', '{}', path.removeprefix('/api/v1'))}"
-        if call not in _calls() | open_addresses:
-            wrong.append(f"{method} {path}")
-    assert wrong == []
+def test_calls_that_pages_name_exist() -> None:
+    known = _calls() | {"GET /healthz", "GET /readyz", "GET /metrics", "GET /openapi.json", "GET /docs"}
+    with every_case() as case:
+        for page in PRESENT:
+            with case(_name(page)):
+                wrong = []
+                for method, path in CALL.findall(page.read_text("utf-8")):
+                    call = f"{method} {re.sub(r'{[^}]*}', '{}', path.removeprefix('/api/v1'))}"
+                    if call not in known:
+                        wrong.append(f"{method} {path}")
+                assert wrong == []
 
 
 @cache
@@ -167,12 +183,15 @@ def test_families_have_guides() -> None:
     assert len(GUIDES) > 10
 
 
-@pytest.mark.parametrize("page", GUIDES, ids=_name)
-def test_bold_words_of_guides_are_on_pages(page: Path) -> None:
-    bold = {re.sub(r"\s+", " ", each) for each in BOLD.findall(page.read_text("utf-8"))}
-    assert bold - _words_of_pages() == set()
+def test_bold_words_of_guides_are_on_pages() -> None:
+    with every_case() as case:
+        for page in GUIDES:
+            with case(_name(page)):
+                bold = {re.sub(r"\s+", " ", each) for each in BOLD.findall(page.read_text("utf-8"))}
+                assert bold - _words_of_pages() == set()
 
 
+@cache
 def _spanish_words() -> set[str]:
     found = set()
     for path in (ROOT / "src/hearthpay/languages/es").glob("*.po"):
@@ -181,11 +200,13 @@ def _spanish_words() -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*/es/*.md")), ids=_name)
-def test_bold_words_of_spanish_guides_are_on_pages(page: Path) -> None:
-    bold = {re.sub(r"\s+", " ", each) for each in BOLD.findall(page.read_text("utf-8"))}
-    assert {each for each in bold if not each.endswith(".")} - _spanish_words() == set()
-    assert (page.parent.parent / page.name).exists()
+def test_bold_words_of_spanish_guides_are_on_pages() -> None:
+    with every_case() as case:
+        for page in sorted((ROOT / "docs").glob("*/es/*.md")):
+            with case(_name(page)):
+                bold = {re.sub(r"\s+", " ", each) for each in BOLD.findall(page.read_text("utf-8"))}
+                assert {each for each in bold if not each.endswith(".")} - _spanish_words() == set()
+                assert (page.parent.parent / page.name).exists()
 
 
 def test_every_setting_is_described() -> None:

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-import pytest
+from tests.cases import every_case
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -26,14 +26,16 @@ def _anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_links_lead_to_files_and_headings(page: Path) -> None:
-    broken = []
-    for link in LINK.findall(_prose(page)):
-        if "://" in link or link.startswith("mailto:"):
-            continue
-        path, _, anchor = link.partition("#")
-        target = (page.parent / path).resolve() if path else page
-        if not target.exists() or (anchor and anchor not in _anchors(target)):
-            broken.append(link)
-    assert broken == []
+def test_links_lead_to_files_and_headings() -> None:
+    with every_case() as case:
+        for page in PAGES:
+            with case(page.relative_to(ROOT).as_posix()):
+                broken = []
+                for link in LINK.findall(_prose(page)):
+                    if "://" in link or link.startswith("mailto:"):
+                        continue
+                    path, _, anchor = link.partition("#")
+                    target = (page.parent / path).resolve() if path else page
+                    if not target.exists() or (anchor and anchor not in _anchors(target)):
+                        broken.append(link)
+                assert broken == []

@@ -26,6 +26,7 @@ from hearthpay.banking.gateways.gateway import (
     GatewayUnavailableError,
     IncomingFile,
 )
+from tests.cases import every_case
 
 from .bank_server import PASSWORD, USER, Bank, running_bank
 from .deliverer import content_of
@@ -302,30 +303,32 @@ async def test_a_folder_that_cannot_be_used_may_be_tried_again(tmp_path: Path) -
         await folder_gateway(tmp_path / "file" / "below").deliver("a.ach", PAYMENTS)
 
 
-@pytest.mark.parametrize(
-    ("url", "message"),
-    [
-        ("ftp://user@host/", "starts with folder:// or sftp://"),
-        ("/srv/bank", "starts with folder:// or sftp://"),
-        ("folder://srv/bank", "folder:///absolute/path"),
-        ("folder:///", "folder:///absolute/path"),
-        ("folder:///srv?outbox=../etc", "outbox must be a directory below"),
-        ("folder:///srv?sent=", "sent must be a directory below"),
-        ("folder:///srv?sent=/etc", "sent must be a directory below"),
-        ("folder:///srv?outbox=x&inbox=x", "four different directories"),
-        ("folder:///srv?key=x", "key is no option"),
-        ("sftp://host/?known_hosts=/k&key=/k", "sftp://user@host/path"),
-        ("sftp://user@/?known_hosts=/k&key=/k", "sftp://user@host/path"),
-        ("sftp://user@host/?key=/k", "needs known_hosts"),
-        ("sftp://user@host/?known_hosts=&key=/k", "needs known_hosts"),
-        ("sftp://user@host/?known_hosts=/k", "needs a key or a password"),
-        ("sftp://user:secret@host/?known_hosts=/k&color=red", "color is no option"),
-    ],
-)
-def test_an_address_that_is_not_complete_is_refused(url: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message) as told:
-        open_gateway(url, {})
-    assert "secret" not in str(told.value)
+INCOMPLETE = [
+    ("ftp://user@host/", "starts with folder:// or sftp://"),
+    ("/srv/bank", "starts with folder:// or sftp://"),
+    ("folder://srv/bank", "folder:///absolute/path"),
+    ("folder:///", "folder:///absolute/path"),
+    ("folder:///srv?outbox=../etc", "outbox must be a directory below"),
+    ("folder:///srv?sent=", "sent must be a directory below"),
+    ("folder:///srv?sent=/etc", "sent must be a directory below"),
+    ("folder:///srv?outbox=x&inbox=x", "four different directories"),
+    ("folder:///srv?key=x", "key is no option"),
+    ("sftp://host/?known_hosts=/k&key=/k", "sftp://user@host/path"),
+    ("sftp://user@/?known_hosts=/k&key=/k", "sftp://user@host/path"),
+    ("sftp://user@host/?key=/k", "needs known_hosts"),
+    ("sftp://user@host/?known_hosts=&key=/k", "needs known_hosts"),
+    ("sftp://user@host/?known_hosts=/k", "needs a key or a password"),
+    ("sftp://user:secret@host/?known_hosts=/k&color=red", "color is no option"),
+]
+
+
+def test_an_address_that_is_not_complete_is_refused() -> None:
+    with every_case() as case:
+        for url, message in INCOMPLETE:
+            with case(url, message):
+                with pytest.raises(ValueError, match=message) as told:
+                    open_gateway(url, {})
+                assert "secret" not in str(told.value)
 
 
 def test_a_killed_deliverer_neither_loses_nor_doubles_a_file(tmp_path: Path) -> None:

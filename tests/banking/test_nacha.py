@@ -15,6 +15,7 @@ from hearthpay.banking.nacha.records import Batch, Entry, NachaFile, Transaction
 from hearthpay.banking.nacha.text import BANK_NAME_LENGTH, COMPANY_NAME_LENGTH, NAME_LENGTH, ach_text
 from hearthpay.banking.nacha.writer import write_nacha
 from hearthpay.clock import BUSINESS_TIME
+from tests.cases import every_case
 from tests.properties import on_examples
 
 from .payments import (
@@ -198,57 +199,59 @@ def one_entry(**changes: object) -> NachaFile:
     return file_of(batch(1, replace(NANNY, **changes)))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("file", "field"),
-    [
-        (one_entry(amount_cents=10**10), "batches[0].entries[0].amount_cents"),
-        (one_entry(amount_cents=-1), "batches[0].entries[0].amount_cents"),
-        (one_entry(amount_cents=0), "batches[0].entries[0].amount_cents"),
-        (file_of(batch(1, replace(PRENOTE, amount_cents=1))), "batches[0].entries[0].amount_cents"),
-        (one_entry(routing="021000022"), "batches[0].entries[0].routing"),
-        (one_entry(routing="02100002"), "batches[0].entries[0].routing"),
-        (one_entry(routing=" 021000021"), "batches[0].entries[0].routing"),
-        (one_entry(account=""), "batches[0].entries[0].account"),
-        (one_entry(account="1" * 18), "batches[0].entries[0].account"),
-        (one_entry(account="12 34"), "batches[0].entries[0].account"),
-        (one_entry(name="李小龍"), "batches[0].entries[0].name"),
-        (one_entry(name="- . -"), "batches[0].entries[0].name"),
-        (one_entry(identification="EMPLOYEE-NUMBER-1"), "batches[0].entries[0].identification"),
-        (one_entry(identification=" 1"), "batches[0].entries[0].identification"),
-        (one_entry(identification="Nr. ½"), "batches[0].entries[0].identification"),
-        (one_entry(information=""), "batches[0].entries[0].information"),
-        (one_entry(information="x" * 81), "batches[0].entries[0].information"),
-        (one_entry(information="tab\there"), "batches[0].entries[0].information"),
-        (one_entry(trace="12104288000001"), "batches[0].entries[0].trace"),
-        (one_entry(trace="121042890000001"), "batches[0].entries[0].trace"),
-        (one_entry(trace="12104288000000١"), "batches[0].entries[0].trace"),
-        (file_of(batch(1, GARDENER, NANNY)), "batches[0].entries[1].trace"),
-        (file_of(batch(1, NANNY), batch(2, NANNY)), "batches[1].entries[0].trace"),
-        (file_of(batch(0, NANNY)), "batches[0].number"),
-        (file_of(batch(10**7, NANNY)), "batches[0].number"),
-        (file_of(batch(2, NANNY), batch(2, GARDENER)), "batches[1].number"),
-        (file_of(batch(1)), "batches[0].entries"),
-        (file_of(), "batches"),
-        (file_of(batch(1, NANNY, company_id="12-3456789")), "batches[0].company_id"),
-        (file_of(batch(1, NANNY, company_name="…")), "batches[0].company_name"),
-        (file_of(batch(1, NANNY, entry_class="WEB")), "batches[0].entry_class"),
-        (file_of(batch(1, NANNY, description="")), "batches[0].description"),
-        (file_of(batch(1, NANNY, description="PAYROLL 2026")), "batches[0].description"),
-        (file_of(batch(1, NANNY, effective_date=date(2100, 1, 1))), "batches[0].effective_date"),
-        (file_of(batch(1, NANNY, odfi="1210428")), "batches[0].odfi"),
-        (file_of(batch(1, NANNY), modifier="a"), "modifier"),
-        (file_of(batch(1, NANNY), modifier=""), "modifier"),
-        (file_of(batch(1, NANNY), destination="121042883"), "destination"),
-        (file_of(batch(1, NANNY), origin="12345678"), "origin"),
-        (file_of(batch(1, NANNY), created_at=CREATED_AT.replace(tzinfo=None)), "created_at"),
-        (file_of(batch(1, NANNY), created_at=datetime(2000, 1, 1, tzinfo=UTC)), "created_at"),
-        (file_of(batch(1, NANNY), reference="123456789"), "reference"),
-    ],
-)
-def test_what_the_format_cannot_carry_is_refused_by_its_place(file: NachaFile, field: str) -> None:
-    with pytest.raises(NachaError) as told:
-        write_nacha(file)
-    assert str(told.value).startswith(f"{field}: ")
+UNFIT = [
+    (one_entry(amount_cents=10**10), "batches[0].entries[0].amount_cents"),
+    (one_entry(amount_cents=-1), "batches[0].entries[0].amount_cents"),
+    (one_entry(amount_cents=0), "batches[0].entries[0].amount_cents"),
+    (file_of(batch(1, replace(PRENOTE, amount_cents=1))), "batches[0].entries[0].amount_cents"),
+    (one_entry(routing="021000022"), "batches[0].entries[0].routing"),
+    (one_entry(routing="02100002"), "batches[0].entries[0].routing"),
+    (one_entry(routing=" 021000021"), "batches[0].entries[0].routing"),
+    (one_entry(account=""), "batches[0].entries[0].account"),
+    (one_entry(account="1" * 18), "batches[0].entries[0].account"),
+    (one_entry(account="12 34"), "batches[0].entries[0].account"),
+    (one_entry(name="李小龍"), "batches[0].entries[0].name"),
+    (one_entry(name="- . -"), "batches[0].entries[0].name"),
+    (one_entry(identification="EMPLOYEE-NUMBER-1"), "batches[0].entries[0].identification"),
+    (one_entry(identification=" 1"), "batches[0].entries[0].identification"),
+    (one_entry(identification="Nr. ½"), "batches[0].entries[0].identification"),
+    (one_entry(information=""), "batches[0].entries[0].information"),
+    (one_entry(information="x" * 81), "batches[0].entries[0].information"),
+    (one_entry(information="tab\there"), "batches[0].entries[0].information"),
+    (one_entry(trace="12104288000001"), "batches[0].entries[0].trace"),
+    (one_entry(trace="121042890000001"), "batches[0].entries[0].trace"),
+    (one_entry(trace="12104288000000١"), "batches[0].entries[0].trace"),
+    (file_of(batch(1, GARDENER, NANNY)), "batches[0].entries[1].trace"),
+    (file_of(batch(1, NANNY), batch(2, NANNY)), "batches[1].entries[0].trace"),
+    (file_of(batch(0, NANNY)), "batches[0].number"),
+    (file_of(batch(10**7, NANNY)), "batches[0].number"),
+    (file_of(batch(2, NANNY), batch(2, GARDENER)), "batches[1].number"),
+    (file_of(batch(1)), "batches[0].entries"),
+    (file_of(), "batches"),
+    (file_of(batch(1, NANNY, company_id="12-3456789")), "batches[0].company_id"),
+    (file_of(batch(1, NANNY, company_name="…")), "batches[0].company_name"),
+    (file_of(batch(1, NANNY, entry_class="WEB")), "batches[0].entry_class"),
+    (file_of(batch(1, NANNY, description="")), "batches[0].description"),
+    (file_of(batch(1, NANNY, description="PAYROLL 2026")), "batches[0].description"),
+    (file_of(batch(1, NANNY, effective_date=date(2100, 1, 1))), "batches[0].effective_date"),
+    (file_of(batch(1, NANNY, odfi="1210428")), "batches[0].odfi"),
+    (file_of(batch(1, NANNY), modifier="a"), "modifier"),
+    (file_of(batch(1, NANNY), modifier=""), "modifier"),
+    (file_of(batch(1, NANNY), destination="121042883"), "destination"),
+    (file_of(batch(1, NANNY), origin="12345678"), "origin"),
+    (file_of(batch(1, NANNY), created_at=CREATED_AT.replace(tzinfo=None)), "created_at"),
+    (file_of(batch(1, NANNY), created_at=datetime(2000, 1, 1, tzinfo=UTC)), "created_at"),
+    (file_of(batch(1, NANNY), reference="123456789"), "reference"),
+]
+
+
+def test_what_the_format_cannot_carry_is_refused_by_its_place() -> None:
+    with every_case() as case:
+        for position, (file, field) in enumerate(UNFIT):
+            with case(position, field):
+                with pytest.raises(NachaError) as told:
+                    write_nacha(file)
+                assert str(told.value).startswith(f"{field}: ")
 
 
 def test_totals_beyond_twelve_digits_are_refused() -> None:

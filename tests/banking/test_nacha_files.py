@@ -15,6 +15,7 @@ from hearthpay.banking.nacha.records import NachaFile
 from hearthpay.banking.nacha.returns import build_returns, parse_returns
 from hearthpay.banking.nacha.text import NAME_LENGTH, ach_text
 from hearthpay.banking.nacha.writer import write_nacha
+from tests.cases import every_case
 
 from .payments import FILES, NANNY, ODFI, PAYMENTS, batch, file_of
 from .test_nacha import files
@@ -77,15 +78,15 @@ BAD_PAYMENTS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "line", "reason", "seen_by_achkit"), BAD_PAYMENTS)
-def test_a_file_with_one_thing_wrong_is_refused_by_its_line(
-    name: str, line: int, reason: str, seen_by_achkit: bool
-) -> None:
-    content = (FILES / f"payments-{name}.ach").read_bytes()
-    with pytest.raises(NachaError) as told:
-        parse_nacha(content)
-    assert str(told.value) == f"line {line}: {reason}"
-    assert achkit.validate(content.decode("latin-1"))["ok"] is not seen_by_achkit
+def test_a_file_with_one_thing_wrong_is_refused_by_its_line() -> None:
+    with every_case() as case:
+        for name, line, reason, seen_by_achkit in BAD_PAYMENTS:
+            with case(name, line, reason, seen_by_achkit):
+                content = (FILES / f"payments-{name}.ach").read_bytes()
+                with pytest.raises(NachaError) as told:
+                    parse_nacha(content)
+                assert str(told.value) == f"line {line}: {reason}"
+                assert achkit.validate(content.decode("latin-1"))["ok"] is not seen_by_achkit
 
 
 def test_every_bad_file_is_tested() -> None:

@@ -26,6 +26,7 @@ from hearthpay.banking.nacha.returns import (
 from hearthpay.banking.nacha.writer import write_nacha
 from hearthpay.banking.return_codes import ReturnReason, read_return_codes, return_codes
 from hearthpay.taxes.errors import RuleError
+from tests.cases import every_case
 from tests.properties import on_examples
 
 from .payments import FILES, GARDENER, HOUSEHOLD, NANNY, ODFI, PAYMENTS, PRENOTE, TAXES, batch, file_of
@@ -138,41 +139,43 @@ def test_corrected_data_by_change_code(code: str, correction: AccountCorrection)
     assert code in return_codes().changes
 
 
-@pytest.mark.parametrize(
-    ("code", "data", "refusal"),
-    [
-        ("C01", "", "C68"),
-        ("C01", "12*34", "C68"),
-        ("C01", "123  TOO MUCH             X", "C68"),
-        ("C01", "1234567           091000019", "C65"),
-        ("C02", "091000018", "C67"),
-        ("C02", "09100001", "C67"),
-        ("C03", "091000019", "C68"),
-        ("C03", "091000019   0077   9", "C68"),
-        ("C05", "37", "C69"),
-        ("C05", "99", "C69"),
-        ("C05", "AB", "C69"),
-        ("C06", "0077", "C69"),
-        ("C07", "0910000190077", "C69"),
-        ("C04", "", "C65"),
-        ("C13", "", None),
-        ("C13", "ADDENDA", None),
-    ],
-)
-def test_corrected_data_that_cannot_be_right_is_refused_with_the_code_that_says_so(
-    code: str, data: str, refusal: str | None
-) -> None:
-    content = build_returns(
-        PAYMENTS, [Change(NANNY.trace, "C02", AccountCorrection(routing="091000019"))], created_at=RETURNED_AT
-    )
-    altered = content.replace(b"798C02", f"798{code}".encode()).replace(
-        b"091000019", data.ljust(9).encode(), 1
-    )
-    line = next(line for line in altered.split(b"\n") if line.startswith(b"798"))
-    fitted = line[:35] + data.ljust(29).encode() + b" " * 15 + line[-15:]
-    (notice,) = parse_returns(altered.replace(line, fitted)).changes
-    assert notice.correction is None
-    assert notice.refusal == refusal
+BAD_CORRECTIONS = [
+    ("C01", "", "C68"),
+    ("C01", "12*34", "C68"),
+    ("C01", "123  TOO MUCH             X", "C68"),
+    ("C01", "1234567           091000019", "C65"),
+    ("C02", "091000018", "C67"),
+    ("C02", "09100001", "C67"),
+    ("C03", "091000019", "C68"),
+    ("C03", "091000019   0077   9", "C68"),
+    ("C05", "37", "C69"),
+    ("C05", "99", "C69"),
+    ("C05", "AB", "C69"),
+    ("C06", "0077", "C69"),
+    ("C07", "0910000190077", "C69"),
+    ("C04", "", "C65"),
+    ("C13", "", None),
+    ("C13", "ADDENDA", None),
+]
+
+
+def test_corrected_data_that_cannot_be_right_is_refused_with_the_code_that_says_so() -> None:
+    with every_case() as case:
+        for code, data, refusal in BAD_CORRECTIONS:
+            with case(code, data, refusal):
+                content = build_returns(
+                    PAYMENTS,
+                    [Change(NANNY.trace, "C02", AccountCorrection(routing="091000019"))],
+                    created_at=RETURNED_AT,
+                )
+                altered = content.replace(b"798C02", f"798{code}".encode()).replace(
+                    b"091000019", data.ljust(9).encode(), 1
+                )
+                line = next(line for line in altered.split(b"\n") if line.startswith(b"798"))
+                fitted = line[:35] + data.ljust(29).encode() + b" " * 15 + line[-15:]
+                (notice,) = parse_returns(altered.replace(line, fitted)).changes
+                assert notice.correction is None
+                assert notice.refusal == refusal
 
 
 def test_a_correction_that_its_code_does_not_carry_cannot_be_built() -> None:
@@ -228,11 +231,13 @@ BAD_RETURNS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "line", "reason"), BAD_RETURNS)
-def test_a_return_file_that_is_not_in_order_is_refused_whole(name: str, line: int, reason: str) -> None:
-    with pytest.raises(NachaError) as told:
-        parse_returns((FILES / name).read_bytes())
-    assert str(told.value) == f"line {line}: {reason}"
+def test_a_return_file_that_is_not_in_order_is_refused_whole() -> None:
+    with every_case() as case:
+        for name, line, reason in BAD_RETURNS:
+            with case(name, line, reason):
+                with pytest.raises(NachaError) as told:
+                    parse_returns((FILES / name).read_bytes())
+                assert str(told.value) == f"line {line}: {reason}"
 
 
 def test_every_bad_return_file_is_tested() -> None:

@@ -20,6 +20,7 @@ from hearthpay.doctor.checks import CHECKS, CHECKS_BY_ID, Check
 from hearthpay.doctor.escrow_checks import escrow_balances
 from hearthpay.doctor.examination import MOST_TOLD, CheckResult, examine, open_for_reading
 from hearthpay.doctor.proofs import PROOFS, PROOFS_BY_ID, Proof
+from tests.cases import every_case
 from tests.doctor.books import Books
 from tests.doctor.damage import DAMAGE, NO_DAMAGE
 from tests.rights.damage import DAMAGE as DAMAGE_TO_RIGHTS
@@ -160,20 +161,18 @@ async def test_what_is_damaged_is_found_by_the_check_whose_law_it_breaks(books: 
     assert all(difference.recorded != difference.expected for difference in found[name].differences)
 
 
-@pytest.mark.parametrize(
-    ("name", "damage"),
-    [
-        pytest.param(name, damage, id=f"{name}-{number}")
-        for name, damages in DAMAGE.items()
-        for number, damage in enumerate(damages[1:], 2)
-    ],
-)
-async def test_other_damage_is_found_by_the_same_check(books: Books, name, damage):
+async def test_other_damage_is_found_by_the_same_check(books: Books):
     """The check by itself; that no other one speaks up unasked is tried with the first damage, and by `-m long`."""
-    law = {**CHECKS_BY_ID, **PROOFS_BY_ID}[name]
-    found = await findings_after(books, *damage, laws=(law,))
-    assert name in found
-    assert all(difference.recorded != difference.expected for difference in found[name].differences)
+    with every_case() as case:
+        for name, damages in DAMAGE.items():
+            law = {**CHECKS_BY_ID, **PROOFS_BY_ID}[name]
+            for number, damage in enumerate(damages[1:], 2):
+                with case(f"{name}-{number}"):
+                    found = await findings_after(books, *damage, laws=(law,))
+                    assert name in found
+                    assert all(
+                        difference.recorded != difference.expected for difference in found[name].differences
+                    )
 
 
 @pytest.mark.parametrize("changes", NO_DAMAGE.values(), ids=NO_DAMAGE)

@@ -189,40 +189,42 @@ def _drop(key):
     return damage
 
 
-@pytest.mark.parametrize(
-    ("damage", "key"),
-    [
-        (_set("wen", ["sui"]), "wen"),
-        (_set("when", []), "when"),
-        (_set("when", ["rain"]), "when"),
-        (_set("kind", "favour"), "kind"),
-        (_set("agency", "ny-nys-dol"), "agency"),
-        (_set("agency", "nobody"), "agency"),
-        (_set("period", "week"), "period"),
-        (_set("frequency", "monthly"), "frequency"),
-        (_set("account", "other"), "frequency"),
-        (_drop("frequency"), "account"),
-        (_drop("account"), "account"),
-        (_set("source", "hearsay"), "source"),
-        (_drop("source"), "source"),
-        (_set("confidence", "sure"), "confidence"),
-        (_set("link", "http://edd.ca.gov"), "link"),
-        (_set("due", {"months_after": 0, "day": 31}), "due.months_after"),
-        (_set("due", {"months_after": 1, "day": 32}), "due.day"),
-        (_set("due", {"months_after": 1, "day": 31, "hour": 5}), "due.hour"),
-        (_set("due", {"years_after": 3, "month": 1, "day": 1}), "due.years_after"),
-        (_set("due", {"days_after": 20}), "due.years_after"),
-        (_set("id", "wages-annual"), "duty"),
-    ],
-)
-def test_a_mistake_is_named(damage, key):
-    content = copy.deepcopy(read_toml(FOLDER / "states" / "CA.toml"))
-    read_duties(RuleTable.of("CA.toml", content), "CA")
-    damage(content["duty"][0])
-    with pytest.raises(RuleError) as refused:
-        read_duties(RuleTable.of("CA.toml", content), "CA")
-    assert "CA.toml" in str(refused.value)
-    assert key in str(refused.value)
+MISTAKES = [
+    (_set("wen", ["sui"]), "wen"),
+    (_set("when", []), "when"),
+    (_set("when", ["rain"]), "when"),
+    (_set("kind", "favour"), "kind"),
+    (_set("agency", "ny-nys-dol"), "agency"),
+    (_set("agency", "nobody"), "agency"),
+    (_set("period", "week"), "period"),
+    (_set("frequency", "monthly"), "frequency"),
+    (_set("account", "other"), "frequency"),
+    (_drop("frequency"), "account"),
+    (_drop("account"), "account"),
+    (_set("source", "hearsay"), "source"),
+    (_drop("source"), "source"),
+    (_set("confidence", "sure"), "confidence"),
+    (_set("link", "http://edd.ca.gov"), "link"),
+    (_set("due", {"months_after": 0, "day": 31}), "due.months_after"),
+    (_set("due", {"months_after": 1, "day": 32}), "due.day"),
+    (_set("due", {"months_after": 1, "day": 31, "hour": 5}), "due.hour"),
+    (_set("due", {"years_after": 3, "month": 1, "day": 1}), "due.years_after"),
+    (_set("due", {"days_after": 20}), "due.years_after"),
+    (_set("id", "wages-annual"), "duty"),
+]
+
+
+def test_a_mistake_is_named():
+    with every_case() as case:
+        for position, (damage, key) in enumerate(MISTAKES):
+            with case(position, key):
+                content = copy.deepcopy(read_toml(FOLDER / "states" / "CA.toml"))
+                read_duties(RuleTable.of("CA.toml", content), "CA")
+                damage(content["duty"][0])
+                with pytest.raises(RuleError) as refused:
+                    read_duties(RuleTable.of("CA.toml", content), "CA")
+                assert "CA.toml" in str(refused.value)
+                assert key in str(refused.value)
 
 
 def test_instalments_end_with_the_year():

@@ -7,6 +7,7 @@ from hearthpay.app import create_app
 from hearthpay.clock import SystemClock
 from hearthpay.database.session import Database
 from tests.boundary.operations import Names, operations
+from tests.cases import every_case
 from tests.endpoints import ENDPOINTS, MODULES
 from tests.openapi.document import Document
 
@@ -33,17 +34,20 @@ def test_an_endpoint_has_one_row() -> None:
 
 
 @pytest.mark.completeness
-@pytest.mark.parametrize("operation_id", sorted(ENDPOINTS))
-def test_a_row_says_what_the_application_does(operation_id: str, app: FastAPI) -> None:
-    row, operation = ENDPOINTS[operation_id], operations(app)[operation_id]
-    assert (row.method, f"/api/v1{row.path}") == (operation.method, operation.path)
-    assert row.scope == operation.scope
+def test_a_row_says_what_the_application_does(app: FastAPI) -> None:
+    served, document = operations(app), Document(app.openapi())
     where = {Names.HOUSEHOLD_IN_BODY: "body", Names.HOUSEHOLD_IN_QUERY: "query"}
-    assert row.household == where.get(operation.names)
-    described = Document(app.openapi()).operation(operation.method, operation.path)
-    assert described is not None
-    takes = any(each["name"] == "Idempotency-Key" for each in described.get("parameters", ()))
-    assert row.takes_idempotency_key == takes
+    with every_case() as case:
+        for operation_id in sorted(ENDPOINTS):
+            with case(operation_id):
+                row, operation = ENDPOINTS[operation_id], served[operation_id]
+                assert (row.method, f"/api/v1{row.path}") == (operation.method, operation.path)
+                assert row.scope == operation.scope
+                assert row.household == where.get(operation.names)
+                described = document.operation(operation.method, operation.path)
+                assert described is not None
+                takes = any(each["name"] == "Idempotency-Key" for each in described.get("parameters", ()))
+                assert row.takes_idempotency_key == takes
 
 
 @pytest.mark.parametrize("operation_id", sorted(name for name, each in ENDPOINTS.items() if each.stateless))

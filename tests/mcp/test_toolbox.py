@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from jsonschema import Draft202012Validator
 
 from hearthpay.http.statuses import STATUS
@@ -12,6 +11,7 @@ from hearthpay.mcp.calls import CallTerms
 from hearthpay.mcp.server import INSTRUCTIONS
 from hearthpay.mcp.tools.payrolls import as_arguments, as_request
 from hearthpay.mcp.tools.toolbox import BY_NAME, TOOLBOX
+from tests.cases import every_case
 
 DESK, HOSTED = CallTerms(), CallTerms(hosted=True)
 HELD = CallTerms(hosted=True, demands_preview=True)
@@ -53,30 +53,36 @@ def test_hosted_runs_need_a_key_and_a_grant_may_demand_the_preview() -> None:
     assert set(run.input_schema(HELD)["required"]) == PAID | {"idempotency_key", "preview_token"}
 
 
-@pytest.mark.parametrize("tool", TOOLBOX, ids=lambda tool: tool.name)
-def test_each_says_enough_and_its_example_is_right(tool) -> None:
-    assert len(tool.title) > 10
-    assert len(tool.description) > 150
-    for schema in (tool.input_schema(HOSTED), tool.output_schema):
-        Draft202012Validator.check_schema(schema)
-    assert all(schema.get("description") for schema in tool.properties.values())
-    assert problems_with(tool.input_schema(DESK), tool.example) == []
+def test_each_says_enough_and_its_example_is_right() -> None:
+    with every_case() as case:
+        for tool in TOOLBOX:
+            with case(tool.name):
+                assert len(tool.title) > 10
+                assert len(tool.description) > 150
+                for schema in (tool.input_schema(HOSTED), tool.output_schema):
+                    Draft202012Validator.check_schema(schema)
+                assert all(schema.get("description") for schema in tool.properties.values())
+                assert problems_with(tool.input_schema(DESK), tool.example) == []
 
 
-@pytest.mark.parametrize("tool", TOOLBOX, ids=lambda tool: tool.name)
-def test_null_of_an_optional_argument_is_left_out(tool) -> None:
-    schema = tool.input_schema(HOSTED)
-    for name in schema["properties"].keys() - set(schema["required"]):
-        without = {key: value for key, value in tool.example.items() if key != name}
-        assert without_nulls(schema, without | {name: None}) == without
-    nested = {"voluntary_set_aside": {"skip": None, "amount": 5}}
-    if "voluntary_set_aside" in tool.properties:
-        assert without_nulls(schema, nested) == {"voluntary_set_aside": {"amount": 5}}
-    for name in schema["required"]:
-        problems = problems_with(schema, without_nulls(schema, {**_required(tool, schema), name: None}))
-        assert {problem["field"] for problem in problems} == {name}
-    unknown = without_nulls(schema, {**_required(tool, schema), "colour": None})
-    assert [problem["field"] for problem in problems_with(schema, unknown)] == ["colour"]
+def test_null_of_an_optional_argument_is_left_out() -> None:
+    with every_case() as case:
+        for tool in TOOLBOX:
+            with case(tool.name):
+                schema = tool.input_schema(HOSTED)
+                for name in schema["properties"].keys() - set(schema["required"]):
+                    without = {key: value for key, value in tool.example.items() if key != name}
+                    assert without_nulls(schema, without | {name: None}) == without
+                nested = {"voluntary_set_aside": {"skip": None, "amount": 5}}
+                if "voluntary_set_aside" in tool.properties:
+                    assert without_nulls(schema, nested) == {"voluntary_set_aside": {"amount": 5}}
+                for name in schema["required"]:
+                    problems = problems_with(
+                        schema, without_nulls(schema, {**_required(tool, schema), name: None})
+                    )
+                    assert {problem["field"] for problem in problems} == {name}
+                unknown = without_nulls(schema, {**_required(tool, schema), "colour": None})
+                assert [problem["field"] for problem in problems_with(schema, unknown)] == ["colour"]
 
 
 def _required(tool, schema) -> dict[str, object]:
@@ -105,29 +111,31 @@ def test_a_request_and_its_arguments_are_the_same_thing() -> None:
     assert as_arguments(request) == arguments
 
 
-@pytest.mark.parametrize(
-    ("name", "wrong", "message"),
-    [
-        ("regular_hours", "40", "must be a number"),
-        ("regular_hours", True, "must be a number"),
-        ("regular_hours", -1, "must be at least 0"),
-        ("regular_hours", 745, "must be at most 744"),
-        ("employee_id", "rosa", "must be an id (a UUID)"),
-        ("employee_id", 7, "must be a text"),
-        ("pay_date", "20.11.2026", "must be a date written YYYY-MM-DD"),
-        ("pay_date", "2026-02-30", "must be a date written YYYY-MM-DD"),
-        ("pay_frequency", "daily", "must be one of weekly, biweekly, semimonthly, monthly"),
-        ("idempotency_key", "", "must have 1 to 255 characters"),
-        ("idempotency_key", "x" * 256, "must have 1 to 255 characters"),
-        ("idempotency_key", "ключ", "must be printable ASCII characters"),
-        ("confirm_ach_debit", "true", "must be true or false"),
-        ("hours", 40, "is not an argument of this tool"),
-    ],
-)
-def test_wrong_arguments_are_told_by_name(name, wrong, message) -> None:
-    run = BY_NAME["run_payroll"]
-    problems = problems_with(run.input_schema(DESK), {**run.example, name: wrong})
-    assert problems == [{"field": name, "message": message}]
+WRONG_ARGUMENTS = [
+    ("regular_hours", "40", "must be a number"),
+    ("regular_hours", True, "must be a number"),
+    ("regular_hours", -1, "must be at least 0"),
+    ("regular_hours", 745, "must be at most 744"),
+    ("employee_id", "rosa", "must be an id (a UUID)"),
+    ("employee_id", 7, "must be a text"),
+    ("pay_date", "20.11.2026", "must be a date written YYYY-MM-DD"),
+    ("pay_date", "2026-02-30", "must be a date written YYYY-MM-DD"),
+    ("pay_frequency", "daily", "must be one of weekly, biweekly, semimonthly, monthly"),
+    ("idempotency_key", "", "must have 1 to 255 characters"),
+    ("idempotency_key", "x" * 256, "must have 1 to 255 characters"),
+    ("idempotency_key", "ключ", "must be printable ASCII characters"),
+    ("confirm_ach_debit", "true", "must be true or false"),
+    ("hours", 40, "is not an argument of this tool"),
+]
+
+
+def test_wrong_arguments_are_told_by_name() -> None:
+    with every_case() as case:
+        for name, wrong, message in WRONG_ARGUMENTS:
+            with case(name, wrong, message):
+                run = BY_NAME["run_payroll"]
+                problems = problems_with(run.input_schema(DESK), {**run.example, name: wrong})
+                assert problems == [{"field": name, "message": message}]
 
 
 def test_what_is_within_an_argument_is_told_by_its_place() -> None:

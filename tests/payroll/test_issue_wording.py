@@ -14,6 +14,7 @@ from hearthpay.payroll.issues.advice import Circumstances
 from hearthpay.payroll.issues.failures import REVERSED_FOR, FailureKind, StoredFailure
 from hearthpay.payroll.issues.payment_status import PaymentIssue
 from hearthpay.payroll.issues.wording import action_text, happened_text, reason_text
+from tests.cases import every_case
 
 STORED = "Stored in English only."
 UNTIL = datetime.datetime(2026, 12, 8, 20, tzinfo=datetime.UTC)
@@ -58,27 +59,29 @@ def test_english_says_what_the_api_answers_and_spanish_says_it_too(failure: Stor
     assert not set(_words(issue, "es")) & set(_words(issue, "en"))
 
 
-@pytest.mark.parametrize("language", ["en", "es"])
-@pytest.mark.parametrize(
-    ("kind", "code"),
-    [
-        ("debit_returned", "R01"),
-        ("wages_not_covered", "R02"),
-        ("deposit_returned", "R03"),
-        ("deposit_reversed", "reversed"),
-        ("reversal_returned", "R06"),
-        ("reversal_returned", "reversal_too_late"),
-        ("debit_expired", "debit_expired"),
-        ("deposit_refunded", "deposit_refunded"),
-        ("not_sent", "not_calculable"),
-        ("not_sent", "unsupported_jurisdiction"),
-        ("not_sent", "internal_error"),
-    ],
-)
-def test_nothing_stored_is_repeated(kind: FailureKind, code: str, language: str) -> None:
-    for each in _words(_issue(kind, code), language):
-        assert STORED not in each
-        assert "{" not in each
+FAILURES = [
+    ("debit_returned", "R01"),
+    ("wages_not_covered", "R02"),
+    ("deposit_returned", "R03"),
+    ("deposit_reversed", "reversed"),
+    ("reversal_returned", "R06"),
+    ("reversal_returned", "reversal_too_late"),
+    ("debit_expired", "debit_expired"),
+    ("deposit_refunded", "deposit_refunded"),
+    ("not_sent", "not_calculable"),
+    ("not_sent", "unsupported_jurisdiction"),
+    ("not_sent", "internal_error"),
+]
+
+
+def test_nothing_stored_is_repeated() -> None:
+    with every_case() as case:
+        for kind, code in FAILURES:
+            for language in ["en", "es"]:
+                with case(kind, code, language):
+                    for each in _words(_issue(kind, code), language):
+                        assert STORED not in each
+                        assert "{" not in each
 
 
 def test_a_deposit_that_missed_its_year_names_the_year_and_what_follows() -> None:

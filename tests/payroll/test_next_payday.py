@@ -14,6 +14,7 @@ from hearthpay.banking.calendar import is_banking_day
 from hearthpay.employees.commands import PayFrequency
 from hearthpay.payroll.next_payday import PaidPeriod, next_payday
 from hearthpay.payroll.pay_periods import PeriodOfPay, following_period, latest_ended_period, unpaid_periods
+from tests.cases import every_case
 
 DAY = datetime.timedelta(days=1)
 
@@ -23,112 +24,112 @@ def paid(*periods: tuple[date, date, date]) -> list[PaidPeriod]:
     return [PaidPeriod(*period) for period in periods][::-1]
 
 
-@pytest.mark.parametrize(
-    ("frequency", "last", "following"),
-    [
-        ("weekly", (date(2026, 12, 21), date(2026, 12, 27)), (date(2026, 12, 28), date(2027, 1, 3))),
-        ("biweekly", (date(2026, 11, 2), date(2026, 11, 15)), (date(2026, 11, 16), date(2026, 11, 29))),
-        ("semimonthly", (date(2028, 2, 1), date(2028, 2, 15)), (date(2028, 2, 16), date(2028, 2, 29))),
-        ("semimonthly", (date(2026, 2, 16), date(2026, 2, 28)), (date(2026, 3, 1), date(2026, 3, 15))),
-        ("semimonthly", (date(2026, 1, 11), date(2026, 1, 25)), (date(2026, 1, 26), date(2026, 2, 10))),
-        ("semimonthly", (date(2026, 1, 26), date(2026, 2, 10)), (date(2026, 2, 11), date(2026, 2, 25))),
-        # A first period that began with the employee ends as the calendar has it, and so do those after it.
-        ("semimonthly", (date(2026, 11, 9), date(2026, 11, 15)), (date(2026, 11, 16), date(2026, 11, 30))),
-        ("semimonthly", (date(2026, 11, 3), date(2026, 11, 8)), (date(2026, 11, 9), date(2026, 11, 15))),
-        ("monthly", (date(2026, 1, 1), date(2026, 1, 31)), (date(2026, 2, 1), date(2026, 2, 28))),
-        ("monthly", (date(2028, 1, 1), date(2028, 1, 31)), (date(2028, 2, 1), date(2028, 2, 29))),
-        ("monthly", (date(2026, 1, 26), date(2026, 2, 25)), (date(2026, 2, 26), date(2026, 3, 25))),
-        ("monthly", (date(2026, 11, 9), date(2026, 11, 20)), (date(2026, 11, 21), date(2026, 11, 30))),
-        # The frequency has changed since.
-        ("monthly", (date(2026, 11, 2), date(2026, 11, 15)), (date(2026, 11, 16), date(2026, 11, 30))),
-        ("weekly", (date(2026, 11, 1), date(2026, 11, 30)), (date(2026, 12, 1), date(2026, 12, 7))),
-    ],
-)
-def test_the_next_period_follows_the_last(
-    frequency: PayFrequency, last: tuple[date, date], following: tuple[date, date]
-) -> None:
-    assert following_period(PeriodOfPay(*last), frequency) == PeriodOfPay(*following)
+PERIODS = [
+    ("weekly", (date(2026, 12, 21), date(2026, 12, 27)), (date(2026, 12, 28), date(2027, 1, 3))),
+    ("biweekly", (date(2026, 11, 2), date(2026, 11, 15)), (date(2026, 11, 16), date(2026, 11, 29))),
+    ("semimonthly", (date(2028, 2, 1), date(2028, 2, 15)), (date(2028, 2, 16), date(2028, 2, 29))),
+    ("semimonthly", (date(2026, 2, 16), date(2026, 2, 28)), (date(2026, 3, 1), date(2026, 3, 15))),
+    ("semimonthly", (date(2026, 1, 11), date(2026, 1, 25)), (date(2026, 1, 26), date(2026, 2, 10))),
+    ("semimonthly", (date(2026, 1, 26), date(2026, 2, 10)), (date(2026, 2, 11), date(2026, 2, 25))),
+    # A first period that began with the employee ends as the calendar has it, and so do those after it.
+    ("semimonthly", (date(2026, 11, 9), date(2026, 11, 15)), (date(2026, 11, 16), date(2026, 11, 30))),
+    ("semimonthly", (date(2026, 11, 3), date(2026, 11, 8)), (date(2026, 11, 9), date(2026, 11, 15))),
+    ("monthly", (date(2026, 1, 1), date(2026, 1, 31)), (date(2026, 2, 1), date(2026, 2, 28))),
+    ("monthly", (date(2028, 1, 1), date(2028, 1, 31)), (date(2028, 2, 1), date(2028, 2, 29))),
+    ("monthly", (date(2026, 1, 26), date(2026, 2, 25)), (date(2026, 2, 26), date(2026, 3, 25))),
+    ("monthly", (date(2026, 11, 9), date(2026, 11, 20)), (date(2026, 11, 21), date(2026, 11, 30))),
+    # The frequency has changed since.
+    ("monthly", (date(2026, 11, 2), date(2026, 11, 15)), (date(2026, 11, 16), date(2026, 11, 30))),
+    ("weekly", (date(2026, 11, 1), date(2026, 11, 30)), (date(2026, 12, 1), date(2026, 12, 7))),
+]
 
 
-@pytest.mark.parametrize(
-    ("frequency", "by_deposit", "before", "day"),
-    [
-        # The weekday stays.
-        ("weekly", False, [(date(2026, 11, 16), date(2026, 11, 22), date(2026, 11, 27))], date(2026, 12, 4)),
-        ("biweekly", False, [(date(2026, 11, 2), date(2026, 11, 15), date(2026, 11, 20))], date(2026, 12, 4)),
-        # A check is handed over on a Sunday or a holiday too; a deposit arrives the banking day before.
-        ("biweekly", False, [(date(2026, 11, 23), date(2026, 12, 6), date(2026, 12, 6))], date(2026, 12, 20)),
-        (
-            "biweekly",
-            False,
-            [(date(2026, 11, 23), date(2026, 12, 6), date(2026, 12, 11))],
-            date(2026, 12, 25),
-        ),
-        (
-            "biweekly",
-            True,
-            [(date(2026, 11, 23), date(2026, 12, 6), date(2026, 12, 11))],
-            date(2026, 12, 24),
-        ),
-        # One payday before a holiday doesn't make Thursday the usual payday.
-        (
-            "biweekly",
-            True,
-            [
-                (date(2026, 11, 23), date(2026, 12, 6), date(2026, 12, 11)),
-                (date(2026, 12, 7), date(2026, 12, 20), date(2026, 12, 24)),
-            ],
-            date(2027, 1, 8),
-        ),
-        # Nor does one late payroll.
-        (
-            "weekly",
-            False,
-            [
-                (date(2026, 11, 2), date(2026, 11, 8), date(2026, 11, 13)),
-                (date(2026, 11, 9), date(2026, 11, 15), date(2026, 11, 20)),
-                (date(2026, 11, 16), date(2026, 11, 22), date(2026, 11, 30)),
-            ],
-            date(2026, 12, 4),
-        ),
-        # Two do.
-        (
-            "weekly",
-            False,
-            [
-                (date(2026, 11, 2), date(2026, 11, 8), date(2026, 11, 13)),
-                (date(2026, 11, 9), date(2026, 11, 15), date(2026, 11, 17)),
-                (date(2026, 11, 16), date(2026, 11, 22), date(2026, 11, 24)),
-            ],
-            date(2026, 12, 1),
-        ),
-        # A first payroll recorded months late tells the weekday only.
-        ("weekly", False, [(date(2026, 8, 3), date(2026, 8, 9), date(2026, 11, 20))], date(2026, 8, 21)),
-        # The last day of each month, on the Friday before a weekend.
-        ("monthly", False, [(date(2026, 9, 1), date(2026, 9, 30), date(2026, 9, 30))], date(2026, 10, 30)),
-        ("monthly", False, [(date(2028, 1, 1), date(2028, 1, 31), date(2028, 1, 31))], date(2028, 2, 29)),
-        # The 29th of each month; the 30th, on the last banking day of February.
-        ("monthly", False, [(date(2027, 3, 1), date(2027, 3, 31), date(2027, 3, 29))], date(2027, 4, 29)),
-        ("monthly", False, [(date(2026, 1, 1), date(2026, 1, 31), date(2026, 1, 30))], date(2026, 2, 27)),
-        # The 1st after the month: Friday, October 30 instead of Sunday, November 1, and then the 1st again.
-        (
-            "monthly",
-            False,
-            [
-                (date(2026, 9, 1), date(2026, 9, 30), date(2026, 10, 1)),
-                (date(2026, 10, 1), date(2026, 10, 31), date(2026, 10, 30)),
-            ],
-            date(2026, 12, 1),
-        ),
-        # The 5th and the 20th; June 20, 2026 is a Saturday after a holiday.
-        ("semimonthly", False, [(date(2026, 5, 16), date(2026, 5, 31), date(2026, 6, 5))], date(2026, 6, 18)),
-        ("semimonthly", True, [(date(2026, 1, 1), date(2026, 1, 15), date(2026, 1, 20))], date(2026, 2, 5)),
-    ],
-)
-def test_the_payday_is_as_long_after_the_period_as_it_usually_is(
-    frequency: PayFrequency, by_deposit: bool, before: list[tuple[date, date, date]], day: date
-) -> None:
-    assert next_payday(paid(*before), frequency, by_deposit=by_deposit).pay_date == day
+def test_the_next_period_follows_the_last() -> None:
+    with every_case() as case:
+        for frequency, last, following in PERIODS:
+            with case(frequency, last, following):
+                assert following_period(PeriodOfPay(*last), frequency) == PeriodOfPay(*following)
+
+
+PAYDAYS = [
+    # The weekday stays.
+    ("weekly", False, [(date(2026, 11, 16), date(2026, 11, 22), date(2026, 11, 27))], date(2026, 12, 4)),
+    ("biweekly", False, [(date(2026, 11, 2), date(2026, 11, 15), date(2026, 11, 20))], date(2026, 12, 4)),
+    # A check is handed over on a Sunday or a holiday too; a deposit arrives the banking day before.
+    ("biweekly", False, [(date(2026, 11, 23), date(2026, 12, 6), date(2026, 12, 6))], date(2026, 12, 20)),
+    (
+        "biweekly",
+        False,
+        [(date(2026, 11, 23), date(2026, 12, 6), date(2026, 12, 11))],
+        date(2026, 12, 25),
+    ),
+    (
+        "biweekly",
+        True,
+        [(date(2026, 11, 23), date(2026, 12, 6), date(2026, 12, 11))],
+        date(2026, 12, 24),
+    ),
+    # One payday before a holiday doesn't make Thursday the usual payday.
+    (
+        "biweekly",
+        True,
+        [
+            (date(2026, 11, 23), date(2026, 12, 6), date(2026, 12, 11)),
+            (date(2026, 12, 7), date(2026, 12, 20), date(2026, 12, 24)),
+        ],
+        date(2027, 1, 8),
+    ),
+    # Nor does one late payroll.
+    (
+        "weekly",
+        False,
+        [
+            (date(2026, 11, 2), date(2026, 11, 8), date(2026, 11, 13)),
+            (date(2026, 11, 9), date(2026, 11, 15), date(2026, 11, 20)),
+            (date(2026, 11, 16), date(2026, 11, 22), date(2026, 11, 30)),
+        ],
+        date(2026, 12, 4),
+    ),
+    # Two do.
+    (
+        "weekly",
+        False,
+        [
+            (date(2026, 11, 2), date(2026, 11, 8), date(2026, 11, 13)),
+            (date(2026, 11, 9), date(2026, 11, 15), date(2026, 11, 17)),
+            (date(2026, 11, 16), date(2026, 11, 22), date(2026, 11, 24)),
+        ],
+        date(2026, 12, 1),
+    ),
+    # A first payroll recorded months late tells the weekday only.
+    ("weekly", False, [(date(2026, 8, 3), date(2026, 8, 9), date(2026, 11, 20))], date(2026, 8, 21)),
+    # The last day of each month, on the Friday before a weekend.
+    ("monthly", False, [(date(2026, 9, 1), date(2026, 9, 30), date(2026, 9, 30))], date(2026, 10, 30)),
+    ("monthly", False, [(date(2028, 1, 1), date(2028, 1, 31), date(2028, 1, 31))], date(2028, 2, 29)),
+    # The 29th of each month; the 30th, on the last banking day of February.
+    ("monthly", False, [(date(2027, 3, 1), date(2027, 3, 31), date(2027, 3, 29))], date(2027, 4, 29)),
+    ("monthly", False, [(date(2026, 1, 1), date(2026, 1, 31), date(2026, 1, 30))], date(2026, 2, 27)),
+    # The 1st after the month: Friday, October 30 instead of Sunday, November 1, and then the 1st again.
+    (
+        "monthly",
+        False,
+        [
+            (date(2026, 9, 1), date(2026, 9, 30), date(2026, 10, 1)),
+            (date(2026, 10, 1), date(2026, 10, 31), date(2026, 10, 30)),
+        ],
+        date(2026, 12, 1),
+    ),
+    # The 5th and the 20th; June 20, 2026 is a Saturday after a holiday.
+    ("semimonthly", False, [(date(2026, 5, 16), date(2026, 5, 31), date(2026, 6, 5))], date(2026, 6, 18)),
+    ("semimonthly", True, [(date(2026, 1, 1), date(2026, 1, 15), date(2026, 1, 20))], date(2026, 2, 5)),
+]
+
+
+def test_the_payday_is_as_long_after_the_period_as_it_usually_is() -> None:
+    with every_case() as case:
+        for frequency, by_deposit, before, day in PAYDAYS:
+            with case(frequency, by_deposit, before, day):
+                assert next_payday(paid(*before), frequency, by_deposit=by_deposit).pay_date == day
 
 
 def test_there_is_no_next_payday_without_a_payroll() -> None:

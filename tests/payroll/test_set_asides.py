@@ -14,6 +14,7 @@ from hearthpay.payroll.ledger.years import History
 from hearthpay.payroll.orders import Payee, PayrollEntry, SettledOrder
 from hearthpay.payroll.orders.pay_dates import PayDates
 from hearthpay.payroll.set_asides.rules import LARGEST_SET_ASIDE, SetAsideRule
+from tests.cases import every_case
 from tests.taxes.strategies import steady
 
 FIVE_PERCENT = SetAsideRule(rate=Decimal("0.05"))
@@ -41,32 +42,34 @@ def of(rule=None, *, skip=False, wished=None, gross=100_000, after_taxes=80_000,
     )
 
 
-@pytest.mark.parametrize(
-    ("set_aside", "expected"),
-    [
-        (of(balance=700), SetAside(0, "none", 700)),
-        (of(FIVE_PERCENT, balance=700), SetAside(5_000, "rule", 5_700)),
-        (of(FIFTY_DOLLARS), SetAside(5_000, "rule", 5_000)),
-        (of(FIFTY_DOLLARS, wished=2_000), SetAside(2_000, "override", 2_000)),
-        (of(FIFTY_DOLLARS, wished=0), SetAside(0, "override", 0)),
-        (of(FIFTY_DOLLARS, skip=True, balance=1), SetAside(0, "skipped", 1)),
-        (of(FIFTY_DOLLARS, skip=True, wished=2_000), SetAside(0, "skipped", 0)),
-        (of(skip=True), SetAside(0, "skipped", 0)),
-        (of(FIFTY_DOLLARS, after_taxes=1_234), SetAside(1_234, "rule", 1_234)),
-        (of(wished=9_000, after_taxes=0, balance=5), SetAside(0, "override", 5)),
-        (
-            of(wished=9_000, after_taxes=-1),
-            SetAside(0, "override", 0),
-        ),  # never below zero, whatever taxes took
-        (
-            of(SetAsideRule(rate=Decimal(1)), gross=10**9, after_taxes=10**9),
-            SetAside(999_900, "rule", 999_900),
-        ),
-        (of(FIFTY_DOLLARS, balance=-8_000), SetAside(5_000, "rule", -3_000)),  # first makes good what is owed
-    ],
-)
-def test_what_is_set_aside(set_aside, expected):
-    assert set_aside == expected
+SET_ASIDES = [
+    (of(balance=700), SetAside(0, "none", 700)),
+    (of(FIVE_PERCENT, balance=700), SetAside(5_000, "rule", 5_700)),
+    (of(FIFTY_DOLLARS), SetAside(5_000, "rule", 5_000)),
+    (of(FIFTY_DOLLARS, wished=2_000), SetAside(2_000, "override", 2_000)),
+    (of(FIFTY_DOLLARS, wished=0), SetAside(0, "override", 0)),
+    (of(FIFTY_DOLLARS, skip=True, balance=1), SetAside(0, "skipped", 1)),
+    (of(FIFTY_DOLLARS, skip=True, wished=2_000), SetAside(0, "skipped", 0)),
+    (of(skip=True), SetAside(0, "skipped", 0)),
+    (of(FIFTY_DOLLARS, after_taxes=1_234), SetAside(1_234, "rule", 1_234)),
+    (of(wished=9_000, after_taxes=0, balance=5), SetAside(0, "override", 5)),
+    (
+        of(wished=9_000, after_taxes=-1),
+        SetAside(0, "override", 0),
+    ),  # never below zero, whatever taxes took
+    (
+        of(SetAsideRule(rate=Decimal(1)), gross=10**9, after_taxes=10**9),
+        SetAside(999_900, "rule", 999_900),
+    ),
+    (of(FIFTY_DOLLARS, balance=-8_000), SetAside(5_000, "rule", -3_000)),  # first makes good what is owed
+]
+
+
+def test_what_is_set_aside():
+    with every_case() as case:
+        for set_aside, expected in SET_ASIDES:
+            with case(set_aside, expected):
+                assert set_aside == expected
 
 
 @pytest.mark.parametrize(
@@ -85,26 +88,27 @@ def test_a_rate_of_gross_pay_is_rounded_to_the_nearest_cent_halves_up(rate, gros
     assert of(SetAsideRule(rate=Decimal(rate)), gross=gross, after_taxes=gross).amount == cents
 
 
-@pytest.mark.parametrize(
-    ("rate", "amount"),
-    [
-        (None, None),
-        (Decimal("0.05"), 100),
-        (Decimal(0), None),
-        (Decimal("-0.05"), None),
-        (Decimal("1.000001"), None),
-        (Decimal("0.0000001"), None),
-        (Decimal("NaN"), None),
-        (Decimal("sNaN"), None),
-        (Decimal("Infinity"), None),
-        (None, 0),
-        (None, -1),
-        (None, LARGEST_SET_ASIDE + 1),
-    ],
-)
-def test_a_rule_that_is_none_cannot_be_made(rate, amount):
-    with pytest.raises(ValueError, match=r"must be|may have|is either"):
-        SetAsideRule(rate, amount)
+NO_RULES = [
+    (None, None),
+    (Decimal("0.05"), 100),
+    (Decimal(0), None),
+    (Decimal("-0.05"), None),
+    (Decimal("1.000001"), None),
+    (Decimal("0.0000001"), None),
+    (Decimal("NaN"), None),
+    (Decimal("sNaN"), None),
+    (Decimal("Infinity"), None),
+    (None, 0),
+    (None, -1),
+    (None, LARGEST_SET_ASIDE + 1),
+]
+
+
+def test_a_rule_that_is_none_cannot_be_made():
+    with every_case() as case:
+        for rate, amount in NO_RULES:
+            with case(rate, amount), pytest.raises(ValueError, match=r"must be|may have|is either"):
+                SetAsideRule(rate, amount)
 
 
 @pytest.mark.parametrize("wished", [-1, LARGEST_SET_ASIDE + 1])

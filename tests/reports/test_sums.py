@@ -5,7 +5,6 @@ import io
 from datetime import date
 from uuid import uuid4
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,6 +20,7 @@ from hearthpay.reports.state_wages import (
 )
 from hearthpay.reports.tax_liability import LineInMonth, months_of, tax_liability
 from hearthpay.taxes.jurisdictions import STATES
+from tests.cases import every_case
 
 IDS = [uuid4() for _ in range(4)]
 #: Four records of three people.
@@ -103,44 +103,48 @@ def test_every_state_has_one_unemployment_line():
     assert {unemployment_line(state, 2026) for state in STATES} == {f"{state}-SUI-ER" for state in STATES}
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("=1+1", "'=1+1"),
-        ("+1", "'+1"),
-        ("-Ana", "'-Ana"),
-        ("@SUM(A1)", "'@SUM(A1)"),
-        ("\tx", "'\tx"),
-        ("  =1", "'  =1"),
-        ("＝1", "'＝1"),
-        ('O"Neil, Ana', 'O"Neil, Ana'),
-        ("two\r\nlines", "two\r\nlines"),
-        ("Ana-Maria", "Ana-Maria"),
-    ],
-)
-def test_csv_is_read_back_and_no_text_is_a_formula(text, told):
-    written = csv_text([["name", "amount"], [text, None]])
-    assert written.startswith("name,amount\r\n")
-    assert written.endswith("\r\n")
-    assert list(csv.reader(io.StringIO(written, newline="")))[1] == [told, ""]
+TEXTS = [
+    ("=1+1", "'=1+1"),
+    ("+1", "'+1"),
+    ("-Ana", "'-Ana"),
+    ("@SUM(A1)", "'@SUM(A1)"),
+    ("\tx", "'\tx"),
+    ("  =1", "'  =1"),
+    ("＝1", "'＝1"),
+    ('O"Neil, Ana', 'O"Neil, Ana'),
+    ("two\r\nlines", "two\r\nlines"),
+    ("Ana-Maria", "Ana-Maria"),
+]
 
 
-@pytest.mark.parametrize(
-    ("accept", "csv_is_wanted"),
-    [
-        ("", False),
-        ("*/*", False),
-        ("application/json", False),
-        ("text/csv", True),
-        ("Text/CSV; q=0.9, */*;q=0.1", True),
-        ("text/csv;q=0.5, application/json", False),
-        ("application/json;q=0.5, text/csv", True),
-        ("text/csv, application/json", False),
-        ("text/csv;q=0", False),
-        ("text/csv;q=nan", False),
-        ("text/csv;q=much", False),
-        ("text/*", False),
-    ],
-)
-def test_who_wants_csv(accept, csv_is_wanted):
-    assert prefers_csv(accept) is csv_is_wanted
+def test_csv_is_read_back_and_no_text_is_a_formula():
+    with every_case() as case:
+        for text, told in TEXTS:
+            with case(text, told):
+                written = csv_text([["name", "amount"], [text, None]])
+                assert written.startswith("name,amount\r\n")
+                assert written.endswith("\r\n")
+                assert list(csv.reader(io.StringIO(written, newline="")))[1] == [told, ""]
+
+
+ACCEPTED = [
+    ("", False),
+    ("*/*", False),
+    ("application/json", False),
+    ("text/csv", True),
+    ("Text/CSV; q=0.9, */*;q=0.1", True),
+    ("text/csv;q=0.5, application/json", False),
+    ("application/json;q=0.5, text/csv", True),
+    ("text/csv, application/json", False),
+    ("text/csv;q=0", False),
+    ("text/csv;q=nan", False),
+    ("text/csv;q=much", False),
+    ("text/*", False),
+]
+
+
+def test_who_wants_csv():
+    with every_case() as case:
+        for accept, csv_is_wanted in ACCEPTED:
+            with case(accept, csv_is_wanted):
+                assert prefers_csv(accept) is csv_is_wanted

@@ -21,6 +21,7 @@ from hearthpay.doctor.checks import CHECKS_BY_ID
 from hearthpay.doctor.examination import CheckResult, examine
 from hearthpay.doctor.proofs import PROOFS_BY_ID
 from hearthpay.employers.sandbox import delete_sandbox, reset_sandbox
+from tests.cases import every_case
 from tests.rights.damage import DAMAGE
 from tests.rights.every_table import EXEMPT, tables_read
 from tests.rights.world import Household
@@ -99,18 +100,16 @@ async def test_what_was_given_by_rights_is_sound(world: Household) -> None:
     assert {name: result.differences for name, result in found.items()} == {}
 
 
-@pytest.mark.parametrize(
-    ("law", "damage"),
-    [
-        pytest.param(law, damage, id=f"{law}: {name}")
-        for law, damages in DAMAGE.items()
-        for name, damage in damages.items()
-    ],
-)
-async def test_what_nobody_gave_is_told(world: Household, law: str, damage: tuple[str, ...]) -> None:
-    found = await findings_after(world, *damage, law=law)
-    assert law in found
-    assert all(difference.recorded != difference.expected for difference in found[law].differences)
+async def test_what_nobody_gave_is_told(world: Household) -> None:
+    with every_case() as case:
+        for law, damages in DAMAGE.items():
+            for name, damage in damages.items():
+                with case(f"{law}: {name}"):
+                    found = await findings_after(world, *damage, law=law)
+                    assert law in found
+                    assert all(
+                        difference.recorded != difference.expected for difference in found[law].differences
+                    )
 
 
 # Given before the upgrade.
@@ -123,20 +122,15 @@ async def test_what_was_given_before_is_not_told(world: Household) -> None:
     assert {name: noted[name].differences for name in noted.keys() & set(NOTED)} == {}
 
 
-@pytest.mark.parametrize(
-    ("law", "damage"),
-    [
-        pytest.param(law, damage, id=f"{law}: {name}")
-        for law in NOTED
-        for name, damage in DAMAGE[law].items()
-        if name not in NEEDS_EARLIER_ROWS
-    ],
-)
-async def test_what_is_damaged_after_the_upgrade_is_told(
-    world: Household, law: str, damage: tuple[str, ...]
-) -> None:
-    found = await findings_after(world, *AS_IF_NOTHING_HAD_BEEN_RECORDED, *RIGHTS, *damage, law=law)
-    assert law in found
+async def test_what_is_damaged_after_the_upgrade_is_told(world: Household) -> None:
+    with every_case() as case:
+        for law in NOTED:
+            for name, damage in DAMAGE[law].items():
+                if name in NEEDS_EARLIER_ROWS:
+                    continue
+                with case(f"{law}: {name}"):
+                    since = (*AS_IF_NOTHING_HAD_BEEN_RECORDED, *RIGHTS, *damage)
+                    assert law in await findings_after(world, *since, law=law)
 
 
 # Gone with a household of the sandbox.

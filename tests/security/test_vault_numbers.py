@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hearthpay.security.vault_numbers import InvalidNumberError, NumberKind, SecretNumber, parse_number
+from tests.cases import every_case
 
 GOOD: list[tuple[NumberKind, str, str]] = [
     ("ssn", "536-22-8145", "536228145"),
@@ -82,20 +83,24 @@ BAD: list[tuple[NumberKind, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "text", "digits"), GOOD)
-def test_a_number_may_be_written_with_its_hyphens(kind: NumberKind, text: str, digits: str) -> None:
-    number = parse_number(kind, text)
-    assert number.kind == kind
-    assert number.reveal() == digits
+def test_a_number_may_be_written_with_its_hyphens() -> None:
+    with every_case() as case:
+        for kind, text, digits in GOOD:
+            with case(kind, text, digits):
+                number = parse_number(kind, text)
+                assert number.kind == kind
+                assert number.reveal() == digits
 
 
-@pytest.mark.parametrize(("kind", "text"), BAD)
-def test_an_impossible_number_is_refused_without_repeating_it(kind: NumberKind, text: str) -> None:
-    with pytest.raises(InvalidNumberError) as refusal:
-        parse_number(kind, text)
-    assert refusal.value.kind == kind
-    report = "".join(traceback.format_exception(refusal.value, limit=0))
-    assert not text or text not in report
+def test_an_impossible_number_is_refused_without_repeating_it() -> None:
+    with every_case() as case:
+        for kind, text in BAD:
+            with case(kind, text):
+                with pytest.raises(InvalidNumberError) as refusal:
+                    parse_number(kind, text)
+                assert refusal.value.kind == kind
+                report = "".join(traceback.format_exception(refusal.value, limit=0))
+                assert not text or text not in report
 
 
 @given(st.integers(0, 8), st.integers(1, 9))

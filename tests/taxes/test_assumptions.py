@@ -8,6 +8,7 @@ import pytest
 from hearthpay.taxes import FederalCertificate, PaycheckInput, TaxInputError
 from hearthpay.taxes.assumptions import assumptions_of
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
+from tests.cases import every_case
 
 DAY = datetime.date(2026, 6, 5)
 UNELECTED = FederalCertificate(elected=False)
@@ -28,25 +29,27 @@ def _codes(work_state: str, *localities: str, city: str | None = None, **entries
     return [found.code for found in assumptions_of(_input(work_state, *localities, **entries), city=city)]
 
 
-@pytest.mark.parametrize(
-    ("state", "code"),
-    [
-        ("AL", "city_not_chosen"),
-        ("CO", "city_not_chosen"),
-        ("DE", "city_not_chosen"),
-        ("IN", "county_not_chosen"),
-        ("KY", "city_not_chosen"),
-        ("MD", "county_rate_assumed"),
-        ("MI", "city_not_chosen"),
-        ("MO", "city_not_chosen"),
-        ("NY", "city_not_chosen"),
-        ("OH", "municipality_not_chosen"),
-        ("PA", "municipality_not_chosen"),
-        ("WV", "city_not_chosen"),
-    ],
-)
-def test_a_place_that_nobody_named_is_said_to_be_assumed(state, code):
-    assert _codes(state) == [code]
+ASSUMED = [
+    ("AL", "city_not_chosen"),
+    ("CO", "city_not_chosen"),
+    ("DE", "city_not_chosen"),
+    ("IN", "county_not_chosen"),
+    ("KY", "city_not_chosen"),
+    ("MD", "county_rate_assumed"),
+    ("MI", "city_not_chosen"),
+    ("MO", "city_not_chosen"),
+    ("NY", "city_not_chosen"),
+    ("OH", "municipality_not_chosen"),
+    ("PA", "municipality_not_chosen"),
+    ("WV", "city_not_chosen"),
+]
+
+
+def test_a_place_that_nobody_named_is_said_to_be_assumed():
+    with every_case() as case:
+        for state, code in ASSUMED:
+            with case(state, code):
+                assert _codes(state) == [code]
 
 
 @pytest.mark.parametrize("year", supported_years())
@@ -65,24 +68,26 @@ def test_nothing_is_assumed_where_no_place_can_be_chosen(state):
     assert _codes(state, city="Springfield") == []
 
 
-@pytest.mark.parametrize(
-    ("state", "locality"),
-    [
-        ("AL", "BIRMINGHAM"),
-        ("DE", "WILMINGTON"),
-        ("IN", "MARION-COUNTY"),
-        ("KY", "LOUISVILLE"),
-        ("MD", "MONTGOMERY-COUNTY"),
-        ("MI", "DETROIT"),
-        ("MO", "KANSAS-CITY"),
-        ("NY", "NYC"),
-        ("PA", "PITTSBURGH"),
-        ("PA", "PHILADELPHIA-NONRESIDENT"),
-        ("WV", "CHARLESTON"),
-    ],
-)
-def test_a_locality_settles_it(state, locality):
-    assert _codes(state, locality) == []
+SETTLED = [
+    ("AL", "BIRMINGHAM"),
+    ("DE", "WILMINGTON"),
+    ("IN", "MARION-COUNTY"),
+    ("KY", "LOUISVILLE"),
+    ("MD", "MONTGOMERY-COUNTY"),
+    ("MI", "DETROIT"),
+    ("MO", "KANSAS-CITY"),
+    ("NY", "NYC"),
+    ("PA", "PITTSBURGH"),
+    ("PA", "PHILADELPHIA-NONRESIDENT"),
+    ("WV", "CHARLESTON"),
+]
+
+
+def test_a_locality_settles_it():
+    with every_case() as case:
+        for state, locality in SETTLED:
+            with case(state, locality):
+                assert _codes(state, locality) == []
 
 
 def test_the_local_services_tax_does_not_settle_whose_earned_income_tax_is_owed():
