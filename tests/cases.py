@@ -15,9 +15,12 @@ def every_case() -> Iterator[Case]:
     An exception that is no failed assertion ends the test there, with the case's name.
     """
     failed: list[str] = []
+    tried = 0
 
     @contextmanager
     def case(*name: object) -> Iterator[None]:
+        nonlocal tried
+        tried += 1
         try:
             yield
         except (AssertionError, pytest.fail.Exception) as error:
@@ -27,4 +30,4 @@ def every_case() -> Iterator[Case]:
             raise
 
     yield case
-    assert not failed, f"{len(failed)} cases failed:\n" + "\n".join(failed)
+    assert not failed, f"{len(failed)} of {tried} cases failed:\n" + "\n".join(failed)
