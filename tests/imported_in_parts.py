@@ -5,6 +5,7 @@ to import it. Workers that all import in the same order would all do so for each
 """
 
 import importlib
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,5 @@ def import_own_part(config: pytest.Config) -> None:
         return
     number, workers = int(worker["workerid"].removeprefix("gw")), int(worker["workercount"])
     for path in sorted((ROOT / "tests").rglob("test_*.py"))[number::workers]:
-        try:
+        with suppress(Exception, pytest.skip.Exception):
             importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
-        except (Exception, pytest.skip.Exception):
-            continue
