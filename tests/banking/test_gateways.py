@@ -235,6 +235,15 @@ async def test_a_connection_lost_at_any_request_neither_loses_nor_doubles_a_file
     assert {"write", "fsync", "rename", "posix_rename", "scandir"} <= set(bank.fault.requests)
 
 
+async def test_directories_that_are_there_are_not_created_again(bank: Bank) -> None:
+    gateway = open_gateway(address(bank), {})
+    await gateway.pick_up()
+    assert "mkdir" in bank.fault.requests
+    bank.fault.requests.clear()
+    await gateway.pick_up()
+    assert bank.fault.requests == [*["stat"] * 4, "scandir"]
+
+
 async def test_a_server_without_the_posix_rename_will_do(bank: Bank) -> None:
     bank.fault.posix_rename = False
     gateway = open_gateway(address(bank), {})
