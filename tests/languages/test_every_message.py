@@ -112,11 +112,12 @@ def test_each_code_is_rendered_for_programs_and_on_pages_of_both_languages(code:
         assert _ENGLISH_LEFT.findall(_NAMES.sub("", faces["es"])) == [], faces["es"]
 
 
-@pytest.mark.parametrize("code", CODES)
-def test_a_message_stored_with_its_words_alone_still_shows_them(code: str) -> None:
-    if gaps_of(ENGLISH[code]) == {"text"}:  # type: ignore[index]
-        old = message(code, text="As it was said.")  # type: ignore[arg-type]
-        assert "As it was said." in message_text(say_in("es"), "es", old)
+def test_a_message_stored_with_its_words_alone_still_shows_them() -> None:
+    alone = [code for code in CODES if gaps_of(ENGLISH[code]) == {"text"}]
+    assert alone
+    for code in alone:
+        old = message(code, text="As it was said.")
+        assert "As it was said." in message_text(say_in("es"), "es", old), code
 
 
 @cache
