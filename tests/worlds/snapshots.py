@@ -3,6 +3,9 @@
 Making a household by its services takes a hundred times as long as copying the rows that this leaves. What a test finds
 is the same either way: each column of each row, as it was.
 
+Fixtures that build on one another each ask for their rows: only the last one's are put back, before the test begins or
+the next fixture that asks for none.
+
 A test package takes the fixture by importing it in its `conftest.py`.
 """
 
@@ -27,6 +30,9 @@ _COLUMNS: Final = """
       FROM information_schema.columns
      WHERE table_schema = 'public' AND is_generated = 'NEVER' AND table_name = ANY(%s) GROUP BY 1
 """
+_ASKING: Final = frozenset({"made_once", "made_in_turn"})
+"""What a fixture has among its arguments whose rows the next of its kind may replace."""
+
 _EMPTIED: Final = "".join(f"DELETE FROM public.{table}; " for table in EMPTIED)
 
 
@@ -42,14 +48,46 @@ class Snapshot:
         self.connection.execute(f"SELECT pg_temp.restore_{self.name}()")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Snapshots:
-    """Takes snapshots over a connection of the owner on which neither triggers nor foreign keys are looked at."""
+    """Takes snapshots over a connection of the owner on which neither triggers nor foreign keys are looked at.
+
+    It is a plugin of pytest, which tells it when a test is set up and when it begins.
+    """
 
     connection: psycopg.Connection
+    _requested: Snapshot | None = None
+    _in_setup: bool = True
+
+    def restore_before_next_use(self, snapshot: Snapshot) -> None:
+        """Restore it now in a test; while one is set up, before anything but `made_once` can look at the rows."""
+        self._requested = snapshot
+        if not self._in_setup:
+            self.restore_requested()
+
+    def restore_requested(self) -> None:
+        """Restore the last snapshot that was asked for, unless that was done."""
+        if self._requested is not None:
+            snapshot, self._requested = self._requested, None
+            snapshot.restore()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self) -> None:
+        self._requested, self._in_setup = None, True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> None:
+        if _ASKING.isdisjoint((fixturedef.argname, *fixturedef.argnames)):
+            self.restore_requested()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_call(self) -> None:
+        self.restore_requested()
+        self._in_setup = False
 
     def take(self) -> Snapshot:
         """Keep the rows that there are."""
+        self.restore_requested()
         name = f"snapshot_{next(_NUMBERS)}"
         restored = []
         with self.connection.transaction():
@@ -82,16 +120,20 @@ class MadeOnce:
     async def get(self, name: str, make: Callable[[], Awaitable[_Made]]) -> _Made:
         """Return what `make` returned the first time, with all rows that there were after it, and no others."""
         if name not in self._kept:
+            self.snapshots.restore_requested()
             self._kept[name] = await make(), self.snapshots.take()
         else:
-            self._kept[name][1].restore()
+            self.snapshots.restore_before_next_use(self._kept[name][1])
         made: _Made = self._kept[name][0]
         return made
 
 
 @pytest.fixture(scope="session")
-def snapshots(server: EmbeddedServer) -> Iterator[Snapshots]:
+def snapshots(server: EmbeddedServer, pytestconfig: pytest.Config) -> Iterator[Snapshots]:
     url = server.owner_url().replace("postgresql+psycopg://", "postgresql://", 1)
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("SET session_replication_role = replica")
-        yield Snapshots(connection)
+        taking = Snapshots(connection)
+        pytestconfig.pluginmanager.register(taking)
+        yield taking
+        pytestconfig.pluginmanager.unregister(taking)
