@@ -143,11 +143,10 @@ def _columns(owner: psycopg.Connection, table: str, privilege: str) -> list[str]
     return [
         name
         for (name,) in owner.execute(
-            "SELECT p.column_name FROM information_schema.column_privileges p "
-            "JOIN information_schema.columns c USING (table_schema, table_name, column_name) "
-            "WHERE p.grantee = %s AND p.privilege_type = %s AND p.table_name = %s AND c.is_generated = 'NEVER' "
-            "ORDER BY c.ordinal_position",
-            (ROLES.service, privilege, table),
+            "SELECT attname FROM pg_attribute "
+            "WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = '' "
+            "AND has_column_privilege(%s, attrelid, attnum, %s) ORDER BY attnum",
+            (table, ROLES.service, privilege),
         )
     ]
 
