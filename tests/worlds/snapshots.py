@@ -119,12 +119,25 @@ class MadeOnce:
 
     async def get(self, name: str, make: Callable[[], Awaitable[_Made]]) -> _Made:
         """Return what `make` returned the first time, with all rows that there were after it, and no others."""
-        if name not in self._kept:
-            self.snapshots.restore_requested()
-            self._kept[name] = await make(), self.snapshots.take()
-        else:
-            self.snapshots.restore_before_next_use(self._kept[name][1])
-        made: _Made = self._kept[name][0]
+        if name in self._kept:
+            return self._made_before(name)
+        self.snapshots.restore_requested()
+        return self._keep(name, await make())
+
+    def get_blocking(self, name: str, make: Callable[[], _Made]) -> _Made:
+        """The same of what is made over a plain connection."""
+        if name in self._kept:
+            return self._made_before(name)
+        self.snapshots.restore_requested()
+        return self._keep(name, make())
+
+    def _keep(self, name: str, made: _Made) -> _Made:
+        self._kept[name] = made, self.snapshots.take()
+        return made
+
+    def _made_before(self, name: str) -> Any:
+        made, snapshot = self._kept[name]
+        self.snapshots.restore_before_next_use(snapshot)
         return made
 
 
