@@ -11,7 +11,7 @@ A test package takes the fixture by importing it in its `conftest.py`.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Final, TypeVar
@@ -36,16 +36,40 @@ _ASKING: Final = frozenset({"made_once", "made_in_turn"})
 _EMPTIED: Final = "".join(f"DELETE FROM public.{table}; " for table in EMPTIED)
 
 
+@dataclass(slots=True, eq=False)
+class Emptying:
+    """Remembers which transactions had ended when the tables were last emptied, for the tests that take snapshots.
+
+    It is a plugin of pytest, one for all packages: `empty_tables` is set up before any rows are put back.
+    """
+
+    ended: str | None = None
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(
+        self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+    ) -> Generator[None, object, object]:
+        result = yield
+        if fixturedef.argname == "empty_tables":
+            self.ended = None
+            if "snapshots" in request.fixturenames:
+                connection: psycopg.Connection = request.getfixturevalue("emptying_connection")
+                [(self.ended,)] = connection.execute("SELECT pg_current_snapshot()::text").fetchall()
+        return result
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """The rows of all tables at one moment, in temporary tables of the connection that took them."""
 
     connection: psycopg.Connection
     name: str
+    emptying: Emptying
 
     def restore(self) -> None:
-        """Empty all tables, and put the rows back."""
-        self.connection.execute(f"SELECT pg_temp.restore_{self.name}()")
+        """Empty all tables, unless nothing was written since they were emptied, and put the rows back."""
+        emptied, self.emptying.ended = self.emptying.ended, None
+        self.connection.execute(f"SELECT pg_temp.restore_{self.name}(%s)", (emptied,))
 
 
 @dataclass(slots=True, eq=False)
@@ -56,6 +80,7 @@ class Snapshots:
     """
 
     connection: psycopg.Connection
+    emptying: Emptying
     _requested: Snapshot | None = None
     _in_setup: bool = True
 
@@ -101,10 +126,11 @@ class Snapshots:
                         f"INSERT INTO public.{table} ({columns[table]}) SELECT {columns[table]} FROM {kept}; "
                     )
             self.connection.execute(
-                f"CREATE FUNCTION pg_temp.restore_{name}() RETURNS void LANGUAGE plpgsql AS "
-                f"$$ BEGIN {_EMPTIED}{''.join(restored)}END $$"
+                f"CREATE FUNCTION pg_temp.restore_{name}(emptied text) RETURNS void LANGUAGE plpgsql AS $$ BEGIN "
+                f"IF emptied IS DISTINCT FROM pg_current_snapshot()::text THEN {_EMPTIED}END IF; "
+                f"{''.join(restored)}END $$"
             )
-        return Snapshot(self.connection, name)
+        return Snapshot(self.connection, name, self.emptying)
 
 
 @dataclass
@@ -146,7 +172,10 @@ def snapshots(server: EmbeddedServer, pytestconfig: pytest.Config) -> Iterator[S
     url = server.owner_url().replace("postgresql+psycopg://", "postgresql://", 1)
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("SET session_replication_role = replica")
-        taking = Snapshots(connection)
-        pytestconfig.pluginmanager.register(taking)
+        plugins = pytestconfig.pluginmanager
+        if not plugins.has_plugin("emptying"):
+            plugins.register(Emptying(), "emptying")
+        taking = Snapshots(connection, plugins.get_plugin("emptying"))
+        plugins.register(taking)
         yield taking
-        pytestconfig.pluginmanager.unregister(taking)
+        plugins.unregister(taking)
