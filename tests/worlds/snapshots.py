@@ -26,10 +26,14 @@ _Made = TypeVar("_Made")
 _NUMBERS = count(1)
 
 _COLUMNS: Final = """
-    SELECT table_name, string_agg(quote_ident(column_name), ', ' ORDER BY ordinal_position)
-      FROM information_schema.columns
-     WHERE table_schema = 'public' AND is_generated = 'NEVER' AND table_name = ANY(%s) GROUP BY 1
+    SELECT relname, string_agg(quote_ident(attname), ', ' ORDER BY attnum)
+      FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
+     WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND attnum > 0 AND NOT attisdropped
+       AND attgenerated = '' AND relname = ANY(%s) GROUP BY 1
 """
+_FILLED: Final = " UNION ALL ".join(
+    f"SELECT '{table}' WHERE EXISTS (SELECT FROM public.{table})" for table in EMPTIED
+)
 _ASKING: Final = frozenset({"made_once", "made_in_turn"})
 """What a fixture has among its arguments whose rows the next of its kind may replace."""
 
@@ -114,19 +118,20 @@ class Snapshots:
         """Keep the rows that there are."""
         self.restore_requested()
         name = f"snapshot_{next(_NUMBERS)}"
-        restored = []
+        kept, restored = list[str](), list[str]()
         with self.connection.transaction():
             columns = dict(self.connection.execute(_COLUMNS, (list(EMPTIED),)).fetchall())
+            filled = {table for (table,) in self.connection.execute(_FILLED).fetchall()}
             for table in reversed(EMPTIED):
-                found = self.connection.execute(f"SELECT EXISTS (SELECT FROM public.{table})").fetchone()
-                if found == (True,):
-                    kept = f"pg_temp.{name}_{table}"
-                    self.connection.execute(f"CREATE TEMPORARY TABLE {name}_{table} AS TABLE public.{table}")
+                if table in filled:
+                    kept.append(f"CREATE TEMPORARY TABLE {name}_{table} AS TABLE public.{table}; ")
                     restored.append(
-                        f"INSERT INTO public.{table} ({columns[table]}) SELECT {columns[table]} FROM {kept}; "
+                        f"INSERT INTO public.{table} ({columns[table]}) "
+                        f"SELECT {columns[table]} FROM pg_temp.{name}_{table}; "
                     )
             self.connection.execute(
-                f"CREATE FUNCTION pg_temp.restore_{name}(emptied text) RETURNS void LANGUAGE plpgsql AS $$ BEGIN "
+                f"{''.join(kept)}CREATE FUNCTION pg_temp.restore_{name}(emptied text) RETURNS void "
+                "LANGUAGE plpgsql AS $$ BEGIN "
                 f"IF emptied IS DISTINCT FROM pg_current_snapshot()::text THEN {_EMPTIED}END IF; "
                 f"{''.join(restored)}END $$"
             )
