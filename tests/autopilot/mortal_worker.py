@@ -11,14 +11,13 @@ import asyncio
 import gc
 import os
 import signal
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import IO, Any
 
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
@@ -33,6 +32,7 @@ from hearthpay.payroll.payday.firing import fire_due
 from hearthpay.security.key_ring import load_key_ring
 from hearthpay.worker.household_time import advance_clocks
 from tests.worker.crew import ROOT
+from tests.worlds.commands import StartedProcess, start
 
 
 async def work(owner_url: str, what: str, now: datetime) -> None:
@@ -86,13 +86,13 @@ def main(owner_url: str) -> None:
 class MortalWorkers:
     """The process as the test speaks with it."""
 
-    process: subprocess.Popen[str]
+    process: StartedProcess
+    orders: IO[str]
 
     def work(self, what: str, now: datetime, point: int) -> bool:
         """Let one work; return whether it was killed before it was done."""
-        assert self.process.stdin is not None
         assert self.process.stdout is not None
-        print(what, now.isoformat(), point, file=self.process.stdin, flush=True)
+        print(what, now.isoformat(), point, file=self.orders, flush=True)
         ended = self.process.stdout.readline().strip()
         assert ended in ("killed", "done"), ended
         return ended == "killed"
@@ -101,21 +101,24 @@ class MortalWorkers:
 @contextmanager
 def mortal_workers(owner_url: str, keys: str) -> Iterator[MortalWorkers]:
     """Run this module with the installation's keys; it is gone at the end of the block."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.autopilot.mortal_worker", owner_url],
-        cwd=ROOT,
-        env={**os.environ, "HEARTHPAY_KEYS": keys},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    with process:
-        try:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "at work\n"
-            yield MortalWorkers(process)
-        finally:
-            process.kill()
+    source, sink = os.pipe()
+    with os.fdopen(sink, "w", encoding="utf-8") as orders:
+        with os.fdopen(source, "rb") as read:
+            process = start(
+                owner_url,
+                module="tests.autopilot.mortal_worker",
+                folder=ROOT,
+                stdin=read,
+                errors=2,
+                environment={**os.environ, "HEARTHPAY_KEYS": keys},
+            )
+        with process:
+            try:
+                assert process.stdout is not None
+                assert process.stdout.readline() == "at work\n"
+                yield MortalWorkers(process, orders)
+            finally:
+                process.kill()
 
 
 if __name__ == "__main__":

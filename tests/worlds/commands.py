@@ -133,6 +133,7 @@ class StartedProcess:
 def start(
     *arguments: object,
     module: str = "hearthpay.cli",
+    stdin: IO[bytes] | None = None,
     output: IO[bytes] | None = None,
     errors: int | None = None,
     environment: Mapping[str, str] | None = None,
@@ -141,12 +142,12 @@ def start(
 ) -> StartedProcess:
     """Start `python -m module` with these arguments, and leave it running.
 
-    What it writes goes to `output`, or is read from `stdout` where that is None; its errors go to the same place unless
-    `errors` is the number of another. `files` are its limits of open files.
+    It reads `stdin`, or nothing. What it writes goes to `output`, or is read from `stdout` where that is None; its
+    errors go to the same place unless `errors` is the number of another. `files` are its limits of open files.
     """
     command = [str(argument) for argument in arguments]
     with contextlib.ExitStack() as stack:
-        given = stack.enter_context(Path(os.devnull).open("rb"))
+        given = stack.enter_context(Path(os.devnull).open("rb")) if stdin is None else stdin
         reading: IO[str] | None = None
         writing: IO[bytes]
         if output is None:
