@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import IO, Any
+from typing import Any
 
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
@@ -87,12 +87,12 @@ class MortalWorkers:
     """The process as the test speaks with it."""
 
     process: StartedProcess
-    orders: IO[str]
 
     def work(self, what: str, now: datetime, point: int) -> bool:
         """Let one work; return whether it was killed before it was done."""
+        assert self.process.stdin is not None
         assert self.process.stdout is not None
-        print(what, now.isoformat(), point, file=self.orders, flush=True)
+        print(what, now.isoformat(), point, file=self.process.stdin, flush=True)
         ended = self.process.stdout.readline().strip()
         assert ended in ("killed", "done"), ended
         return ended == "killed"
@@ -101,24 +101,21 @@ class MortalWorkers:
 @contextmanager
 def mortal_workers(owner_url: str, keys: str) -> Iterator[MortalWorkers]:
     """Run this module with the installation's keys; it is gone at the end of the block."""
-    source, sink = os.pipe()
-    with os.fdopen(sink, "w", encoding="utf-8") as orders:
-        with os.fdopen(source, "rb") as read:
-            process = start(
-                owner_url,
-                module="tests.autopilot.mortal_worker",
-                folder=ROOT,
-                stdin=read,
-                errors=2,
-                environment={**os.environ, "HEARTHPAY_KEYS": keys},
-            )
-        with process:
-            try:
-                assert process.stdout is not None
-                assert process.stdout.readline() == "at work\n"
-                yield MortalWorkers(process, orders)
-            finally:
-                process.kill()
+    process = start(
+        owner_url,
+        module="tests.autopilot.mortal_worker",
+        asked=True,
+        folder=ROOT,
+        errors=2,
+        environment={**os.environ, "HEARTHPAY_KEYS": keys},
+    )
+    with process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "at work\n"
+            yield MortalWorkers(process)
+        finally:
+            process.kill()
 
 
 if __name__ == "__main__":
