@@ -30,6 +30,7 @@ from typing import Any
 from sqlalchemy.orm import configure_mappers
 
 import hearthpay
+from hearthpay.database.service_account import account_for
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
 from hearthpay.warming import load_for_first_requests
 
@@ -68,6 +69,7 @@ def _import_everything() -> None:
             rulebook.state(state)
     configure_mappers()
     _build_document()
+    account_for(Path("/nonexistent")).popen_arguments([])  # finds the program that takes on PostgreSQL's account
     assert threading.active_count() == 1, "a process of several threads cannot be forked"
     gc.freeze()
     gc.enable()
