@@ -69,7 +69,9 @@ def _import_everything() -> None:
             rulebook.state(state)
     configure_mappers()
     _build_document()
-    account_for(Path("/nonexistent")).popen_arguments([])  # finds the program that takes on PostgreSQL's account
+    account_for(Path("/nonexistent")).popen_arguments(
+        []
+    )  # finds the program that takes on PostgreSQL's account
     assert threading.active_count() == 1, "a process of several threads cannot be forked"
     gc.freeze()
     gc.enable()
