@@ -6,8 +6,6 @@ import asyncio
 import os
 import random
 import signal
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import NamedTuple
@@ -26,6 +24,7 @@ from hearthpay.banking.gateways.gateway import (
     GatewayUnavailableError,
     IncomingFile,
 )
+from tests.worlds.commands import start
 
 from .bank_server import PASSWORD, USER, Bank, running_bank
 from .deliverer import content_of
@@ -343,8 +342,8 @@ def test_a_killed_deliverer_neither_loses_nor_doubles_a_file(tmp_path: Path) -> 
     outbox, taken = tmp_path / "outbox", dict[int, list[bytes]]()
     first = 0
     for _ in range(12):
-        command = [sys.executable, "-m", "tests.banking.deliverer", str(tmp_path), str(first)]
-        with subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE) as process:
+        deliverer = start(tmp_path, first, module="tests.banking.deliverer", folder=REPOSITORY, errors=2)
+        with deliverer as process:
             assert process.stdout is not None
             for _ in range(draw.randint(1, 6)):
                 first = int(process.stdout.readline()) + 1
