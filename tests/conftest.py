@@ -27,6 +27,7 @@ from hearthpay.database.session import Database
 from tests.database.poolers import forgetful_proxy, pgbouncer, through
 from tests.database.sealing import service_database
 from tests.held_connections import nobody_waits_holding_a_connection
+from tests.imported_in_parts import import_own_part
 from tests.worlds.documents import documents_are_built_once
 from tests.worlds.installations import install
 from tests.worlds.owner_plans import owner_pool
@@ -138,9 +139,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(LONGEST)))
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    import_own_part(session.config)
+
+
 def pytest_collection_finish() -> None:
     """Let the garbage collector pass over the product and the tests themselves."""
-    gc.collect()
     gc.freeze()
 
 

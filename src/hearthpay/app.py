@@ -6,6 +6,7 @@ sessions. `/mcp` is for agents, with a key or a token.
 """
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -42,6 +43,7 @@ from hearthpay.http.hosts import KnownHosts
 from hearthpay.http.key_lookup import KeyLookup
 from hearthpay.http.middleware import RequestMiddleware
 from hearthpay.http.openapi import Application
+from hearthpay.http.published import Published
 from hearthpay.http.rate_limit import RateLimits
 from hearthpay.http.reference import reference_files
 from hearthpay.http.route_index import RouteIndex
@@ -236,15 +238,11 @@ def create_app(database: Database, clock: Clock, settings: AppSettings = DEFAULT
     if settings.public_url is not None:
         app.add_middleware(KnownHosts)
     app.add_middleware(RequestMiddleware, metrics=counted, deadlines=settings.deadlines)
-    app.add_api_route("/healthz", healthz, include_in_schema=False)
-    app.add_api_route("/readyz", readyz, include_in_schema=False)
-    app.add_api_route("/openapi.json", openapi_document(app.openapi), include_in_schema=False)
-    app.add_api_route("/docs", docs_page(app.openapi), include_in_schema=False)
-    for path, file in reference_files().items():
-        app.add_api_route(path, file, include_in_schema=False)
-    app.add_api_route("/", doorstep, include_in_schema=False)
-    app.add_api_route("/docs/", to_the_documentation, include_in_schema=False)
-    for router in ROUTERS:
+    app.state.documentation = {
+        "/openapi.json": openapi_document(app.openapi),
+        "/docs": docs_page(app.openapi),
+    }
+    for router in (_OPEN, *ROUTERS):
         app.router.routes.extend(router.routes)  # flat: matched at once, and the header Allow can be complete
     app.router.routes.extend(portal.routes)
     app.router.routes.extend(calendar_feed.routes)
@@ -285,6 +283,12 @@ async def doorstep(request: Request) -> Response:
     )
 
 
+async def documentation(request: Request) -> Response:
+    """Return the documentation of this application: as a document or as a page."""
+    published: Mapping[str, Published] = request.app.state.documentation
+    return await published[request.scope["route"].path](request)
+
+
 async def to_the_documentation(_: Request) -> Response:
     """Redirect `/docs/` to `/docs`."""
     return RedirectResponse("/docs")
@@ -311,3 +315,20 @@ async def readyz(request: Request) -> Response:
         raise DatabaseUnavailable("the service did not answer the readiness probe in time") from error
     rules = rules_in_use(runtime_of(request).clock.today())
     return answer(request, {"status": "ready", "rules": [each.as_json() for each in rules]})
+
+
+def _open_routes() -> APIRouter:
+    """Return what answers without a key, and is the same in every application."""
+    router = APIRouter(include_in_schema=False)
+    router.add_api_route("/healthz", healthz)
+    router.add_api_route("/readyz", readyz)
+    router.add_api_route("/openapi.json", documentation)
+    router.add_api_route("/docs", documentation)
+    for path, file in reference_files().items():
+        router.add_api_route(path, file)
+    router.add_api_route("/", doorstep)
+    router.add_api_route("/docs/", to_the_documentation)
+    return router
+
+
+_OPEN: Final = _open_routes()

@@ -11,7 +11,6 @@ import asyncio
 import gc
 import os
 import signal
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -33,6 +32,7 @@ from hearthpay.payroll.payday.firing import fire_due
 from hearthpay.security.key_ring import load_key_ring
 from hearthpay.worker.household_time import advance_clocks
 from tests.worker.crew import ROOT
+from tests.worlds.commands import StartedProcess, start
 
 
 async def work(owner_url: str, what: str, now: datetime) -> None:
@@ -86,7 +86,7 @@ def main(owner_url: str) -> None:
 class MortalWorkers:
     """The process as the test speaks with it."""
 
-    process: subprocess.Popen[str]
+    process: StartedProcess
 
     def work(self, what: str, now: datetime, point: int) -> bool:
         """Let one work; return whether it was killed before it was done."""
@@ -101,13 +101,13 @@ class MortalWorkers:
 @contextmanager
 def mortal_workers(owner_url: str, keys: str) -> Iterator[MortalWorkers]:
     """Run this module with the installation's keys; it is gone at the end of the block."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.autopilot.mortal_worker", owner_url],
-        cwd=ROOT,
-        env={**os.environ, "HEARTHPAY_KEYS": keys},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
+    process = start(
+        owner_url,
+        module="tests.autopilot.mortal_worker",
+        asked=True,
+        folder=ROOT,
+        errors=2,
+        environment={**os.environ, "HEARTHPAY_KEYS": keys},
     )
     with process:
         try:

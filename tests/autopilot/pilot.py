@@ -164,11 +164,6 @@ async def pilot(town: Town, account: Account) -> Pilot:
     return await new_pilot(town, account.live, account)
 
 
-@pytest.fixture
-async def sandbox_pilot(town: Town, account: Account) -> Pilot:
-    return await new_pilot(town, account.test, account)
-
-
 def outcomes(connection: psycopg.Connection) -> list[tuple[str, str]]:
     """Start and outcome of every period that is decided."""
     rows = connection.execute(

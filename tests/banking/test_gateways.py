@@ -6,8 +6,6 @@ import asyncio
 import os
 import random
 import signal
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import NamedTuple
@@ -27,6 +25,7 @@ from hearthpay.banking.gateways.gateway import (
     IncomingFile,
 )
 from tests.cases import every_case
+from tests.worlds.commands import start
 
 from .bank_server import PASSWORD, USER, Bank, running_bank
 from .deliverer import content_of
@@ -236,6 +235,15 @@ async def test_a_connection_lost_at_any_request_neither_loses_nor_doubles_a_file
     assert {"write", "fsync", "rename", "posix_rename", "scandir"} <= set(bank.fault.requests)
 
 
+async def test_directories_that_are_there_are_not_created_again(bank: Bank) -> None:
+    gateway = open_gateway(address(bank), {})
+    await gateway.pick_up()
+    assert "mkdir" in bank.fault.requests
+    bank.fault.requests.clear()
+    await gateway.pick_up()
+    assert bank.fault.requests == [*["stat"] * 4, "scandir"]
+
+
 async def test_a_server_without_the_posix_rename_will_do(bank: Bank) -> None:
     bank.fault.posix_rename = False
     gateway = open_gateway(address(bank), {})
@@ -337,8 +345,8 @@ def test_a_killed_deliverer_neither_loses_nor_doubles_a_file(tmp_path: Path) -> 
     outbox, taken = tmp_path / "outbox", dict[int, list[bytes]]()
     first = 0
     for _ in range(12):
-        command = [sys.executable, "-m", "tests.banking.deliverer", str(tmp_path), str(first)]
-        with subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE) as process:
+        deliverer = start(tmp_path, first, module="tests.banking.deliverer", folder=REPOSITORY, errors=2)
+        with deliverer as process:
             assert process.stdout is not None
             for _ in range(draw.randint(1, 6)):
                 first = int(process.stdout.readline()) + 1

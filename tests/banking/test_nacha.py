@@ -179,6 +179,9 @@ def test_transaction_codes(account_type: str, debit: bool, prenote: bool, code: 
         ("MARIA-JOSE WOLFESCHLEG X", "MARIA-JOSE WOLFESCHLEG"),
         ("李小龍", ""),
         ("№ ﬁve", "NO FIVE"),
+        # A letter and an accent in one, a hyphen that keeps its line, two letters in one.
+        ("Ǿrsted‑Ĳ", "ORSTED-IJ"),
+        ("A_B", "A B"),
     ],
 )
 def test_names_are_spelled_in_letters_that_every_bank_reads(name: str, spelled: str) -> None:

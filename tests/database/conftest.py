@@ -14,6 +14,21 @@ from hearthpay.database.embedded import EmbeddedServer
 from tests.conftest import plain_url
 from tests.database.household import Household, add_household, add_organization
 from tests.worlds.installations import install
+from tests.worlds.made_in_turn import MadeInTurn
+from tests.worlds.snapshots import MadeOnce, Snapshots, snapshots
+
+__all__ = ["snapshots"]
+
+
+@pytest.fixture(scope="session")
+def made_once(snapshots: Snapshots) -> MadeOnce:
+    return MadeOnce(snapshots)
+
+
+@pytest.fixture
+def made_in_turn(made_once: MadeOnce) -> MadeInTurn:
+    """The same households for all modules."""
+    return MadeInTurn(made_once, "households of the schema")
 
 
 @pytest.fixture
@@ -30,15 +45,17 @@ def service(server: EmbeddedServer, empty_tables: None) -> Iterator[psycopg.Conn
 
 
 @pytest.fixture
-def smiths(owner: psycopg.Connection) -> Household:
+def smiths(owner: psycopg.Connection, made_in_turn: MadeInTurn) -> Household:
     """A real household of the first organization."""
-    return add_household(owner, add_organization(owner, "Smith"))
+    return made_in_turn.get_blocking("smiths", lambda: add_household(owner, add_organization(owner, "Smith")))
 
 
 @pytest.fixture
-def joneses(owner: psycopg.Connection) -> Household:
+def joneses(owner: psycopg.Connection, made_in_turn: MadeInTurn) -> Household:
     """A real household of another organization."""
-    return add_household(owner, add_organization(owner, "Jones"))
+    return made_in_turn.get_blocking(
+        "joneses", lambda: add_household(owner, add_organization(owner, "Jones"))
+    )
 
 
 @pytest.fixture

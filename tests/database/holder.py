@@ -14,31 +14,56 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hearthpay.database.embedded import EmbeddedServer
+from tests.worlds.commands import StartedProcess, start
 
 ROOT = Path(__file__).parents[2]
 _PR_SET_CHILD_SUBREAPER = 36
 
 
+Holder = StartedProcess | subprocess.Popen[str]
+
+
 @contextmanager
-def holder(data_dir: Path, *options: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
+def holder(data_dir: Path, *options: str, **environment: str) -> Iterator[Holder]:
     """Run this module on `data_dir`; whatever is left of it is killed at the end of the block."""
+    process = start(
+        *(data_dir, *options),
+        module="tests.database.holder",
+        asked=True,
+        folder=ROOT,
+        errors=2,
+        environment=environment or None,
+    )
+    with _killed_at_the_end(process):
+        yield process
+
+
+@contextmanager
+def holder_that_imports(data_dir: Path, **environment: str) -> Iterator[Holder]:
+    """The same, with an interpreter that finds its modules as the environment says."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.database.holder", str(data_dir), *options],
+        [sys.executable, "-m", "tests.database.holder", str(data_dir)],
         cwd=ROOT,
-        env=environment or None,
+        env=environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     )
+    with _killed_at_the_end(process):
+        yield process
+
+
+@contextmanager
+def _killed_at_the_end(process: Holder) -> Iterator[None]:
     with process:
         try:
             assert read_line(process) == "starting"
-            yield process
+            yield
         finally:
             process.kill()
 
 
-def read_line(process: subprocess.Popen[str]) -> str:
+def read_line(process: Holder) -> str:
     assert process.stdout is not None
     return process.stdout.readline().strip()
 

@@ -21,7 +21,7 @@ import pytest
 from hearthpay.database.embedded import EmbeddedServer, EmbeddedServerError
 from hearthpay.database.service_account import account_for
 from tests.conftest import plain_url
-from tests.database.holder import holder, read_line
+from tests.database.holder import holder, holder_that_imports, read_line
 from tests.worlds.installations import install
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root must lend the server another account")
@@ -337,7 +337,7 @@ def test_programs_the_servers_account_cannot_reach_are_copied(data_dir: Path, tm
     private.mkdir(mode=0o700)
     for name in (installed.name, f"{installed.name}.libs"):
         shutil.copytree(installed.parent / name, private / name, symlinks=True)
-    with holder(data_dir, **os.environ | {"PYTHONPATH": str(private)}) as process:
+    with holder_that_imports(data_dir, **os.environ | {"PYTHONPATH": str(private)}) as process:
         pid = int(read_line(process))
         assert Path(psutil.Process(pid).exe()).is_relative_to(data_dir / "programs")
         assert process.stdin is not None

@@ -27,6 +27,7 @@ from hearthpay.payroll.orders.pay_dates import PayDates
 from tests.conftest import plain_url
 from tests.database.household import Household, add_household, add_organization
 from tests.database.sealing import enter
+from tests.worlds.made_in_turn import MadeInTurn
 
 NOW: Final = datetime(2026, 11, 20, 15, tzinfo=UTC)
 LATER: Final = NOW + timedelta(days=1)
@@ -100,14 +101,18 @@ def service(server: EmbeddedServer, empty_tables: None) -> Iterator[psycopg.Conn
 
 
 @pytest.fixture
-def households(owner_connection: psycopg.Connection, empty_tables: None) -> dict[str, Household]:
+def households(owner: psycopg.Connection, made_in_turn: MadeInTurn) -> dict[str, Household]:
     """The Smiths' real and sandbox household, and the Joneses'."""
-    smith, jones = (add_organization(owner_connection, name) for name in ("Smith", "Jones"))
-    return {
-        "real": add_household(owner_connection, smith),
-        "sandbox": add_household(owner_connection, smith, sandbox=True),
-        "other": add_household(owner_connection, jones),
-    }
+
+    def make() -> dict[str, Household]:
+        smith, jones = (add_organization(owner, name) for name in ("Smith", "Jones"))
+        return {
+            "real": add_household(owner, smith),
+            "sandbox": add_household(owner, smith, sandbox=True),
+            "other": add_household(owner, jones),
+        }
+
+    return {**made_in_turn.get_blocking("real, sandbox and other", make)}
 
 
 def _columns(owner: psycopg.Connection, role: str, table: str, privilege: str) -> set[str]:

@@ -1,6 +1,7 @@
 """Papers asked for over HTTP: issued once, kept, listed, replaced, refused."""
 
 import asyncio
+import functools
 import hashlib
 import io
 import zipfile
@@ -34,10 +35,20 @@ async def family(
     return made
 
 
-def text_of(answer: httpx.Response) -> str:
+def paper_of(answer: httpx.Response) -> bytes:
     assert answer.status_code == 200, answer.text
     assert answer.headers["Content-Type"] == "application/pdf"
-    return "\n".join(page.extract_text() for page in PdfReader(io.BytesIO(answer.content)).pages)
+    return answer.content
+
+
+def text_of(answer: httpx.Response) -> str:
+    return _text(paper_of(answer))
+
+
+@functools.cache
+def _text(paper: bytes) -> str:
+    """Read once: to take the text out of a paper costs more than to draw it."""
+    return "\n".join(page.extract_text() for page in PdfReader(io.BytesIO(paper)).pages)
 
 
 async def test_a_pay_stub_is_issued_once_and_comes_again_byte_for_byte(
@@ -143,7 +154,7 @@ async def test_the_papers_of_a_year(family: Family, clock: FixedClock) -> None:
     ours = text_of(await family.ask("w2", employee_id=family.employee_id, copy="household", **year))
     assert "123-45-6789" in ours
     assert "12-3456789" in ours
-    text_of(await family.ask("w2", employee_id=family.employee_id, copy="state", **year))
+    paper_of(await family.ask("w2", employee_id=family.employee_id, copy="state", **year))
     assert "3420.00" in text_of(await family.ask("w3", **year))
     assert "3,420.00" in text_of(await family.ask("schedule-h", **year))
     file = await family.ask("efw2", submitter=SUBMITTER, **year)
@@ -190,7 +201,7 @@ async def test_what_is_missing_is_named_with_how_to_supply_it(
     nobody = refusal(await family.ask("w3", tax_year=2026), 400, "document_not_available")
     assert nobody["details"]["reason"] == "no_wages"
     payroll = await family.pay()
-    text_of(await family.ask("paystub", payroll_id=payroll))
+    paper_of(await family.ask("paystub", payroll_id=payroll))
     asked = {"employee_id": family.employee_id, "tax_year": 2026}
     error = refusal(await family.ask("w2", **asked), 400, "document_not_available")
     missing = {each["field"]: each["how"] for each in error["details"]["missing"]}
@@ -236,7 +247,7 @@ async def test_a_payroll_names_its_papers(family: Family) -> None:
     payroll = await family.pay()
     (link,) = data(await family.caller.get(f"/payroll/{payroll}"))["documents"]
     assert (link["kind"], link["method"], link["path"]) == ("paystub", "POST", "/api/v1/documents/paystub")
-    text_of(await family.caller.post(link["path"].removeprefix("/api/v1"), link["body"]))
+    paper_of(await family.caller.post(link["path"].removeprefix("/api/v1"), link["body"]))
 
 
 async def test_papers_of_the_sandbox_are_marked_and_go_with_it(

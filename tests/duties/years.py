@@ -1,6 +1,7 @@
 """A year of paydays, as the tax engine charges it, for the four households of the table of states."""
 
 import datetime
+import functools
 from dataclasses import dataclass
 from decimal import Decimal
 from uuid import UUID
@@ -80,8 +81,11 @@ def year_of(state: str, name: str) -> Household:
     )
 
 
-def paychecks_of_year(state: str, weekly: int, *, withheld: bool) -> list[tuple[datetime.date, str, int]]:
-    """Return every line of every payday of a year, in cents."""
+@functools.lru_cache(8)
+def paychecks_of_year(
+    state: str, weekly: int, *, withheld: bool
+) -> tuple[tuple[datetime.date, str, int], ...]:
+    """Return every line of every payday of a year, in cents; kept for who asks again at once."""
     found = []
     so_far: dict[str, Decimal] = {}
     for day in FRIDAYS:
@@ -100,4 +104,4 @@ def paychecks_of_year(state: str, weekly: int, *, withheld: bool) -> list[tuple[
         for line in paycheck.lines:
             so_far[line.code] = so_far.get(line.code, Decimal(0)) + line.taxable_wages
             found.append((day, line.code, int(line.amount * 100)))
-    return found
+    return tuple(found)

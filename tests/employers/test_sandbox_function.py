@@ -6,9 +6,14 @@ import psycopg
 import pytest
 from psycopg import errors
 
+from tests.database.conftest import made_in_turn, made_once
 from tests.database.household import Household, add_household, add_organization
 from tests.database.sealing import enter as name_tenant
+from tests.worlds.made_in_turn import MadeInTurn
+from tests.worlds.snapshots import snapshots
 from tests.worlds.tables import TABLES as TENANTS
+
+__all__ = ["made_in_turn", "made_once", "snapshots"]
 
 #: What belongs to the organization, or tells what happened.
 _KEPT = ("organizations", "api_keys", "audit_log", "idempotency_keys", "memberships", "member_invitations")
@@ -17,13 +22,19 @@ TABLES = tuple(table for table in TENANTS if table not in _KEPT)
 
 
 @pytest.fixture
-def organization_id(service: psycopg.Connection, owner_connection: psycopg.Connection) -> UUID:
-    return add_organization(owner_connection, "Smith")
+def organization_id(
+    service: psycopg.Connection, owner_connection: psycopg.Connection, made_in_turn: MadeInTurn
+) -> UUID:
+    return made_in_turn.get_blocking("Smith", lambda: add_organization(owner_connection, "Smith"))
 
 
 @pytest.fixture
-def sandbox(organization_id: UUID, owner_connection: psycopg.Connection) -> Household:
-    return add_household(owner_connection, organization_id, sandbox=True)
+def sandbox(
+    organization_id: UUID, owner_connection: psycopg.Connection, made_in_turn: MadeInTurn
+) -> Household:
+    return made_in_turn.get_blocking(
+        "sandbox", lambda: add_household(owner_connection, organization_id, sandbox=True)
+    )
 
 
 def enter(

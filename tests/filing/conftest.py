@@ -1,5 +1,19 @@
 """The application and its callers, for what a household pays to agencies and files with them."""
 
-from tests.http.api import account, app, client, counts, household, new_account, new_key
+from tests.database.conftest import made_once
+from tests.http.api import app, client, counts, new_account, new_key
+from tests.worlds.made_in_turn import account, household, made_in_turn
+from tests.worlds.snapshots import snapshots
 
-__all__ = ["account", "app", "client", "counts", "household", "new_account", "new_key"]
+__all__ = [
+    "account",
+    "app",
+    "client",
+    "counts",
+    "household",
+    "made_in_turn",
+    "made_once",
+    "new_account",
+    "new_key",
+    "snapshots",
+]

@@ -4,7 +4,7 @@ A test package takes these fixtures by importing them in its `conftest.py`.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -19,6 +19,7 @@ from hearthpay.app import AppSettings, create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
+from tests.worlds.kept_rows import kept_rows
 
 BASE_URL = "http://pay.example.com"
 
@@ -136,8 +137,17 @@ def new_account(owner_database: Database, clock: FixedClock, client: httpx.Async
 
 
 @pytest.fixture
-async def account(new_account: NewAccount) -> Account:
-    return await new_account("Lopez family")
+async def account(
+    client: httpx.AsyncClient,
+    new_account: NewAccount,
+    clock: FixedClock,
+    emptying_connection: psycopg.Connection,
+) -> Account:
+    """An account that begins when the test does; of all tests that begin at the same time, it is the same."""
+    kept = kept_rows(emptying_connection)
+    made = await kept.get(("account", clock.now()), lambda: new_account("Lopez family"))
+    live, test = (replace(caller, client=client) for caller in (made.live, made.test))
+    return replace(made, live=live, test=test)
 
 
 @pytest.fixture

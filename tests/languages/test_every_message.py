@@ -120,12 +120,13 @@ def _check_rendered(code: str) -> None:
 
 
 def test_a_message_stored_with_its_words_alone_still_shows_them() -> None:
+    alone = [code for code in CODES if gaps_of(ENGLISH[code]) == {"text"}]
+    assert alone
     with every_case() as case:
-        for code in CODES:
+        for code in alone:
             with case(code):
-                if gaps_of(ENGLISH[code]) == {"text"}:  # type: ignore[index]
-                    old = message(code, text="As it was said.")  # type: ignore[arg-type]
-                    assert "As it was said." in message_text(say_in("es"), "es", old)
+                old = message(code, text="As it was said.")
+                assert "As it was said." in message_text(say_in("es"), "es", old)
 
 
 @cache

@@ -5,14 +5,13 @@ The policy lets the page speak to its own address only, so whatever else it trie
 
 import asyncio
 import re
-import shutil
 from pathlib import Path
 
 import pytest
 
+from tests.chromium import CHROMIUM
 from tests.openapi.document import Document
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 OURS_ALONE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 
 pytestmark = [
@@ -48,7 +47,7 @@ async def _look(address: str, profile: Path, *options: str) -> tuple[str, list[s
 
 def _shown(page: str) -> set[str]:
     """The operations that Swagger UI shows."""
-    return set(re.findall(r'id="operations-(?!tag-)\w+-(\w+)"', page))
+    return set(re.findall(r'id="operations-(?!tag-)[\w-]+-(\w+)"', page))
 
 
 async def test_the_reference_takes_the_place_of_the_plain_page(

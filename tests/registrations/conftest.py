@@ -1,5 +1,5 @@
 """Households of the embedded database whose vault is empty, as for the vault's own tests."""
 
-from tests.security.conftest import joneses, owner, ring, smiths
+from tests.security.conftest import joneses, made_in_turn, made_once, owner, ring, smiths, snapshots
 
-__all__ = ["joneses", "owner", "ring", "smiths"]
+__all__ = ["joneses", "made_in_turn", "made_once", "owner", "ring", "smiths", "snapshots"]

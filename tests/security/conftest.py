@@ -10,10 +10,13 @@ import pytest
 
 from hearthpay.database.audit import ActorKind
 from hearthpay.security.vault_cipher import SecretOwner
+from tests.database.conftest import made_once
 from tests.database.household import Household, add_household, add_organization
 from tests.worlds.keys import ring
+from tests.worlds.made_in_turn import MadeInTurn
+from tests.worlds.snapshots import MadeOnce, snapshots
 
-__all__ = ["ring"]
+__all__ = ["made_once", "ring", "snapshots"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +34,22 @@ def owner(owner_connection: psycopg.Connection, empty_tables: None) -> psycopg.C
 
 
 @pytest.fixture
-def smiths(owner: psycopg.Connection) -> Household:
-    return add_empty_household(owner, add_organization(owner, "Smith"))
+def made_in_turn(made_once: MadeOnce) -> MadeInTurn:
+    return MadeInTurn(made_once, "households without numbers")
 
 
 @pytest.fixture
-def joneses(owner: psycopg.Connection) -> Household:
-    return add_empty_household(owner, add_organization(owner, "Jones"))
+def smiths(owner: psycopg.Connection, made_in_turn: MadeInTurn) -> Household:
+    return made_in_turn.get_blocking(
+        "smiths", lambda: add_empty_household(owner, add_organization(owner, "Smith"))
+    )
+
+
+@pytest.fixture
+def joneses(owner: psycopg.Connection, made_in_turn: MadeInTurn) -> Household:
+    return made_in_turn.get_blocking(
+        "joneses", lambda: add_empty_household(owner, add_organization(owner, "Jones"))
+    )
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from hearthpay.security.key_ring import (
     load_key_ring,
     open_key_file,
 )
+from tests.security.key_makers import another_key, first_key
 
 SECRET = base64.b64encode(bytes(range(100, 132))).decode()
 OTHER = base64.b64encode(bytes(range(32))).decode()
@@ -158,14 +159,6 @@ def test_an_added_key_becomes_the_current_one_and_the_others_stay(tmp_path: Path
     assert running.newest.id == second.newest.id
     with pytest.raises(UnknownKeyError):
         running.find("never")
-
-
-def first_key(path: Path) -> str:
-    return open_key_file(path).ids[0]
-
-
-def another_key(path: Path) -> str:
-    return add_key(path).newest.id
 
 
 def test_processes_that_start_together_share_one_key_and_lose_none(tmp_path: Path) -> None:

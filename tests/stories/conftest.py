@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -20,13 +19,12 @@ from hearthpay.people.context import PeopleContext
 from hearthpay.people.sessions import SignedIn
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.server import running
+from tests.chromium import CHROMIUM
 from tests.http.api import account, client, household, new_account, new_key
 from tests.people.visitors import MARIA, PASSWORD, maria, people_context, ring
 from tests.stories.looking import PICTURES
 from tests.stories.readers import Reader, Way
 from tests.web.rows.world import World
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 _PATIENCE = 30_000
 """Milliseconds that a page may take, on a machine where other tests run at the same time."""
@@ -53,7 +51,9 @@ async def address(app: FastAPI) -> AsyncIterator[str]:
 async def browser() -> AsyncIterator[Browser]:
     """One for all stories of a process: it takes two seconds to start."""
     if CHROMIUM is None:
-        pytest.skip("no Chromium on this machine (Debian's package is `chromium`)")
+        pytest.skip(
+            "no Chromium on this machine (Debian's packages are `chromium-headless-shell` and `chromium`)"
+        )
     async with async_playwright() as playwright:
         launched = await playwright.chromium.launch(
             executable_path=CHROMIUM,

@@ -169,7 +169,6 @@ async def test_a_token_opens_what_it_was_made_for_and_nothing_else(
     owner_connection: psycopg.Connection,
     ring: KeyRing,
     clock: FixedClock,
-    subtests: pytest.Subtests,
 ) -> None:
     await sign_up.ask_to_sign_up(people_context, "new@example.com", "en", HERE, VISIT)
     await credentials.ask_for_reset(people_context, "admin@example.com", HERE, VISIT)
@@ -190,6 +189,7 @@ async def test_a_token_opens_what_it_was_made_for_and_nothing_else(
     tokens = dict(zip(("sign_up", "reset", "new_email"), made, strict=True))
     tokens |= {"invitation": invited, "question": asked.text}
     before = seen(owner_connection)
+    wrong: dict[str, int | str] = {}
     for visitor in ("stranger", "owner"):
         browser = await _browser(app, visitor, clock)
         before["person_sessions"] = seen(owner_connection)["person_sessions"]
@@ -198,21 +198,22 @@ async def test_a_token_opens_what_it_was_made_for_and_nothing_else(
                 if other == kind:
                     continue
                 for method in ("GET", "POST"):
-                    with subtests.test(f"{visitor}: {method} {path} with {other}"):
-                        row = ROWS[f"{method} {path}"]
-                        page = "/settings/profile" if visitor == "owner" else "/sign-in"
-                        status = (
-                            (await browser.look(path.format(token=token))).status_code
-                            if method == "GET"
-                            else (
-                                await browser.send(path.format(token=token), page=page, **row.form)
-                            ).status_code
-                        )
-                        # The question about a new address is shown before its link is looked at.
-                        assert status == getattr(row, visitor)
-                        gone = 410 if kind == "question" else 404
-                        assert status in (gone, 303) or (method, kind) == ("GET", "new_email")
-                        assert seen(owner_connection) == before
+                    what = f"{visitor}: {method} {path} with {other}"
+                    row = ROWS[f"{method} {path}"]
+                    page = "/settings/profile" if visitor == "owner" else "/sign-in"
+                    status = (
+                        (await browser.look(path.format(token=token))).status_code
+                        if method == "GET"
+                        else (await browser.send(path.format(token=token), page=page, **row.form)).status_code
+                    )
+                    gone = 410 if kind == "question" else 404
+                    # The question about a new address is shown before its link is looked at.
+                    asks_first = (method, kind) == ("GET", "new_email")
+                    if status != getattr(row, visitor) or (status not in (gone, 303) and not asks_first):
+                        wrong[what] = status
+                    if seen(owner_connection) != before:
+                        wrong[what] = "something was changed"
+    assert wrong == {}
     owner = await _browser(app, "owner", clock)
     stolen = await owner.send(f"/new-email/{tokens['new_email']}", page="/settings/profile")
     assert stolen.status_code == 410, "another's new address"

@@ -31,7 +31,6 @@ from hearthpay.worker.connector import QueueAddress
 from hearthpay.worker.duties import worker_duties
 from hearthpay.worker.duty import Duty, Progress, Stopping
 from hearthpay.worker.runner import Pulse, run_worker
-from tests.conftest import plain_url
 from tests.worlds.commands import StartedProcess, start
 from tests.worlds.originator import ORIGINATOR
 
@@ -130,6 +129,8 @@ class Board:
     """The chores as the test sees them: the owner's connection, looked at again and again."""
 
     def __init__(self, owner_url: str) -> None:
+        from tests.conftest import plain_url  # a worker's process needs nothing of pytest
+
         self.url = plain_url(owner_url)
         self._connection: psycopg.Connection | None = None
         self.ask(f"{EMPTY_QUEUE}; {TABLES}")

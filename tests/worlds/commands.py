@@ -73,8 +73,15 @@ def hearthpay_says(
 class StartedProcess:
     """A running process, with what `subprocess.Popen` offers for one."""
 
-    def __init__(self, arguments: list[str], connection: socket.socket, reading: IO[str] | None) -> None:
+    def __init__(
+        self,
+        arguments: list[str],
+        connection: socket.socket,
+        reading: IO[str] | None = None,
+        writing: IO[str] | None = None,
+    ) -> None:
         self.args = arguments
+        self.stdin = writing
         self.stdout = reading
         self.returncode: int | None = None
         self._connection = connection
@@ -116,8 +123,9 @@ class StartedProcess:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.stdout is not None:
-            self.stdout.close()
+        for stream in (self.stdout, self.stdin):
+            if stream is not None:
+                stream.close()
         self.wait()
 
     def _line(self) -> bytes:
@@ -133,6 +141,7 @@ class StartedProcess:
 def start(
     *arguments: object,
     module: str = "hearthpay.cli",
+    asked: bool = False,
     output: IO[bytes] | None = None,
     errors: int | None = None,
     environment: Mapping[str, str] | None = None,
@@ -141,12 +150,19 @@ def start(
 ) -> StartedProcess:
     """Start `python -m module` with these arguments, and leave it running.
 
-    What it writes goes to `output`, or is read from `stdout` where that is None; its errors go to the same place unless
-    `errors` is the number of another. `files` are its limits of open files.
+    It reads what is written to `stdin` if it is to be `asked`, else nothing. What it writes goes to `output`, or is
+    read from `stdout` where that is None; its errors go to the same place unless `errors` is the number of another.
+    `files` are its limits of open files.
     """
     command = [str(argument) for argument in arguments]
     with contextlib.ExitStack() as stack:
-        given = stack.enter_context(Path(os.devnull).open("rb"))
+        asking: IO[str] | None = None
+        if asked:
+            source, sink = os.pipe()
+            given = stack.enter_context(os.fdopen(source, "rb"))
+            asking = os.fdopen(sink, "w", encoding="utf-8")
+        else:
+            given = stack.enter_context(Path(os.devnull).open("rb"))
         reading: IO[str] | None = None
         writing: IO[bytes]
         if output is None:
@@ -162,6 +178,7 @@ def start(
             streams,
             module=module,
             reading=reading,
+            asking=asking,
             environment=environment,
             folder=folder,
             files=files,
@@ -174,6 +191,7 @@ def _ask(
     *,
     module: str = "hearthpay.cli",
     reading: IO[str] | None = None,
+    asking: IO[str] | None = None,
     environment: Mapping[str, str] | None = None,
     folder: str | Path | None = None,
     files: tuple[int, int] | None = None,
@@ -189,7 +207,7 @@ def _ask(
     connection.connect(str(_fork_server()))
     sent = socket.send_fds(connection, [line := json.dumps(request).encode() + b"\n"], streams)
     connection.sendall(line[sent:])
-    return StartedProcess(command, connection, reading)
+    return StartedProcess(command, connection, reading, asking)
 
 
 @cache

@@ -34,6 +34,11 @@ class MadeInTurn:
         self._names.append(name)
         return await self._made_once.get(", ".join(self._names), make)
 
+    def get_blocking(self, name: str, make: Callable[[], _Made]) -> _Made:
+        """The same of what is made over a plain connection."""
+        self._names.append(name)
+        return self._made_once.get_blocking(", ".join(self._names), make)
+
 
 @pytest.fixture
 def made_in_turn(made_once: MadeOnce, request: pytest.FixtureRequest) -> MadeInTurn:

@@ -16,6 +16,9 @@ from hearthpay.people import passwords
 USUAL_HASHER: Final = passwords._HASHER
 """The product's, as it is outside of tests."""
 
+USUAL_DUMMY_HASH: Final = passwords._NOBODYS
+"""What the product checks where there is no account."""
+
 _QUICK: Final = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1, type=Type.ID)
 
 
@@ -24,7 +27,8 @@ def hashed_with(hasher: PasswordHasher) -> Iterator[None]:
     """For the length of the block, passwords are hashed at this cost; hashes that exist keep theirs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passwords, "_HASHER", hasher)
-        patch.setattr(passwords, "_NOBODYS", hasher.hash("nobody's password"))
+        dummy = USUAL_DUMMY_HASH if hasher is USUAL_HASHER else hasher.hash("nobody's password")
+        patch.setattr(passwords, "_NOBODYS", dummy)
         yield
 
 

@@ -1,29 +1,36 @@
 """Another edition of the rules: a copy of the rule files with changes, in force for as long as a test wants it."""
 
+import functools
 import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from hearthpay.calculator import routes as calculator_routes
 from hearthpay.doctor import following_checks, threshold_checks, year_checks
 from hearthpay.taxes import liability, rulebook, thresholds
 
 _CACHES = (
-    rulebook._load,
     rulebook.supported_years,
     liability.guards_of,
-    thresholds._load,
-    thresholds._table,
     thresholds.canonical_thresholds,
     thresholds.liability_thresholds,
-    year_checks._law,
-    threshold_checks._law,
-    following_checks._law,
     calculator_routes._estimate,
 )
-"""All that is worked out from the rule files once and kept."""
+"""What is worked out from the rule files once and kept; cleared for an edition and after it."""
+
+_KEPT = (
+    (rulebook, "_load"),
+    (thresholds, "_load"),
+    (thresholds, "_table"),
+    (year_checks, "_law"),
+    (threshold_checks, "_law"),
+    (following_checks, "_law"),
+)
+"""The rest of it, which only its own module calls; what it keeps of the shipped rules is kept through an edition."""
 
 Change = tuple[str, Callable[[str], str]]
 """The file below ``rules/``, such as ``2027/states/CA.toml``, and what its text becomes; a new file begins empty."""
@@ -39,11 +46,14 @@ def edition(folder: Path, *changes: Change) -> Iterator[None]:
         path = copy / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(change(path.read_text("utf-8") if path.is_file() else ""), "utf-8")
-    try:
-        _put_in_force(copy)
-        yield
-    finally:
-        _put_in_force(shipped)
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name in _KEPT:
+            patch.setattr(module, name, functools.cache(getattr(module, name).__wrapped__))
+        try:
+            _put_in_force(copy)
+            yield
+        finally:
+            _put_in_force(shipped)
 
 
 def _put_in_force(rules: Path) -> None:

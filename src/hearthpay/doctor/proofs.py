@@ -44,18 +44,16 @@ _REFERENCES: Final = query(
     _ReferencesRow,
     """
     SELECT c.conname, c.conrelid::regclass::text AS source, c.confrelid::regclass::text AS target,
-           array_agg(quote_ident(s.attname) ORDER BY k.place) AS columns,
-           array_agg(quote_ident(t.attname) ORDER BY k.place) AS keys,
+           ARRAY(SELECT quote_ident(a.attname) FROM unnest(c.conkey) WITH ORDINALITY AS k (number, place)
+                   JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = k.number ORDER BY k.place) AS columns,
+           ARRAY(SELECT quote_ident(a.attname) FROM unnest(c.confkey) WITH ORDINALITY AS k (number, place)
+                   JOIN pg_attribute a ON a.attrelid = c.confrelid AND a.attnum = k.number ORDER BY k.place) AS keys,
            (SELECT quote_ident(i.attname) FROM pg_attribute i
              WHERE i.attrelid = c.conrelid AND i.attname IN ('id', 'payroll_id', 'paycheck_id', 'employee_id',
                    'employer_id', 'organization_id') AND NOT i.attisdropped
              ORDER BY array_position(ARRAY['id', 'payroll_id', 'paycheck_id', 'employee_id', 'employer_id',
                                            'organization_id']::name[], i.attname) LIMIT 1) AS id
-      FROM pg_constraint c CROSS JOIN LATERAL unnest(c.conkey, c.confkey) WITH ORDINALITY AS k (source, target, place)
-      JOIN pg_attribute s ON s.attrelid = c.conrelid AND s.attnum = k.source
-      JOIN pg_attribute t ON t.attrelid = c.confrelid AND t.attnum = k.target
-     WHERE c.contype = 'f' AND c.connamespace = 'public'::regnamespace
-     GROUP BY c.oid, c.conname, c.conrelid, c.confrelid ORDER BY c.conname
+      FROM pg_constraint c WHERE c.contype = 'f' AND c.connamespace = 'public'::regnamespace ORDER BY c.conname
     """,
 )
 

@@ -205,7 +205,7 @@ def _payments(
             for period in duty.partition.periods(day.year):
                 if day.month <= period.last_month:
                     yield from _for_period(
-                        household, conditions, amounts, duty, period, begins[duty.jurisdiction]
+                        household, conditions, amounts, duty, period, begins[duty.jurisdiction], day
                     )
 
 
@@ -229,11 +229,13 @@ def _for_period(
     duty: HouseholdDuty,
     period: Period,
     begins: datetime.date,
+    day: datetime.date = datetime.date.max,
 ) -> Iterator[CalendarItem]:
+    """Yield the items for a period, unless they are for months that begin after ``day``."""
     if _is_outside(household, duty, period) or _has_too_high_wages(household, duty, period):
         return
     covered = amounts.covered(duty, period)
-    if covered is None:
+    if covered is None or covered.period.start > day:
         return
     unmoved = _unmoved(duty, period)
     # An election made ahead for a year concerns a household that is liable in the year in which it chooses.

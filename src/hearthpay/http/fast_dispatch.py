@@ -11,7 +11,7 @@ from typing import cast
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Match
+from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hearthpay.http.route_index import RouteIndex
@@ -54,12 +54,13 @@ async def answer_to_failure(request: Request, failure: Exception) -> Response:
 
 def endpoints_by_address(routes: Sequence[BaseRoute]) -> dict[tuple[str, str], Endpoint]:
     """Return the endpoints without parameters, by method and address; not those that the framework wouldn't find."""
-    found = {}
+    endpoints = {}
     routes = [each for each in routes if not isinstance(each, RouteIndex)]
+    index = RouteIndex(routes)
     for route in routes:
         if isinstance(route, Endpoint) and not route.param_convertors:
             for method in route.methods or ():
-                scope = {"type": "http", "method": method, "path": route.path}
-                if next(each for each in routes if each.matches(scope)[0] is Match.FULL) is route:
-                    found[method, route.path] = route
-    return found
+                found = index.find({"type": "http", "method": method, "path": route.path})
+                if found is not None and found[0] is route:
+                    endpoints[method, route.path] = route
+    return endpoints

@@ -11,12 +11,12 @@ from typing import Final, Literal
 from fastapi import FastAPI
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
+    GC_COLLECTOR,
+    PLATFORM_COLLECTOR,
+    PROCESS_COLLECTOR,
     CollectorRegistry,
     Counter,
-    GCCollector,
     Histogram,
-    PlatformCollector,
-    ProcessCollector,
     disable_created_metrics,
     generate_latest,
 )
@@ -120,9 +120,8 @@ class Metrics:
         """What the workers have done and have to do, by name, as last read; empty if it couldn't be read."""
         self.registry.register(_InFlight(self))
         self.registry.register(_WorkerFigures(self))
-        ProcessCollector(registry=self.registry)
-        PlatformCollector(registry=self.registry)
-        GCCollector(registry=self.registry)
+        for collector in (PROCESS_COLLECTOR, PLATFORM_COLLECTOR, GC_COLLECTOR):
+            self.registry.register(collector)
 
     def count(self, method: str, route: str | None, status: int, seconds: float, *, replayed: bool) -> None:
         """Count one request. Labels are bounded: they never include a method or address that a client made up."""

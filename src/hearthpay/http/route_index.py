@@ -35,17 +35,25 @@ class RouteIndex(BaseRoute):
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Return a full match with the route to call, or none."""
-        if scope["type"] != "http":
+        found = self.find(scope)
+        if found is None:
             return Match.NONE, {}
+        route, child_scope = found
+        return Match.FULL, {**child_scope, _FOUND: route}
+
+    def find(self, scope: Scope) -> tuple[BaseRoute, Scope] | None:
+        """Return the route that answers a request, and what its path adds to the scope; None if there is none."""
+        if scope["type"] != "http":
+            return None
         path = scope["path"]
         # A path below another application's is cut first; and a pattern's end also matches before a line's end.
         if scope.get("root_path") or "\n" in path:
-            return Match.NONE, {}
+            return None
         for _, route in self._candidates(path):
             match, child_scope = route.matches(scope)
             if match is Match.FULL:
-                return match, {**child_scope, _FOUND: route}
-        return Match.NONE, {}
+                return route, child_scope
+        return None
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with the route that was found."""

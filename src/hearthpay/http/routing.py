@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 
 from fastapi import APIRouter
 from fastapi.routing import APIRoute
+from fastapi.utils import create_model_field
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
@@ -53,6 +54,9 @@ _RATE_LIMIT_HEADERS: Final = {
     )
 }
 
+_REFUSAL_FIELD: Final = create_model_field("Refusal", ErrorEnvelope, mode="serialization")
+"""What FastAPI documents a refusal by; it would build another for each of an endpoint's statuses."""
+
 _FILE_HEADERS: Final = {
     "Content-Disposition": "The name to keep it by.",
     "ETag": "Names this version; send it back in `If-None-Match` to `Content-Location`.",
@@ -77,7 +81,12 @@ class Endpoint(APIRoute):
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         """See FastAPI; its layers around the handler are for forms and for cleanup dependencies, which we don't use."""
-        super().__init__(path, endpoint, **options)
+        responses: dict[int | str, dict[str, Any]] = options.pop("responses", None) or {}
+        refusals = {status for status, each in responses.items() if each.get("model") is ErrorEnvelope}
+        others = {status: each for status, each in responses.items() if status not in refusals}
+        super().__init__(path, endpoint, responses=others, **options)
+        self.responses = responses
+        self.response_fields |= dict.fromkeys(refusals, _REFUSAL_FIELD)
         self.app = self._serve
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -69,9 +69,15 @@ def read(pdf: bytes) -> PdfReader:
 
 def text_of(pdf: bytes, page: int | None = None) -> str:
     """What a paper says, a line of the paper a line, blanks told once."""
-    pages = read(pdf).pages
-    texts = [each.extract_text() for each in (pages if page is None else [pages[page]])]
-    return re.sub(r"[ \xa0]+", " ", "\n".join(texts))
+    return "\n".join(
+        _text_of_page(pdf, each) for each in (range(len(read(pdf).pages)) if page is None else [page])
+    )
+
+
+@functools.cache
+def _text_of_page(pdf: bytes, page: int) -> str:
+    """Read once: to take the text out of a page costs more than to draw it."""
+    return re.sub(r"[ \xa0]+", " ", read(pdf).pages[page].extract_text())
 
 
 def lines_of(pdf: bytes, page: int | None = None) -> list[str]:

@@ -51,10 +51,11 @@ class SftpFiles:
         self._server: Final = server
 
     async def prepare(self, directories: tuple[str, ...]) -> None:
-        """Create the missing directories."""
+        """Create the missing directories; for one that is there, asking so is one request in place of four."""
         with _translated(self._server):
             for directory in directories:
-                await self._sftp.makedirs(self._path(directory), exist_ok=True)
+                if not await self._sftp.isdir(self._path(directory)):
+                    await self._sftp.makedirs(self._path(directory), exist_ok=True)
 
     async def names(self, directory: str) -> list[str]:
         """Return the names of the plain files in a directory."""

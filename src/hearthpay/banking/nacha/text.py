@@ -41,7 +41,7 @@ def ach_text(text: str, length: int) -> str:
 
     What can't be spelled becomes a space, and spaces are collapsed; a text without a readable letter becomes empty.
     """
-    plain = unicodedata.normalize("NFKD", text.upper().translate(_SPELLINGS))
+    plain = unicodedata.normalize("NFKD", text.upper())
     letters = "".join(character for character in plain if not unicodedata.combining(character))
     readable = _UNREADABLE.sub(" ", letters.upper().translate(_SPELLINGS))
     return " ".join(readable.split())[:length].rstrip()
