@@ -10,6 +10,7 @@ from hearthpay.security.key_ring import KeyRing
 from tests.http.api import account, client, counts, household, new_account, new_key
 from tests.openapi.conftest import address
 from tests.worlds.keys import ring
+from tests.worlds.snapshots import MadeOnce, Snapshots, snapshots
 from tests.worlds.town import family, town
 
 __all__ = [
@@ -22,8 +23,14 @@ __all__ = [
     "new_account",
     "new_key",
     "ring",
+    "snapshots",
     "town",
 ]
+
+
+@pytest.fixture(scope="session")
+def made_once(snapshots: Snapshots) -> MadeOnce:
+    return MadeOnce(snapshots)
 
 
 @pytest.fixture
