@@ -18,9 +18,7 @@ from tests.endpoints import ENDPOINTS
 from tests.endpoints.endpoint import Endpoint
 from tests.http.api import Account, Caller, NewAccount, NewKey, data, fields, refusal
 from tests.worlds.households import add_employee, add_household, payroll_of
-from tests.worlds.made_in_turn import MadeInTurn, account, made_in_turn
-
-__all__ = ["account", "made_in_turn"]
+from tests.worlds.made_in_turn import MadeInTurn
 
 HOME = {"line1": "1 Main St", "line2": None, "city": "San Francisco", "state": "CA", "zip": "94103"}
 
