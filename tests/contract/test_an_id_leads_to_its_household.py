@@ -18,11 +18,12 @@ from tests.endpoints import ENDPOINTS
 from tests.endpoints.endpoint import Endpoint
 from tests.http.api import Account, Caller, NewAccount, NewKey, data, fields, refusal
 from tests.worlds.households import add_employee, add_household, payroll_of
+from tests.worlds.made_in_turn import MadeInTurn
 
 HOME = {"line1": "1 Main St", "line2": None, "city": "San Francisco", "state": "CA", "zip": "94103"}
 
 
-@dataclass
+@dataclass(frozen=True)
 class Things:
     """Two households of one account, and what belongs to the second one."""
 
@@ -33,13 +34,16 @@ class Things:
 
 
 @pytest.fixture
-async def things(account: Account) -> Things:
-    first = await add_household(account.live, address=HOME)
-    second = await add_household(account.live, first_name="Carmen", address=HOME)
-    employee_id = await add_employee(account.live, second)
-    first_week = {"pay_period_start": "2026-11-02", "pay_period_end": "2026-11-08", "pay_date": "2026-11-20"}
-    ran = data(await account.live.post("/payroll/run", payroll_of(second, employee_id, **first_week)))
-    return Things(first, second, employee_id, ran["payroll_id"])
+async def things(account: Account, made_in_turn: MadeInTurn) -> Things:
+    async def make() -> Things:
+        first = await add_household(account.live, address=HOME)
+        second = await add_household(account.live, first_name="Carmen", address=HOME)
+        employee_id = await add_employee(account.live, second)
+        week = {"pay_period_start": "2026-11-02", "pay_period_end": "2026-11-08", "pay_date": "2026-11-20"}
+        ran = data(await account.live.post("/payroll/run", payroll_of(second, employee_id, **week)))
+        return Things(first, second, employee_id, ran["payroll_id"])
+
+    return await made_in_turn.get("things", make)
 
 
 def _world(things: Things, caller: Caller) -> World:
