@@ -26,7 +26,6 @@ import gc, runpy
 gc.set_threshold(100_000, 20, 100)
 runpy.run_module("schemathesis.cli", run_name="__main__")
 """
-FEWER_CASES = Path(__file__).with_name("fewer_cases.py")
 
 #: A right request may still be refused for what the household holds: no such employee, already paid, no bank.
 SETTINGS = """
@@ -53,11 +52,9 @@ WORDS: dict[str, list[Any]] = {
 }
 
 
-async def _conforms(
-    openapi: str, address: str, account: Account, directory: Path, *options: str, hooks: Path | None = None
-) -> None:
+async def _conforms(openapi: str, address: str, account: Account, directory: Path, *options: str) -> None:
     settings = directory / "schemathesis.toml"
-    settings.write_text(SETTINGS if hooks is None else f'hooks = "{hooks}"\n{SETTINGS}', encoding="utf-8")
+    settings.write_text(SETTINGS, encoding="utf-8")
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         *("-c", START, "--config-file", str(settings), "run", openapi, "--url", address),
@@ -130,17 +127,9 @@ async def test_the_service_keeps_what_its_document_promises(
     address: str, account: Account, household: dict[str, Any], tmp_path: Path
 ) -> None:
     await _hire(account, household, len(STATES))
-    # Requests that follow from each other's answers are made below, and here in the long test, as are all cases of
-    # each kind.
+    # Requests that follow from each other's answers are made below, and here in the long test.
     options = ("--phases", "examples,coverage,fuzzing", "--max-examples", "2", "--seed", str(SEED))
-    await _conforms(
-        f"{address}/openapi.json",
-        address,
-        account,
-        tmp_path,
-        *options,
-        hooks=FEWER_CASES,
-    )
+    await _conforms(f"{address}/openapi.json", address, account, tmp_path, *options)
 
 
 async def _pays(

@@ -176,7 +176,7 @@ async def test_a_killed_rotation_is_resumed(
     tmp_path: Path,
 ) -> None:
     ring = open_key_file(tmp_path / KEY_FILE)
-    numbers = await fill(database, owner, ring, clerk, smiths, 150)
+    numbers = await fill(database, owner, ring, clerk, smiths, 300)
     new = add_key(tmp_path / KEY_FILE)
     for batches in (2, 5):
         await asyncio.to_thread(rotate_and_die, server.owner_url(), tmp_path / KEY_FILE, batches)
@@ -188,7 +188,7 @@ async def test_a_killed_rotation_is_resumed(
     result = await rotate(sessions, new, quiet)
     assert result.remaining == {}
     # The killed process' transaction may have committed its last batch after its last report.
-    assert result.rotated == 150 - half_way[new.newest.id]
+    assert result.rotated == 300 - half_way[new.newest.id]
     assert await read_all(database, KeyRing((new.newest,)), clerk, smiths, numbers) == numbers
 
 
