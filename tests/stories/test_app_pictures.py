@@ -45,7 +45,7 @@ from tests.worlds.town import ROUTING, Vouching
 pytestmark = pytest.mark.long
 
 FOLDER: Final = os.environ.get("HEARTHPAY_APP_PICTURES")
-LARGEST: Final = 150_000
+LARGEST: Final = 160_000
 """Bytes that a picture may have."""
 
 
