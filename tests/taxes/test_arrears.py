@@ -14,7 +14,7 @@ CODE = "US-FUTA"
 @pytest.mark.parametrize(
     ("subject", "taxed", "tax", "amount"),
     [
-        # $100.91 are missing: 60.546 cents; $100.92: 60.552 cents.
+        # $100.91 are missing, of which the tax is 60.546 cents; of $100.41 it is 60.246 cents.
         ("200.91", "100.00", "0.60", "0.61"),
         ("200.41", "100.00", "0.60", "0.60"),
         # The tax of what was taxed isn't told, so it was at this rate, and so is what comes back.
