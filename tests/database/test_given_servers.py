@@ -23,7 +23,7 @@ from hearthpay.database.readiness import require_ready
 from hearthpay.database.startup import Addresses, open_database
 from tests.database.debian_server import NO_DEBIAN_SERVER, PROGRAMS, DebianServer
 from tests.database.paying import findings, hire, new_client, week
-from tests.database.test_statements import PLANNED, STATEMENTS, refused_as
+from tests.database.test_statements import PLANNED, refused_as, statements_of_modules
 from tests.worlds.commands import hearthpay_says
 
 CLOCK = FixedClock(datetime(2026, 11, 20, 15, 0, tzinfo=UTC))
@@ -106,7 +106,7 @@ def test_every_statement_is_one_that_an_older_server_knows_too(migrated: str) ->
     with psycopg.connect(migrated, autocommit=True) as owner:
         refused = [
             (module, refusal, " ".join(statement.split())[:200])
-            for module, statements in STATEMENTS.items()
+            for module, statements in statements_of_modules().items()
             for statement in statements
             if statement.lstrip().upper().startswith(PLANNED)
             and (refusal := refused_as(owner, None, statement))

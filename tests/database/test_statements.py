@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, NamedTuple, NewType, Union, get_args, get_origin, get_type_hints
 from uuid import UUID
@@ -36,6 +37,7 @@ def _found_in(value: object, depth: int = 0) -> Iterator[TextClause | Query[Any]
             yield from _found_in(each, depth + 1)
 
 
+@cache
 def _constants() -> dict[str, list[TextClause | Query[Any]]]:
     """The statements of each module, each once, with the class of its rows where it tells one."""
     found: dict[str, list[TextClause | Query[Any]]] = {}
@@ -60,18 +62,24 @@ def _numbered(clause: TextClause) -> str:
     return re.sub(r"%\((\w+)\)s", number, str(clause.compile(dialect=psycopg_dialect()))).replace("%%", "%")
 
 
-CONSTANTS = _constants()
-STATEMENTS = {
-    module: [_numbered(each.statement if isinstance(each, Query) else each) for each in found]
-    for module, found in CONSTANTS.items()
-}
-"""The statements of each module, with `$1` for their first parameter."""
+@cache
+def statements_of_modules() -> dict[str, list[str]]:
+    """The statements of each module, with `$1` for their first parameter."""
+    return {
+        module: [_numbered(each.statement if isinstance(each, Query) else each) for each in found]
+        for module, found in _constants().items()
+    }
 
-QUERIES = {
-    module: queries
-    for module, found in CONSTANTS.items()
-    if (queries := [each for each in found if isinstance(each, Query)])
-}
+
+def _queries() -> dict[str, list[Query[Any]]]:
+    """The statements of each module that tell the class of their rows."""
+    return {
+        module: queries
+        for module, found in _constants().items()
+        if (queries := [each for each in found if isinstance(each, Query)])
+    }
+
+
 COMMANDS_OF_THE_OWNER = (
     "hearthpay.backup.",
     "hearthpay.cli.",
@@ -82,13 +90,13 @@ COMMANDS_OF_THE_OWNER = (
 
 
 def test_statements_are_found() -> None:
-    assert sum(map(len, STATEMENTS.values())) > 400
+    assert sum(map(len, statements_of_modules().values())) > 400
 
 
 def test_each_statement_is_one_that_its_role_may_run(owner_connection: psycopg.Connection) -> None:
     """PREPARE reads it against the schema; EXPLAIN EXECUTE asks whether the role may read and write what it names."""
     with every_case() as case:
-        for module, statements in STATEMENTS.items():
+        for module, statements in statements_of_modules().items():
             with case(module):
                 assert _refused(owner_connection, module, statements) == []
 
@@ -218,7 +226,7 @@ def _holds(annotation: Any, column: _Column) -> bool:
 
 def test_row_classes_have_the_columns_of_their_statements(owner_connection: psycopg.Connection) -> None:
     with every_case() as case:
-        for module, queries in QUERIES.items():
+        for module, queries in _queries().items():
             with case(module):
                 assert [
                     difference
@@ -233,7 +241,7 @@ def test_statements_of_several_columns_tell_the_class_of_their_rows(
     owner_connection: psycopg.Connection,
 ) -> None:
     untyped: dict[str, int] = {}
-    for module, found in CONSTANTS.items():
+    for module, found in _constants().items():
         for each in found:
             if isinstance(each, Query):
                 continue
@@ -250,7 +258,7 @@ def test_typed_statements_name_their_columns() -> None:
     """A later migration may let a function or a table return more; a row class takes its own columns alone."""
     starred = [
         statement
-        for queries in QUERIES.values()
+        for queries in _queries().values()
         for query in queries
         if re.match(r"\s*SELECT \* FROM \w", statement := _numbered(query.statement))
     ]

@@ -3,6 +3,7 @@
 import datetime
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from functools import cache
 
 from hypothesis import strategies as st
 
@@ -27,6 +28,7 @@ ONE_RETURN = {"New York State Department of Labor": "New York State Department o
 FIRST, LAST = datetime.date(2025, 1, 1), datetime.date(2029, 1, 1)
 
 
+@cache
 def payable_lines(state):
     """Return the codes of a state that are paid to an agency, with the agency that its duties name."""
     rules = rulebook_of(2026).state(state)
@@ -39,9 +41,6 @@ def payable_lines(state):
             if duty.kind in PAID and any(fnmatchcase(code, line) for line in duty.lines):
                 found[code] = ONE_RETURN.get(duty.agency, duty.agency)
     return found
-
-
-AGENCIES = {state: payable_lines(state) for state in STATES}
 
 
 def paid_by(state, paydays, **facts):
@@ -62,7 +61,7 @@ def paid_by(state, paydays, **facts):
 @st.composite
 def households(draw):
     state = draw(st.sampled_from(sorted(STATES)))
-    codes = sorted(AGENCIES[state])
+    codes = sorted(payable_lines(state))
     days = draw(
         st.lists(st.dates(datetime.date(2025, 1, 1), datetime.date(2027, 12, 31)), max_size=25, unique=True)
     )
@@ -86,7 +85,7 @@ def test_the_payments_of_all_years_are_the_ledger_by_agency(found):
     state, household = found
     owed, paid = {}, {}
     for amount in household.amounts:
-        agency = AGENCIES[state][amount.line]
+        agency = payable_lines(state)[amount.line]
         owed[agency] = owed.get(agency, 0) + amount.cents
     for item in calendar_of_duties(household, FIRST, LAST):
         if item.jurisdiction == state and item.amount is not None:

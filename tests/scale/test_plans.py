@@ -11,7 +11,7 @@ from hearthpay.database.embedded import ROLES
 from hearthpay.database.session import Database
 from tests.database.household import add_household, add_organization
 from tests.database.sealing import seal_of
-from tests.database.test_statements import COMMANDS_OF_THE_OWNER, PLANNED, STATEMENTS
+from tests.database.test_statements import COMMANDS_OF_THE_OWNER, PLANNED, statements_of_modules
 from tests.scale.crowd import add_copies
 from tests.scale.plans import TENANT_TABLES, ReadWhole, read_whole, without_partial_indexes
 from tests.worlds.tables import EMPTIED
@@ -79,7 +79,7 @@ Planned = tuple[str, str, str]
 
 
 def _statements() -> Iterator[Planned]:
-    for module, statements in STATEMENTS.items():
+    for module, statements in statements_of_modules().items():
         if not module.startswith(COMMANDS_OF_THE_OWNER):
             for statement in statements:
                 if statement.lstrip().upper().startswith(PLANNED):
