@@ -12,16 +12,12 @@ from weakref import WeakKeyDictionary
 
 import psycopg
 
+from tests.worlds.snapshots import COLUMNS, FILLED
 from tests.worlds.tables import EMPTIED
 
 _Made = TypeVar("_Made")
 _NUMBERS = count(1)
 
-_COLUMNS: Final = """
-    SELECT table_name, string_agg(quote_ident(column_name), ', ' ORDER BY ordinal_position)
-      FROM information_schema.columns
-     WHERE table_schema = 'public' AND is_generated = 'NEVER' AND table_name = ANY(%s) GROUP BY 1
-"""
 _ANY_ROW: Final = "SELECT " + " OR ".join(f"EXISTS (SELECT FROM public.{table})" for table in EMPTIED)
 
 
@@ -48,10 +44,10 @@ class KeptRows:
         name = f"kept_{next(_NUMBERS)}"
         added = []
         with self._connection.transaction():
-            columns = dict(self._connection.execute(_COLUMNS, (list(EMPTIED),)).fetchall())
+            columns = dict(self._connection.execute(COLUMNS, (list(EMPTIED),)).fetchall())
+            filled = {table for (table,) in self._connection.execute(FILLED).fetchall()}
             for table in reversed(EMPTIED):
-                found = self._connection.execute(f"SELECT EXISTS (SELECT FROM public.{table})").fetchone()
-                if found == (True,):
+                if table in filled:
                     self._connection.execute(f"CREATE TEMPORARY TABLE {name}_{table} AS TABLE public.{table}")
                     added.append(
                         f"INSERT INTO public.{table} ({columns[table]}) "

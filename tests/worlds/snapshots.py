@@ -25,15 +25,19 @@ from tests.worlds.tables import EMPTIED
 _Made = TypeVar("_Made")
 _NUMBERS = count(1)
 
-_COLUMNS: Final = """
+COLUMNS: Final = """
     SELECT relname, string_agg(quote_ident(attname), ', ' ORDER BY attnum)
       FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
      WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND attnum > 0 AND NOT attisdropped
        AND attgenerated = '' AND relname = ANY(%s) GROUP BY 1
 """
-_FILLED: Final = " UNION ALL ".join(
+"""Each table's columns that can be written, in order."""
+
+FILLED: Final = " UNION ALL ".join(
     f"SELECT '{table}' WHERE EXISTS (SELECT FROM public.{table})" for table in EMPTIED
 )
+"""The tables that have rows."""
+
 _ASKING: Final = frozenset({"made_once", "made_in_turn"})
 """What a fixture has among its arguments whose rows the next of its kind may replace."""
 
@@ -120,8 +124,8 @@ class Snapshots:
         name = f"snapshot_{next(_NUMBERS)}"
         kept, restored = list[str](), list[str]()
         with self.connection.transaction():
-            columns = dict(self.connection.execute(_COLUMNS, (list(EMPTIED),)).fetchall())
-            filled = {table for (table,) in self.connection.execute(_FILLED).fetchall()}
+            columns = dict(self.connection.execute(COLUMNS, (list(EMPTIED),)).fetchall())
+            filled = {table for (table,) in self.connection.execute(FILLED).fetchall()}
             for table in reversed(EMPTIED):
                 if table in filled:
                     kept.append(f"CREATE TEMPORARY TABLE {name}_{table} AS TABLE public.{table}; ")
