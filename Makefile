@@ -17,7 +17,7 @@ endef
 # Where it is set, each of the hundreds of processes of a test run would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo serve quick floors test coverage test-long screenshots bench bench-payday mutants compile clean-compile lint lock clean
+.PHONY: setup demo serve quick floors test coverage test-long test-dates test-order screenshots bench bench-payday mutants compile clean-compile lint lock clean
 
 setup: $(STAMP)
 
@@ -61,8 +61,20 @@ test: setup
 coverage:
 	@$(MAKE) test WATCHED="-p tests.branches"
 
+# Then the suite once more, on another day.
 test-long: setup
 	$(BIN)/pytest -m long
+	$(BIN)/python -m tools.suite_on_dates 100-days
+
+# The suite on five other days: tomorrow, in 100 and 400 days, on New Year's Eve and on a leap day. DATES='leap-day' takes
+# one; `python -m tools.suite_on_dates leap-day -- tests/cli` runs other tests. Needs a C compiler; nearly an hour.
+test-dates: setup
+	$(BIN)/python -m tools.suite_on_dates $(DATES)
+
+# Does a test need its neighbors, or suffer from them? All files in one process in a random order, then each by itself.
+# SEED=number repeats an order. An hour.
+test-order: setup
+	$(BIN)/python -m tools.suite_in_order $(SEED)
 
 # The pictures of docs/app, from the pages as they are now. ALL=folder leaves a picture of every page there instead:
 # wide and narrow, light and dark, in English and Spanish. ONLY='autopilot|taxes$$' takes those whose address matches.

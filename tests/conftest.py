@@ -40,6 +40,9 @@ __all__ = ["owner_pool"]
 POOLER_VARIABLE = "HEARTHPAY_TEST_POOLER"
 """`forgetful`, `session` or `transaction`: what stands between the service and its database in this run."""
 
+ORDER_VARIABLE = "HEARTHPAY_TEST_ORDER"
+"""`given`: files run in the order of the command line (`tools/suite_in_order.py`)."""
+
 _COLLECTED_AFTER = (50_000, 20, 20)
 """The collector's thresholds: its usual ones are for programs with a hundredth of these objects."""
 _PLACE = pytest.StashKey[Path]()
@@ -117,7 +120,9 @@ LONGEST = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the longest files; `make test` hands files out in this order."""
+    """Begin with the longest files; `make test` hands files out in this order. `make test-order` gives its own."""
+    if os.environ.get(ORDER_VARIABLE) == "given":
+        return
     place = {file: number for number, file in enumerate(LONGEST)}
     items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(LONGEST)))
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tools.quick import ROOT, imports_of, module_of, select_tests
+from tools.quick import ROOT, imports_of, long_tests, module_of, select_long_tests, select_tests
 
 TESTS = [path.relative_to(ROOT) for path in (ROOT / "tests").rglob("test_*.py")]
 
@@ -36,3 +36,33 @@ def test_what_no_test_imports_runs_its_package() -> None:
 def test_what_many_import_stays_with_its_package() -> None:
     found = _for("src/hearthpay/clock.py")
     assert len(found) < len(TESTS) / 4
+
+
+def test_long_tests_are_named_where_a_page_rests_on_them() -> None:
+    assert select_long_tests([Path("docs/api/openapi.json")]) == [
+        "tests/openapi/test_conformance.py",
+        "tests/openapi/test_generated_clients.py",
+        "tests/openapi/test_in_a_browser.py",
+    ]
+    assert select_long_tests([Path("README.md")]) == ["tests/server/test_readme.py"]
+    assert select_long_tests([Path("docs/how-to/void.md")]) == []
+
+
+def test_each_row_of_long_tests_names_what_exists_and_is_long() -> None:
+    for row in long_tests():
+        assert (ROOT / row.page).is_file(), row
+        for path in (*row.tests, *row.depends_on):
+            found = ROOT / path
+            assert found.is_dir() if path.endswith("/") else found.is_file(), path
+        for test in row.tests:
+            files = (ROOT / test).rglob("test_*.py") if test.endswith("/") else [ROOT / test]
+            assert any("mark.long" in file.read_text("utf-8") for file in files), test
+
+
+def test_contributors_see_each_row_of_long_tests() -> None:
+    page = (ROOT / "docs/how-to/contribute/write-tests.md").read_text("utf-8")
+    for row in long_tests():
+        line = next(line for line in page.splitlines() if line.startswith(f"| [{Path(row.page).stem}]("))
+        assert row.claim in line
+        for test in row.tests:
+            assert f"`{test}`" in line

@@ -2,7 +2,8 @@
 
 Changed is what differs from the commit given as argument, by default the last one, and what git does not know yet. A
 test file is run where it was changed itself or imports a changed module of `src/` or `tests/` by name; of a changed
-template, catalogue or rule file, the tests of its package are run.
+template, catalogue or rule file, the tests of its package are run. Long tests are only named: those that a page of the
+docs rests on (`long_tests.toml`).
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -18,6 +21,38 @@ from typing import Final
 ROOT: Final = Path(__file__).resolve().parent.parent
 LONGEST_LIST: Final = 60
 """Where more test files import what was changed, those of its own package are run."""
+
+
+@dataclass(frozen=True, slots=True)
+class LongTests:
+    """What a page says, the long tests it rests on, and the files that these depend on; folders end with a slash."""
+
+    page: str
+    claim: str
+    tests: tuple[str, ...]
+    depends_on: tuple[str, ...]
+
+
+@cache
+def long_tests() -> tuple[LongTests, ...]:
+    """Return the rows of `long_tests.toml`."""
+    rows = tomllib.loads((ROOT / "tools" / "long_tests.toml").read_text(encoding="utf-8"))["row"]
+    return tuple(
+        LongTests(row["page"], row["claim"], tuple(row["tests"]), tuple(row["depends_on"])) for row in rows
+    )
+
+
+def select_long_tests(changed: Iterable[Path]) -> list[str]:
+    """Return the long tests that pages rest on and changed files may break, in order of their names."""
+    names = [path.as_posix() for path in changed]
+    return sorted(
+        {
+            test
+            for row in long_tests()
+            if any(name == row.page or name.startswith(row.depends_on) for name in names)
+            for test in row.tests
+        }
+    )
 
 
 def changed_files(since: str) -> list[Path]:
@@ -86,7 +121,10 @@ def main() -> None:
     """Run the tests, with what pytest is given besides."""
     since = sys.argv[1] if len(sys.argv) > 1 else "HEAD"
     tests = [path.relative_to(ROOT) for path in (ROOT / "tests").rglob("test_*.py")]
-    chosen = select_tests(changed_files(since), tests)
+    changed = changed_files(since)
+    if long := select_long_tests(changed):
+        print(f"Before this lands: pytest -m long {' '.join(long)}")
+    chosen = select_tests(changed, tests)
     if not chosen:
         print("No test imports what was changed.")
         return

@@ -6,7 +6,7 @@ import asyncio
 import os
 import subprocess
 from base64 import b64encode
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import psycopg
@@ -17,7 +17,7 @@ from hearthpay.worker.connector import QueueAddress
 from hearthpay.worker.duty import Duty, Progress, Stopping
 from hearthpay.worker.runner import run_once
 from tests.conftest import plain_url
-from tests.database.household import add_household, add_organization
+from tests.database.household import NOW, add_household, add_organization
 from tests.worlds.commands import hearthpay_says
 
 
@@ -94,7 +94,7 @@ def old_key(owner_connection: psycopg.Connection, empty_tables: None) -> None:
     household = add_household(owner_connection, add_organization(owner_connection, "Smith"))
     owner_connection.execute(
         "UPDATE idempotency_keys SET path = '/api/v1/employees', created_at = %s WHERE organization_id = %s",
-        (datetime.now(UTC) - timedelta(days=31), household.organization_id),
+        (NOW - timedelta(days=31), household.organization_id),
     )
     # The household's payment has been called off: it would rightly be reported, as no bank is configured here.
     owner_connection.execute("UPDATE bank_entries SET status = 'cancelled'")
@@ -102,13 +102,15 @@ def old_key(owner_connection: psycopg.Connection, empty_tables: None) -> None:
     owner_connection.execute(
         "DELETE FROM autopilot_errands"
     )  # it tells of an enrollment that nobody described
-    owner_connection.execute("UPDATE autopilot_enrollments SET generate_at = now() + interval '1 year'")
+    owner_connection.execute(
+        "UPDATE autopilot_enrollments SET generate_at = %s", (NOW + timedelta(days=365),)
+    )
     owner_connection.execute("DELETE FROM vault")  # a worker refuses to start without the key of its number
 
 
 def run_command(server: EmbeddedServer, **environment: str) -> subprocess.CompletedProcess[str]:
     asked = ("worker", "--once", "--data-dir", server.data_dir)
-    return hearthpay_says(*asked, environment={**os.environ, **environment}, timeout=120)
+    return hearthpay_says(*asked, environment={**os.environ, **environment}, timeout=120, at=NOW)
 
 
 def test_the_command_does_what_is_due(

@@ -1,7 +1,8 @@
 """`hearthpay` as somebody types it: each command a process of its own, whose imports another one made (`fork_server`).
 
 `hearthpay` and `hearthpay_says` run a command to its end; `start` leaves it running, be it `hearthpay serve` or a
-module of the tests.
+module of the tests. A command reads the machine's clock, unless it is told what time it is (`at`): a test whose rows
+have fixed dates tells it.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import IO, Self
@@ -34,8 +36,9 @@ def hearthpay(
     environment: Mapping[str, str] | None = None,
     folder: str | Path | None = None,
     timeout: float = 240,
+    at: datetime | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run `hearthpay` to its end, in this process's environment or that one.
+    """Run `hearthpay` to its end, in this process's environment or that one. Its clock begins `at` an instant.
 
     Raises subprocess.TimeoutExpired when it does not end in so many seconds; it is killed then.
     """
@@ -48,7 +51,7 @@ def hearthpay(
         given.write(stdin)
         given.seek(0)
         streams = (given.fileno(), output.fileno(), errors.fileno())
-        process = _ask(command, streams, environment=environment, folder=folder)
+        process = _ask(command, streams, environment=environment, folder=folder, at=at)
         try:
             status = process.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -64,9 +67,10 @@ def hearthpay_says(
     environment: Mapping[str, str] | None = None,
     folder: str | Path | None = None,
     timeout: float = 240,
+    at: datetime | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """The same, with what it says as text."""
-    done = hearthpay(*arguments, environment=environment, folder=folder, timeout=timeout)
+    done = hearthpay(*arguments, environment=environment, folder=folder, timeout=timeout, at=at)
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
@@ -147,12 +151,14 @@ def start(
     environment: Mapping[str, str] | None = None,
     folder: str | Path | None = None,
     files: tuple[int, int] | None = None,
+    at: datetime | None = None,
 ) -> StartedProcess:
     """Start `python -m module` with these arguments, and leave it running.
 
     It reads what is written to `stdin` if it is to be `asked`, else nothing. What it writes goes to `output`, or is
     read from `stdout` where that is None; its errors go to the same place unless `errors` is the number of another.
-    `files` are its limits of open files.
+    `files` are its limits of open files. Its own clock begins `at` an instant; processes that it starts have the
+    machine's.
     """
     command = [str(argument) for argument in arguments]
     with contextlib.ExitStack() as stack:
@@ -182,6 +188,7 @@ def start(
             environment=environment,
             folder=folder,
             files=files,
+            at=at,
         )
 
 
@@ -195,6 +202,7 @@ def _ask(
     environment: Mapping[str, str] | None = None,
     folder: str | Path | None = None,
     files: tuple[int, int] | None = None,
+    at: datetime | None = None,
 ) -> StartedProcess:
     request = {
         "module": module,
@@ -202,6 +210,7 @@ def _ask(
         "environment": dict(os.environ if environment is None else environment),
         "folder": str(Path.cwd() if folder is None else folder),
         "files": files,
+        "at": None if at is None else at.isoformat(),
     }
     connection = socket.socket(socket.AF_UNIX)
     connection.connect(str(_fork_server()))

@@ -30,6 +30,7 @@ from typing import Any
 from sqlalchemy.orm import configure_mappers
 
 import hearthpay
+from hearthpay.clock import SystemClock
 from hearthpay.database.service_account import account_for
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
 from hearthpay.warming import load_for_first_requests
@@ -81,7 +82,6 @@ def _build_document() -> None:
     """Build the OpenAPI document that each service would build for itself before its first request."""
     # Only now: branches are measured from the first import on.
     from hearthpay.app import create_app
-    from hearthpay.clock import SystemClock
     from hearthpay.database.session import Database
     from tests.worlds.documents import documents_are_built_once
 
@@ -104,8 +104,16 @@ def _run_command(request: dict[str, Any], streams: list[int]) -> None:
     random.seed()
     if request["files"] is not None:
         resource.setrlimit(resource.RLIMIT_NOFILE, tuple(request["files"]))
+    if request["at"] is not None:
+        _begin_at(datetime.fromisoformat(request["at"]))
     sys.argv = ["hearthpay", *request["arguments"]]
     runpy.run_module(request["module"], run_name="__main__", alter_sys=True)
+
+
+def _begin_at(instant: datetime) -> None:
+    """Set this process's clock, which goes on from there."""
+    ahead = instant - datetime.now(UTC)
+    SystemClock.now = lambda _: datetime.now(UTC) + ahead  # type: ignore[method-assign]
 
 
 class _IsCommand(BaseException):
