@@ -16,6 +16,7 @@ from tests.banking.families import Family, add_family
 from tests.conftest import plain_url
 from tests.database.damage import without_triggers
 from tests.people.visitors import mails
+from tests.database.household import NOW
 from tests.worlds.commands import hearthpay
 from tests.worlds.installations import install
 
@@ -167,22 +168,22 @@ def test_what_is_open_is_listed_and_settled(running: EmbeddedServer):
             "UPDATE bank_accounts SET status = 'failed' WHERE employee_id = %s", (family.employee_ids[0],)
         )
     about = (str(family.payroll_id), str(family.employee_ids[0]))
-    listed = hearthpay("bank", "exposure", *where)
+    listed = hearthpay("bank", "exposure", *where, at=NOW)
     assert listed.returncode == 1
     assert "deposit_waits  938.00" in listed.stdout.decode()
     assert "the employee's account is failed. Pay it by check" in listed.stdout.decode()
-    [case] = json.loads(hearthpay("bank", "exposure", "--json", *where).stdout)
+    [case] = json.loads(hearthpay("bank", "exposure", "--json", *where, at=NOW).stdout)
     assert (case["kind"], case["amount"], case["payroll_id"]) == ("deposit_waits", 93_800, about[0])
     for more, message in (
         (("--action", "burn"), b"--action must be one of"),
         (("--action", "wait_for_account", "--until", "soon"), b"--until must be a day"),
         (("--action", "wait_for_account"), b"until"),
     ):
-        refused = hearthpay("bank", "remedy", *about, *more, *where)
+        refused = hearthpay("bank", "remedy", *about, *more, *where, at=NOW)
         assert (refused.returncode, message in refused.stderr) == (2, True), refused.stderr
-    done = hearthpay("bank", "remedy", *about, "--action", "refund", *where)
+    done = hearthpay("bank", "remedy", *about, "--action", "refund", *where, at=NOW)
     assert done.stdout.decode().strip() == "Done: refund. The payroll is failed.", done.stderr
-    assert hearthpay("bank", "exposure", *where).stdout.decode().strip() == "Nothing is open."
+    assert hearthpay("bank", "exposure", *where, at=NOW).stdout.decode().strip() == "Nothing is open."
 
 
 def test_a_mistake_is_taken_back_once_its_amount_is_confirmed(

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pytest
 
+from tests.database.household import NOW
 from tests.worlds.commands import hearthpay
 
 PAYCHECK = {
@@ -23,7 +24,7 @@ def exact(output: bytes):
 
 
 def test_calculate_prints_the_data_of_the_api():
-    result = hearthpay("calculate", "--state", "ca", "--annual-wages", "35000", "--json")
+    result = hearthpay("calculate", "--state", "ca", "--annual-wages", "35000", "--json", at=NOW)
     assert result.returncode == 0, result.stderr
     data = exact(result.stdout)
     assert data["state"] == "CA"
@@ -53,7 +54,9 @@ def test_calculate_prints_the_data_of_the_api():
 
 
 def test_calculate_prints_a_table_for_people():
-    result = hearthpay("calculate", "--state", "NY", "--annual-wages", "45,000", "--pay-frequency", "weekly")
+    result = hearthpay(
+        "calculate", "--state", "NY", "--annual-wages", "45,000", "--pay-frequency", "weekly", at=NOW
+    )
     assert result.returncode == 0
     assert "New York" in result.stdout.decode()
     assert "2,790.00" in result.stdout.decode()
@@ -72,10 +75,10 @@ def test_calculate_prints_a_table_for_people():
     ],
 )
 def test_calculate_names_the_field_it_refuses(arguments, field):
-    result = hearthpay("calculate", *arguments, "--json")
+    result = hearthpay("calculate", *arguments, "--json", at=NOW)
     assert result.returncode == 2
     assert exact(result.stdout)["error"]["field"] == field
-    plain = hearthpay("calculate", *arguments)
+    plain = hearthpay("calculate", *arguments, at=NOW)
     assert plain.returncode == 2
     assert field.encode() in plain.stderr
 

@@ -9,6 +9,7 @@ from hearthpay.taxes.coverage import coverage, law_behind
 from hearthpay.taxes.coverage_page import coverage_page
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
+from tests.database.household import NOW
 from tests.worlds.commands import hearthpay
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "coverage.md"
@@ -79,10 +80,10 @@ def test_explain_line_prints_the_law():
 
 
 def test_an_unknown_line_is_named():
-    result = hearthpay("explain-line", "ZZ-SIT")
+    result = hearthpay("explain-line", "ZZ-SIT", at=NOW)
     assert result.returncode == 2
     assert b"state" in result.stderr
-    result = hearthpay("explain-line", "US-NONE")
+    result = hearthpay("explain-line", "US-NONE", at=NOW)
     assert result.returncode == 2
     assert b"code" in result.stderr
 
@@ -94,18 +95,18 @@ def test_a_year_without_a_rulebook_is_named():
 
 
 def test_localities_lists_codes_rates_and_the_household_rule():
-    result = hearthpay("localities", "--state", "ny")
+    result = hearthpay("localities", "--state", "ny", at=NOW)
     assert result.returncode == 0
     text = result.stdout.decode()
     assert "NYC" in text
     assert "YONKERS-NONRESIDENT" in text
     assert "for a household" in text
-    assert b"No local payroll tax" in hearthpay("localities", "--state", "TX").stdout
-    assert hearthpay("localities", "--state", "ZZ").returncode == 2
+    assert b"No local payroll tax" in hearthpay("localities", "--state", "TX", at=NOW).stdout
+    assert hearthpay("localities", "--state", "ZZ", at=NOW).returncode == 2
 
 
 def test_a_states_name_suggests_its_two_letters():
-    result = hearthpay("calculate", "--state", "California", "--annual-wages", "45000")
+    result = hearthpay("calculate", "--state", "California", "--annual-wages", "45000", at=NOW)
     assert result.returncode == 2
     assert b"did you mean CA (California)?" in result.stderr
 

@@ -15,6 +15,8 @@ from typer.testing import CliRunner
 from hearthpay.cli.estimate import FLAGS, REQUIRED, VALUES, print_estimate, read_plainly
 from hearthpay.cli.main import app
 from tests.cases import every_case
+from tests.database.household import NOW
+from tests.worlds.commands import code_that_says
 
 LINE = ("--state", "CA", "--annual-wages", "35000")
 
@@ -121,7 +123,10 @@ def test_no_command_line_is_read_differently(words: list[str]) -> None:
 
 @pytest.mark.parametrize("more", [(), ("--json",)])
 def test_both_ways_print_the_same(more: tuple[str, ...]) -> None:
-    script = "import sys; from hearthpay.cli{} import main; sys.argv = ['hearthpay', *sys.argv[1:]]; main()"
+    script = (
+        f"{code_that_says(NOW)}; "
+        "import sys; from hearthpay.cli{} import main; sys.argv = ['hearthpay', *sys.argv[1:]]; main()"
+    )
     plain, typed = (
         subprocess.run(
             [sys.executable, "-c", script.format(module), "calculate", *LINE, *more],
@@ -136,6 +141,7 @@ def test_both_ways_print_the_same(more: tuple[str, ...]) -> None:
 
 def test_a_plain_command_line_imports_neither_typer_nor_pydantic() -> None:
     script = (
+        f"{code_that_says(NOW)}\n"
         "import sys\n"
         "from hearthpay.cli import main\n"
         f"sys.argv = ['hearthpay', 'calculate', *{LINE!r}, '--json']\n"
@@ -147,7 +153,7 @@ def test_a_plain_command_line_imports_neither_typer_nor_pydantic() -> None:
 
 
 def test_a_refused_estimate_is_told_by_typer_with_its_status() -> None:
-    script = "import sys; from hearthpay.cli import main; main()"
+    script = f"{code_that_says(NOW)}; import sys; from hearthpay.cli import main; main()"
     told = subprocess.run(
         [sys.executable, "-c", script, "calculate", "--state", "ZZ", "--annual-wages", "1"],
         capture_output=True,

@@ -74,6 +74,14 @@ def hearthpay_says(
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
+def code_that_says(at: datetime) -> str:
+    """Python that stops the clock of its process; for a `python -c` that is no command of `hearthpay`."""
+    return (
+        "import datetime; from hearthpay.clock import SystemClock; "
+        f"SystemClock.now = lambda _: datetime.datetime.fromisoformat({at.isoformat()!r})"
+    )
+
+
 class StartedProcess:
     """A running process, with what `subprocess.Popen` offers for one."""
 
