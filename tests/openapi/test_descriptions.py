@@ -22,29 +22,7 @@ _UNIT_OR_DEFAULT: Final = re.compile(
     + "|".join(map(re.escape, _OF_ITS_TYPE))
 )
 _FILLERS: Final = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "as",
-        "at",
-        "by",
-        "for",
-        "from",
-        "in",
-        "is",
-        "it",
-        "its",
-        "of",
-        "on",
-        "or",
-        "that",
-        "the",
-        "this",
-        "to",
-        "was",
-        "what",
-    ]
+    re.findall(r"\w+", "a an and as at by for from in is it its of on or that the this to was what")
 )
 
 

@@ -99,7 +99,7 @@ class TaxCalendarItem:
     """What to do, in English."""
 
     agency: str
-    """The agency it goes to, by its short name, such as `IRS` or `EDD`."""
+    """The full name of the agency that it goes to."""
 
     form: str | None
     """The form's name; null if there is none."""
