@@ -16,7 +16,7 @@ import psycopg
 from hearthpay.http.example import example_in
 from hearthpay.wire.paging import encode_cursor
 from tests.boundary.worlds import enroll, hold_deposits
-from tests.http.api import Account, Caller
+from tests.http.api import BASE_URL, Account, Caller
 from tests.openapi.document import Document
 
 EMPLOYER: Final = "019a9e2c-6b6e-7c31-9d0e-4f6a2b8c1d5e"
@@ -28,6 +28,7 @@ LAST_FOUR: Final = "1000"
 
 _UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _CSV_LAST_FOUR: Final = re.compile(r"(?<=,Diaz,Rosa,)\d{4}(?=,)")
+_ADDRESS: Final = "https://pay.example.com"
 _LONGEST_LIST: Final = 12
 _SHOWN_OF_LONGER: Final = 3
 _OF_RULES: Final = (re.compile(r"(?<=-)[0-9a-f]{12}$"), "3f9c61d0a7b2")
@@ -204,7 +205,9 @@ class Story:
         def documented(found: re.Match[str]) -> str:
             return named.setdefault(found[0], f"019a9f30-{len(named):04x}-7000-8000-{len(named):012x}")
 
-        shown: dict[str, Any] = json.loads(_UUID.sub(documented, json.dumps(kept)))
+        shown: dict[str, Any] = json.loads(
+            _UUID.sub(documented, json.dumps(kept).replace(BASE_URL, _ADDRESS))
+        )
         return shown
 
 

@@ -163,7 +163,11 @@ def _answer_examples(response: Mapping[str, Any]) -> Iterator[str]:
     for media_type, content in response["content"].items():
         if "example" in content:
             example = content["example"]
-            shown = example if isinstance(example, str) else json.dumps(example, indent=2, ensure_ascii=False)
+            shown = (
+                example.replace("\r", "")
+                if isinstance(example, str)
+                else json.dumps(example, indent=2, ensure_ascii=False)
+            )
             yield f"<details><summary>Example: <code>{escape(media_type)}</code></summary>"
             yield f'<pre tabindex="0">{escape(shown)}</pre></details>'
 
