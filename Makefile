@@ -17,7 +17,7 @@ endef
 # Where it is set, each of the hundreds of processes of a test run would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo serve quick floors test coverage test-long test-dates test-order screenshots bench bench-payday mutants compile clean-compile lint lock clean
+.PHONY: setup demo serve quick floors test coverage test-long test-dates test-order examples screenshots bench bench-payday mutants compile clean-compile lint lock clean
 
 setup: $(STAMP)
 
@@ -75,6 +75,11 @@ test-dates: setup
 # SEED=number repeats an order. An hour.
 test-order: setup
 	$(BIN)/python -m tools.suite_in_order $(SEED)
+
+# The answers that the OpenAPI document shows, recorded again from what the service answers.
+examples: setup
+	HEARTHPAY_RECORD_EXAMPLES=1 $(BIN)/pytest tests/openapi/test_response_examples.py -k what_the_service_answers
+	$(BIN)/python -m tests.openapi.publish
 
 # The pictures of docs/app, from the pages as they are now. ALL=folder leaves a picture of every page there instead:
 # wide and narrow, light and dark, in English and Spanish. ONLY='autopilot|taxes$$' takes those whose address matches.

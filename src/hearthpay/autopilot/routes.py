@@ -141,7 +141,11 @@ def _no_address(action: str) -> str:
 )
 async def manage_autopilot(
     request: Request,
-    action: Annotated[str, AfterValidator(_no_address), Path(json_schema_extra={"enum": list(ACTIONS)})],
+    action: Annotated[
+        str,
+        AfterValidator(_no_address),
+        Path(description="What to do with the enrollment.", json_schema_extra={"enum": list(ACTIONS)}),
+    ],
     body: AutopilotRequest,
     actor: Annotated[Actor, Depends(require(MANAGE_AUTOPILOT))],
 ) -> Response:

@@ -14,6 +14,7 @@ from hearthpay.autopilot.schedule import AutopilotPeriod
 from hearthpay.autopilot.views import AutopilotView, EnrollmentView, Managed
 from hearthpay.payroll.schemas import HoursPaid
 from hearthpay.taxes.money import from_cents
+from hearthpay.wire.answer_fields import EmployeeId, HouseholdId
 from hearthpay.wire.fields import Day, Identifier, RequestModel
 from hearthpay.wire.money import Dollars
 from hearthpay.wire.paging import Page
@@ -40,7 +41,9 @@ class AutopilotHistoryQuery(Page):
     employer_id: Identifier | None = Field(
         default=None, description="The household; needed only where no employee is named."
     )
-    employee_id: Identifier | None = Field(default=None, description="Only of this employee.")
+    employee_id: Identifier | None = Field(
+        default=None, description="Only the events of this employee's enrollments."
+    )
 
     def to_command(self) -> HistoryQuery:
         """Return what is asked of the service."""
@@ -57,6 +60,8 @@ class AutopilotRequest(RequestModel):
 
     employer_id: Identifier | None = Field(default=None, description="The employee's household; not needed.")
     employee_id: Identifier
+    """The employee whose enrollment it is."""
+
     through_date: Day | None = Field(
         default=None,
         description="Of a skip: every period that begins by this day is not paid. From today to two years ahead; left "
@@ -78,9 +83,16 @@ class EnrollmentItem:
     """An employee's recurring payroll."""
 
     id: UUID
+    """The enrollment's id."""
+
     status: EnrollmentStatus
-    employee_id: UUID
+    """`active`: payrolls are made for each period. `paused`: none are made until it is resumed. `disabled`: it was
+    ended; only the household can enroll the employee again, in the app."""
+
+    employee_id: EmployeeId
     standard_hours: HoursPaid
+    """The hours that each period pays at the regular rate."""
+
     expected_net_pay: Dollars
     """What a period is expected to pay out, as it was enrolled; one that pays a fifth more is asked about first."""
 
@@ -99,7 +111,10 @@ class Eligibility:
     """Whether Autopilot may pay the employee, and if not, why."""
 
     eligible: bool
+    """Whether Autopilot may pay the employee; `false` where `reasons` names at least one obstacle."""
+
     reasons: list[Reason]
+    """What stands in the way, by code; empty if nothing does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +122,14 @@ class ScheduledPeriod:
     """A period to come."""
 
     period_start: datetime.date
+    """First day of the pay period."""
+
     period_end: datetime.date
+    """Last day of the pay period."""
+
     pay_date: datetime.date
+    """The day on which the money arrives."""
+
     send_at: datetime.datetime
     """When the household's account is debited: 15:00 Eastern five business days before the pay date."""
 
@@ -117,9 +138,13 @@ class ScheduledPeriod:
 class AutopilotOfEmployee:
     """An employee's enrollment, null where there is none or it was ended, and what comes next."""
 
-    employer_id: UUID
+    employer_id: HouseholdId
     enrollment: EnrollmentItem | None
+    """The enrollment, active or paused; null if the employee was never enrolled or the enrollment was ended."""
+
     eligibility: Eligibility
+    """Whether Autopilot may pay the employee now, and if not, why."""
+
     schedule_preview: Annotated[list[ScheduledPeriod], Field(max_length=3)]
     """The next three periods that are to be scheduled, exactly as they will be. Of an eligible employee who is not
     enrolled: those that enrolling now would give, by the employee's pay frequency, from the day after the last period
@@ -130,20 +155,25 @@ class AutopilotOfEmployee:
 class AutopilotOfHousehold:
     """A household's live enrollments (active and paused), newest first."""
 
-    employer_id: UUID
+    employer_id: HouseholdId
     enrollments: list[EnrollmentItem]
+    """The household's enrollments, active and paused, newest first; empty if there are none."""
 
 
 @dataclass(frozen=True, slots=True)
 class ManagedAutopilot:
     """How things stand after a wish."""
 
-    employer_id: UUID
+    employer_id: HouseholdId
     action: AutopilotAction
+    """The action of the request's path."""
+
     changed: bool
     """False where it was so already."""
 
     enrollment: EnrollmentItem
+    """The enrollment as it is after the action."""
+
     voided_payrolls: list[UUID]
     """Scheduled payrolls that were voided by it."""
 
@@ -156,11 +186,18 @@ class AutopilotHistoryItem:
     """One thing that happened to an enrollment."""
 
     event: AutopilotEventName
+    """What happened: `generate` made a payroll, `fire` sent it, `fail` could do neither; the others are actions of
+    people, or of Autopilot itself (a pause after three failures)."""
+
     at: datetime.datetime
+    """When it happened, in UTC."""
+
     actor: str
     """What kind of actor it was: user, key, mcp, operator or system."""
 
     source: AutopilotSource
+    """Where it came from: the `app`, the `api`, an AI assistant over `mcp`, or Hearthpay itself (`system`)."""
+
     details: dict[str, Any]
     """Whose enrollment it was, and what belongs to the event: period, payroll, reasons."""
 

@@ -31,7 +31,10 @@ class Blocker:
     """One thing that must change before direct deposit is possible."""
 
     code: BlockerCode
+    """What is missing, for programs; a code never changes its meaning."""
+
     message: str
+    """The same in English, for people."""
 
 
 _NOT_OFFERED: Final = Blocker(

@@ -1,7 +1,6 @@
 """HTTP routes of direct deposit."""
 
 from typing import Annotated, Final
-from uuid import UUID
 
 from fastapi import Depends
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -20,6 +19,7 @@ from hearthpay.http.idempotency import idempotent
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import runtime_of
 from hearthpay.wire.answer import Answer
+from hearthpay.wire.answer_fields import HouseholdId
 
 router: Final = api_router("Employers")
 
@@ -31,7 +31,7 @@ router: Final = api_router("Employers")
     **describe(answer=Envelope[DirectDepositStatus], errors=("not_found", "key_mode_mismatch")),
 )
 async def get_direct_deposit_status(
-    request: Request, employer_id: UUID, actor: Annotated[Actor, Depends(require(READ_PAYROLLS))]
+    request: Request, employer_id: HouseholdId, actor: Annotated[Actor, Depends(require(READ_PAYROLLS))]
 ) -> Response:
     """What is missing, for the household and for each active employee. Nothing of it asks for a number here.
 
@@ -58,7 +58,7 @@ async def get_direct_deposit_status(
 )
 async def authorize_debit(
     request: Request,
-    employer_id: UUID,
+    employer_id: HouseholdId,
     body: DebitAuthorization,  # noqa: ARG001 - it can say yes alone
     actor: Annotated[Actor, Depends(require(RUN_PAYROLL))],
 ) -> Response:

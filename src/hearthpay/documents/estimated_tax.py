@@ -35,6 +35,7 @@ from hearthpay.payroll.ledger.federal_year import (
 from hearthpay.payroll.years.prior_wages import read_prior_year
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
+from hearthpay.wire.answer_fields import HouseholdId, YearOfTaxes
 from hearthpay.wire.money import Dollars
 
 _INSTALMENTS: Final = "estimated-tax"
@@ -59,11 +60,22 @@ class EstimatedInstalment:
     """The household employment taxes on what is paid in the months of one installment, and its due date."""
 
     period_start: datetime.date
+    """First day of the installment's months."""
+
     period_end: datetime.date
+    """Last day of the installment's months."""
+
     due_date: datetime.date
+    """By when the IRS must have the installment, moved where it falls on a weekend or holiday."""
+
     from_ledger: Dollars
+    """Household employment taxes on what was paid in these months."""
+
     expected: Dollars
+    """The same on what is expected to be paid in the rest of these months; 0 for months that have passed."""
+
     total: Dollars
+    """`from_ledger` plus `expected`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,23 +87,41 @@ class ExtraWithholding:
     """
 
     weekly: Dollars | None
+    """On each of the remaining weekly paychecks."""
+
     biweekly: Dollars | None
+    """On each of the remaining biweekly paychecks."""
+
     semimonthly: Dollars | None
+    """On each of the remaining semimonthly paychecks."""
+
     monthly: Dollars | None
+    """On each of the remaining monthly paychecks."""
 
 
 @dataclass(frozen=True, slots=True)
 class EstimatedTax:
     """A household's employment taxes of a year by installments, and the withholding that can replace them."""
 
-    employer_id: UUID
-    tax_year: int
+    employer_id: HouseholdId
+    tax_year: YearOfTaxes
     instalments: list[EstimatedInstalment]
+    """The year's four installments of Form 1040-ES, in order."""
+
     from_ledger: Dollars
+    """Household employment taxes of the year on what was paid so far."""
+
     expected: Dollars
+    """The same on what is expected until the end of the year."""
+
     total: Dollars
+    """`from_ledger` plus `expected`."""
+
     extra_withholding: ExtraWithholding
+    """What a parent can have withheld at their own job in place of the installments."""
+
     notes: list[str]
+    """What the figures contain and how they were expected, in English."""
 
 
 class _Payment(NamedTuple):

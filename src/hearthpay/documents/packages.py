@@ -20,6 +20,7 @@ from hearthpay.documents.commands import IssueYearPackage, WageFileSubmitter
 from hearthpay.documents.models import DocumentPackage
 from hearthpay.documents.service import Prepared
 from hearthpay.employers.service import resolve_employer
+from hearthpay.wire.answer_fields import HouseholdId, YearOfTaxes
 
 PACKAGE_AT_ONCE: Final = 60
 """How many documents are drawn within a request, about a second's work; the worker draws more than that."""
@@ -32,8 +33,10 @@ class YearPackage:
     """A package of a year's documents that the worker makes."""
 
     id: UUID
-    employer_id: UUID
-    tax_year: int
+    """The package's id, for `GET /documents/packages/{package_id}`."""
+
+    employer_id: HouseholdId
+    tax_year: YearOfTaxes
     status: PackageStatus
     """`waiting` for its turn, being drawn (`drawing`), `ready` at `document_path`, or `failed` with a `failure`."""
 
@@ -44,8 +47,14 @@ class YearPackage:
     """How many of them are done."""
 
     requested_at: datetime.datetime
+    """When it was asked for, in UTC."""
+
     finished_at: datetime.datetime | None
+    """When it was ready or failed, in UTC; null until then."""
+
     document_id: UUID | None
+    """The finished file, for `GET /documents/{document_id}`; null until it is `ready`."""
+
     document_path: str | None
     """Where the finished file is."""
 

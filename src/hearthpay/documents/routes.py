@@ -47,6 +47,10 @@ from hearthpay.http.idempotency import REPLAYED, idempotent_name
 from hearthpay.http.routing import api_router, describe, describe_file
 from hearthpay.http.runtime import runtime_of
 from hearthpay.security.key_ring import KeyRing
+from hearthpay.wire.answer_fields import described_id
+
+PackageId = Annotated[UUID, described_id("Id of the package, as the answer 202 named it.")]
+DocumentId = Annotated[UUID, described_id("Id of the version, as `GET /documents` lists it.")]
 
 router: Final = api_router("Documents")
 
@@ -263,7 +267,7 @@ async def issue_year_package(
     **describe(answer=Envelope[YearPackage], errors=("not_found",)),
 )
 async def get_package(
-    request: Request, package_id: UUID, actor: Annotated[Actor, Depends(require(LIST_DOCUMENTS))]
+    request: Request, package_id: PackageId, actor: Annotated[Actor, Depends(require(LIST_DOCUMENTS))]
 ) -> Response:
     """If `ready`, the file is at `document_path`. If `failed`, `failure` tells what to supply before you try again."""
     async with runtime_of(request).database.transaction(actor.tenant) as session:
@@ -304,7 +308,7 @@ async def get_documents(
     ),
 )
 async def get_document(
-    request: Request, document_id: UUID, actor: Annotated[Actor, Depends(require(OBTAIN_DOCUMENTS))]
+    request: Request, document_id: DocumentId, actor: Annotated[Actor, Depends(require(OBTAIN_DOCUMENTS))]
 ) -> Response:
     """Also a version that was replaced. With its `ETag` in `If-None-Match` the answer is 304, without the bytes."""
     ring = _ring(request)

@@ -1,6 +1,5 @@
 """The API's requests and responses about documents."""
 
-import datetime
 import re
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal, cast
@@ -24,6 +23,7 @@ from hearthpay.documents.models import IssuedDocument
 from hearthpay.documents.paper import DocumentKind, media_type_of
 from hearthpay.employees.commands import PaperLanguage
 from hearthpay.employers.schemas import PhoneNumber
+from hearthpay.wire.answer_fields import CreatedAt, HouseholdId, YearOfTaxes
 from hearthpay.wire.fields import Email, Identifier, PersonName, RequestModel, StateCode, Text
 from hearthpay.wire.paging import Page
 
@@ -44,7 +44,9 @@ SsaUserId = Annotated[
 ]
 """The user id of Business Services Online."""
 
-TaxYear = Annotated[int, Field(ge=2000, le=2200)]
+TaxYear = Annotated[
+    int, Field(ge=2000, le=2200, description="The tax year: the calendar year of the pay dates.")
+]
 
 _HOUSEHOLD: Final = "The household; left out, the one that the key remembers."
 
@@ -54,6 +56,8 @@ class PaystubRequest(RequestModel):
 
     employer_id: Identifier | None = Field(default=None, description=_HOUSEHOLD)
     payroll_id: Identifier
+    """A payroll that is completed, or was and has been voided."""
+
     employee_id: Identifier | None = Field(
         default=None, description="May be left out where the payroll paid one employee."
     )
@@ -68,7 +72,9 @@ class PaystubRequest(RequestModel):
     letterhead: Annotated[str, Text(longest=60, name=True)] | None = Field(
         default=None, description="The household's own name for its stubs."
     )
-    note: Annotated[str, Text(longest=300)] | None = Field(default=None, description="A note on the stub.")
+    note: Annotated[str, Text(longest=300)] | None = Field(
+        default=None, description="A text that is printed on the stub, up to 300 characters."
+    )
 
     def to_command(self) -> IssuePaystub:
         """Return the invitation in plain values."""
@@ -81,6 +87,8 @@ class W2Request(RequestModel):
 
     employer_id: Identifier | None = Field(default=None, description=_HOUSEHOLD)
     employee_id: Identifier
+    """The employee. All records of a person who was hired again are on one form."""
+
     tax_year: TaxYear
     copy_for: W2Copy = Field(
         default="employee",
@@ -138,6 +146,7 @@ class Efw2Request(RequestModel):
     employer_id: Identifier | None = Field(default=None, description=_HOUSEHOLD)
     tax_year: TaxYear
     submitter: Efw2Submitter
+    """Who uploads the file to the Social Security Administration."""
 
     def to_command(self) -> IssueWageFile:
         """Return the invitation in plain values."""
@@ -148,7 +157,9 @@ class EstimatedTaxQuery(RequestModel):
     """Of which household and year."""
 
     employer_id: Identifier | None = Field(default=None, description=_HOUSEHOLD)
-    year: Annotated[int, Field(ge=2000, le=2200, strict=False)]
+    year: Annotated[int, Field(ge=2000, le=2200, strict=False)] = Field(
+        description="The tax year, not a future one."
+    )
 
 
 class YearPackageRequest(RequestModel):
@@ -180,26 +191,45 @@ class DocumentItem:
     """A version of a paper that was issued."""
 
     id: UUID
-    employer_id: UUID
+    """The version's id, for `GET /documents/{document_id}`."""
+
+    employer_id: HouseholdId
     kind: DocumentKind
+    """What it is: `w2c` and `w3c` are corrections, `efw2` the wage file for the SSA, `year_cover` and `year_package`
+    belong to the package of a year."""
+
     employee_id: UUID | None
     """Whom it is about; of a person with several records the first one."""
 
     payroll_id: UUID | None
-    tax_year: int
+    """The payroll of a pay stub; null for other kinds."""
+
+    tax_year: YearOfTaxes
     variant: str
     """Which copy, and in which language."""
 
     version: int
+    """1 for the first; each change of the figures makes the next."""
+
     status: Literal["in_force", "superseded"]
+    """`in_force`: the newest version. `superseded`: a later one has replaced it."""
+
     superseded_by: UUID | None
+    """The version that replaced it; null while it is in force."""
+
     file_name: str
+    """The name to save the file under."""
+
     media_type: str
+    """The file's type, such as `application/pdf`."""
+
     etag: str
+    """The version's `ETag`, without quotation marks."""
+
     path: str
     """Where its bytes are."""
 
-    created_at: datetime.datetime
+    created_at: CreatedAt
 
 
 def document_item_of(document: IssuedDocument) -> DocumentItem:

@@ -13,7 +13,7 @@ from hearthpay.duties.frequency import FrequencyReason, ReasonCode
 from hearthpay.duties.rules import Kind
 from hearthpay.duties.service import CalendarQuery, HouseholdCalendar
 from hearthpay.taxes.money import from_cents
-from hearthpay.taxes.vocabulary import Confidence
+from hearthpay.wire.answer_fields import FigureConfidence, HouseholdId, SourceDate, SourceTitle, SourceUrl
 from hearthpay.wire.fields import Day, Identifier, RequestModel
 from hearthpay.wire.money import Dollars
 
@@ -41,9 +41,9 @@ class TaxCalendarQuery(RequestModel):
 class DutySource:
     """Where a duty or its day is printed."""
 
-    title: str
-    url: str
-    date: str
+    title: SourceTitle
+    url: SourceUrl
+    date: SourceDate
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +56,27 @@ class FilingReason:
     withheld."""
 
     frequency: str
+    """How often it is filed, such as `quarterly` or `monthly`."""
+
     measure: LimitMeasure
     """What the limits are compared with: the tax of a month, of the quarter, of the quarter before, of the year, and so
     on."""
 
     measured: Dollars | None
+    """What was withheld so far in what `measure` names; null if nothing is compared."""
+
     expected: Dollars | None
     """Its projected amount at the end of the quarter or year."""
 
     limit: Dollars | None
+    """The limit that was reached; null if none was."""
+
     next_limit: Dollars | None
+    """The next limit, which isn't reached yet; null if there is none."""
+
     next_frequency: str | None
+    """How often it would be filed from `next_limit` on; null if there is none."""
+
     is_near: bool
     """Whether 80 per cent of the next limit are reached."""
 
@@ -86,16 +96,30 @@ class TaxCalendarItem:
     """`US`, or a state."""
 
     what: str
+    """What to do, in English."""
+
     agency: str
+    """The full name of the agency that it goes to."""
+
     form: str | None
+    """The form's name; null if there is none."""
+
     employee_id: UUID | None
+    """The employee it is about; null if it is about the household."""
+
     employee_name: str | None
+    """That employee's name; null if it is about the household."""
+
     period: str
     """`2026`, `2026-H1`, `2026-Q3`, `2026-M12`, `2026-I2` (an installment), or a day: of the hire, or the last of the
     paydays that are paid together."""
 
     period_start: datetime.date
+    """First day of the period it covers."""
+
     period_end: datetime.date
+    """Last day of the period it covers."""
+
     due_date: datetime.date
     """The last day on which it is on time, moved as the agency moves it."""
 
@@ -112,13 +136,21 @@ class TaxCalendarItem:
     """Why it is filed so often; null where the agency has no choice of frequencies."""
 
     link: str | None
+    """The agency's page for it; null if none is known."""
+
     done: bool
     """Whether it is filed and paid in full as recorded, or the household marked it as done."""
 
     done_on: datetime.date | None
+    """The day on which it was done; null while it isn't."""
+
     note: str
+    """What to know about it, in English; may be empty."""
+
     sources: list[DutySource]
-    confidence: Confidence
+    """The law, form or page that says so."""
+
+    confidence: FigureConfidence
     paid: Dollars | None
     """Of a payment, what the household recorded as paid of it; see `POST /tax-payments`."""
 
@@ -139,10 +171,15 @@ class TaxCalendarItem:
 class TaxCalendar:
     """What a household must do from one day to another, both included, by due date."""
 
-    employer_id: UUID
+    employer_id: HouseholdId
     from_date: datetime.date
+    """First day of the calendar: `from` of the request, or today."""
+
     to_date: datetime.date
+    """Last day of the calendar: `to` of the request, or a year after `from_date`."""
+
     items: list[TaxCalendarItem]
+    """What is due on these days, by due date."""
 
 
 def tax_calendar(calendar: HouseholdCalendar) -> TaxCalendar:

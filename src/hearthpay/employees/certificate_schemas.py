@@ -19,20 +19,30 @@ class OldFederalWithholding(RequestModel):
     """A Form W-4 of 2019 or earlier."""
 
     marital_status: Literal["single", "married", "married_withhold_at_single_rate"] = "single"
+    """Line 3 of the form."""
+
     allowances: int = Field(default=0, ge=0, le=999)
+    """Line 5: the number of allowances."""
 
 
 class FederalWithholding(RequestModel):
     """Form W-4. Withholding federal income tax from household wages is voluntary: `elected` means it is agreed on."""
 
     elected: bool = True
+    """Whether household and employee agreed to withhold federal income tax. With `false` none is withheld, whatever
+    the entries below say."""
+
     filing_status: Literal["single", "married", "head_of_household"] = "single"
+    """Step 1(c) of the form."""
+
     multiple_jobs: bool = Field(default=False, description="Step 2(c) is checked.")
     dependents_credit: Money = Field(default=Decimal(0), description="Step 3, dollars a year.")
     other_income: Money = Field(default=Decimal(0), description="Step 4(a), dollars a year.")
     deductions: Money = Field(default=Decimal(0), description="Step 4(b), dollars a year.")
     extra_withholding: Money = Field(default=Decimal(0), description="Step 4(c), dollars a pay period.")
     exempt: bool = False
+    """Whether the employee claims exemption from withholding on the form."""
+
     nonresident_alien: bool = Field(
         default=False,
         description="The form says so below Step 4(c): the amount of Publication 15-T is added to the wages that the "

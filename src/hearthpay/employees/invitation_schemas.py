@@ -3,11 +3,11 @@
 import datetime
 from dataclasses import dataclass
 from typing import Literal
-from uuid import UUID
 
 from pydantic import Field
 
 from hearthpay.employees.commands import InvitationType, Invite
+from hearthpay.wire.answer_fields import EmployeeId, HouseholdId
 from hearthpay.wire.fields import RequestModel
 
 
@@ -44,9 +44,19 @@ class InvitationItem:
     """
 
     portal_url: str
+    """The link to give the employee. Whoever has it can enter the number: don't publish it."""
+
     email_sent: bool
+    """Whether the mail server has accepted the email. The link is valid either way."""
+
     expires_at: datetime.datetime
+    """Until when the link is valid, in UTC."""
+
     email_status: EmailStatus | None
+    """`sent`, `queued` (it is retried until the link expires) or `failed`; null if no email was to be sent."""
+
     email_reason: str | None
-    employer_id: UUID
-    employee_id: UUID
+    """Why the email wasn't sent, by code, such as `not_requested` or `no_address`; null if it was."""
+
+    employer_id: HouseholdId
+    employee_id: EmployeeId

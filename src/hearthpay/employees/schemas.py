@@ -26,6 +26,7 @@ from hearthpay.employers.schemas import Address, AddressItem
 from hearthpay.taxes import FederalCertificate, Pre2020Certificate
 from hearthpay.taxes.contribution import RELATIONSHIPS
 from hearthpay.taxes.messages import Message
+from hearthpay.wire.answer_fields import CreatedAt, EmployeeId, HouseholdId
 from hearthpay.wire.fields import Choice, Day, Email, Identifier, PersonName, RequestModel, StateCode, Text
 from hearthpay.wire.messages import MessageItem, items_of
 from hearthpay.wire.money import Amount, Dollars
@@ -50,6 +51,8 @@ class SalaryTerms(RequestModel):
     """What a salaried employee earns in a year or in each pay period."""
 
     amount: SalaryAmount
+    """Gross dollars for each `per`, 0.01 to 9,999,999.99."""
+
     per: SalaryPer = Field(
         description="`year`: each period pays its share (weekly 1/52, biweekly 1/26, semimonthly 1/24, monthly 1/12), "
         "and as many full periods as a year has pay the amount to the cent; `period`: each full period of the "
@@ -79,8 +82,14 @@ class NewEmployee(RequestModel):
         default=None, description="The household; left out, the one the key remembers."
     )
     first_name: PersonName
+    """The employee's legal first name, as on the Social Security card."""
+
     last_name: PersonName
+    """The employee's legal last name, as on the Social Security card."""
+
     email: Email | None = None
+    """Where invitations to the portal go; left out, links must be passed on by hand."""
+
     pay_type: PayType = Field(
         default="hourly", description="`hourly` goes with `pay_rate`, `salary` with `salary`."
     )
@@ -108,6 +117,8 @@ class NewEmployee(RequestModel):
         "the salary: a year's salary by 52 and by `usual_weekly_hours`, of which at most 40 count.",
     )
     pay_frequency: PayFrequency = "biweekly"
+    """How often the employee is paid."""
+
     start_date: Day | None = Field(default=None, description="The first day; left out, today (US Eastern).")
     work_state: StateCode | None = Field(default=None, description="Default: the household's state.")
     residence_state: StateCode | None = Field(default=None, description="Default: the state of work.")
@@ -124,14 +135,21 @@ class NewEmployee(RequestModel):
     )
     language: PaperLanguage = Field(default="en", description="The language of the employee's pay stubs.")
     payment_method: PaymentMethod = "check"
+    """How the employee is usually paid; a payroll may name another method."""
+
     relationship: Annotated[str, Choice(RELATIONSHIPS)] = Field(
         default="none",
         description="How the employee is related to the employer; some are exempt from some taxes.",
     )
     birth_year: int | None = Field(default=None, ge=1900, le=2200)
+    """The year of birth, which some exemptions of relatives and students depend on; 1900 to 2200."""
+
     lives_in: bool = Field(default=False, description="Whether the employee lives in the household.")
     federal_withholding: FederalWithholding | None = None
+    """The employee's Form W-4; left out, the law's default is used: single, without further entries."""
+
     state_withholding: StateWithholding | None = None
+    """The employee's state certificate; left out, the state's default is used."""
 
     def to_command(self) -> AddEmployee:
         """Return the invitation in plain values."""
@@ -152,7 +170,11 @@ class EmployeeChanges(RequestModel):
     """New settings of an employee; what is left out stays as it is. They hold from the next payroll on."""
 
     first_name: PersonName = _kept()
+    """The legal first name, as on the Social Security card."""
+
     last_name: PersonName = _kept()
+    """The legal last name, as on the Social Security card."""
+
     email: Email | None = Field(default=None, description="Null takes it out.")
     pay_type: PayType = _kept(
         "Another one takes the `pay_rate`, or the `salary`, of the former out: send the new one with it."
@@ -176,12 +198,18 @@ class EmployeeChanges(RequestModel):
         default=None, description="Dollars an hour of overtime; null: one and a half times `pay_rate`."
     )
     pay_frequency: PayFrequency = _kept()
+    """How often the employee is paid."""
+
     start_date: Day = _kept()
+    """The first day of the current employment."""
+
     work_state: StateCode = _kept(
         "Another state takes out the local taxes and the state certificate of the old one, and a return brings them "
         "back; `warnings` of the answer tell. Send the new ones with it."
     )
     residence_state: StateCode = _kept()
+    """Where the employee lives: two letters."""
+
     city: PlaceName | None = Field(
         default=None,
         description="Where the employee lives. With `locality` it takes the place of all earlier local taxes; null of "
@@ -195,10 +223,18 @@ class EmployeeChanges(RequestModel):
         default=None, description="The mailing address, as a whole; null takes it out. It chooses no tax."
     )
     language: PaperLanguage = _kept()
+    """The language of the employee's pay stubs: `en` or `es`."""
+
     payment_method: PaymentMethod = _kept()
+    """How the employee is usually paid; a payroll may name another method."""
+
     relationship: Annotated[str, Choice(RELATIONSHIPS)] = _kept()
+    """How the employee is related to the employer; some are exempt from some taxes."""
+
     birth_year: int | None = Field(default=None, ge=1900, le=2200, description="Null takes it out.")
     lives_in: bool = _kept()
+    """Whether the employee lives in the household."""
+
     federal_withholding: FederalWithholding | None = Field(
         default=None, description="Only the entries sent change; null takes the whole certificate out."
     )
@@ -238,7 +274,7 @@ class Reinstatement(RequestModel):
 class EmployeeQuery(Page):
     """Whose employees to list."""
 
-    employer_id: Identifier = Field(description="The household.")
+    employer_id: Identifier = Field(description="The household whose employees are listed.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +286,10 @@ class Onboarding:
     """
 
     bank_account: OnboardingStatus
+    """Whether the employee has entered a bank account for direct deposit."""
+
     tax_info: OnboardingStatus
+    """Whether the employee has entered a Social Security number or ITIN."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +297,10 @@ class Employment:
     """An employment that has ended; both days included."""
 
     start_date: datetime.date
+    """First day of the employment."""
+
     end_date: datetime.date
+    """Last day of the employment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,17 +308,26 @@ class SalaryItem:
     """A salary, for a year or for each pay period."""
 
     amount: Dollars
+    """Gross pay for each `per`."""
+
     per: SalaryPer
+    """`year` or `period`: each pay period of the employee's `pay_frequency`."""
 
 
 @dataclass(frozen=True, slots=True)
 class PersonEmployed:
     """Somebody whom a household employs, or employed."""
 
-    employee_id: UUID
+    employee_id: EmployeeId
     name: str
+    """First and last name."""
+
     status: EmployeeStatus
+    """`terminated` from the end of the employment on; `active` before."""
+
     pay_type: PayType
+    """`hourly` is paid by `pay_rate`, `salary` by `salary`."""
+
     pay_rate: Dollars | None
     """By the hour; None until it is set, and of a salary."""
 
@@ -284,19 +335,31 @@ class PersonEmployed:
     """None of who is paid by the hour, and until it is set."""
 
     pay_frequency: PayFrequency
+    """How often the employee is paid."""
+
     payment_method: PaymentMethod
+    """How the employee is usually paid."""
+
     work_state: str
+    """Where the employee works: two letters."""
 
 
 @dataclass(frozen=True, slots=True)
 class HouseholdItem:
     """A household and its people, by name."""
 
-    employer_id: UUID
+    employer_id: HouseholdId
     name: str
+    """First and last name of the employer."""
+
     state: str
+    """The household's state: two letters."""
+
     sandbox: bool
+    """Whether it is a test household."""
+
     employees: list[PersonEmployed]
+    """Everybody whom the household employs, or employed."""
 
 
 def household_item(employer: Employer, people: Sequence[Employee]) -> HouseholdItem:
@@ -328,15 +391,31 @@ class EmployeeItem:
     """An employee as a list shows one."""
 
     id: UUID
-    employee_id: UUID
-    employer_id: UUID
+    """The employee's id, the same as `employee_id`."""
+
+    employee_id: EmployeeId
+    employer_id: HouseholdId
     first_name: str
+    """Legal first name, as on the Social Security card."""
+
     last_name: str
+    """Legal last name, as on the Social Security card."""
+
     name: str
+    """First and last name."""
+
     status: EmployeeStatus
+    """`terminated` after the end of the employment, `active` before."""
+
     work_state: str
+    """Where the employee works: two letters."""
+
     residence_state: str
+    """Where the employee lives: two letters."""
+
     pay_type: PayType
+    """`hourly` is paid by `pay_rate`, `salary` by `salary`."""
+
     pay_rate: Dollars | None
     """None until it is entered, and for a salary."""
 
@@ -350,18 +429,30 @@ class EmployeeItem:
     """The days of a usual week, Monday to Friday where none were set."""
 
     overtime_rate: Dollars | None
+    """Gross dollars an hour of overtime; null until it is set, or the pay that it follows from."""
+
     pay_frequency: PayFrequency
+    """How often the employee is paid."""
+
     start_date: datetime.date
+    """First day of the current employment, or of the last one."""
+
     end_date: datetime.date | None
+    """Last day of the employment; null while no end is set."""
+
     payment_method: PaymentMethod
+    """How the employee is usually paid; a payroll may name another method."""
+
     onboarding: Onboarding
+    """What the employee still has to enter in the portal."""
+
     person_id: UUID
     """The same for all records of one person, as their tax numbers say; else the employee's own id."""
 
     earlier_employments: list[Employment]
     """Those before the present one, oldest first."""
 
-    created_at: datetime.datetime
+    created_at: CreatedAt
     incomplete: list[IncompleteField] = field(default_factory=list)
     """What must be entered before hours, or a salary, can be paid."""
 
@@ -377,15 +468,34 @@ class FederalWithholdingItem:
     """The Form W-4 by which income tax is withheld: as it was entered, or else as the law assumes."""
 
     elected: bool
+    """Whether federal income tax is withheld at all, as household and employee agreed."""
+
     filing_status: Literal["single", "married", "head_of_household"]
+    """Step 1(c) of the form."""
+
     multiple_jobs: bool
+    """Whether Step 2(c) is checked."""
+
     dependents_credit: Dollars
+    """Step 3 of the form: dollars a year."""
+
     other_income: Dollars
+    """Step 4(a): dollars a year."""
+
     deductions: Dollars
+    """Step 4(b): dollars a year."""
+
     extra_withholding: Dollars
+    """Step 4(c): dollars each pay period."""
+
     exempt: bool
+    """Whether the employee claims exemption from withholding."""
+
     nonresident_alien: bool
+    """Whether the form says so below Step 4(c)."""
+
     pre_2020: Pre2020Certificate | None
+    """The entries of a form of 2019 or earlier, which count in place of those above; null if there is none."""
 
 
 StateEntries = Annotated[
@@ -405,9 +515,17 @@ class EmployeeDetail(EmployeeItem):
     """An employee with everything on file; numbers of the vault are never shown."""
 
     email: str | None
+    """Where invitations to the portal go; null if none is on file."""
+
     relationship: str
+    """How the employee is related to the employer; `none` if they aren't."""
+
     birth_year: int | None
+    """The year of birth; null if it isn't known."""
+
     lives_in: bool
+    """Whether the employee lives in the household."""
+
     city: str | None
     """Where the employee lives, as entered."""
 
@@ -421,7 +539,10 @@ class EmployeeDetail(EmployeeItem):
     """The codes of the local taxes chosen."""
 
     federal_withholding: FederalWithholdingItem
+    """The Form W-4 that is used, the law's default where none was entered."""
+
     state_withholding: StateEntries
+    """Empty if none was entered."""
 
 
 def item_of(employee: Employee, onboarding: Onboarding, warnings: Iterable[Message] = ()) -> EmployeeItem:

@@ -1,6 +1,5 @@
 """The API's requests and responses about households."""
 
-import datetime
 import re
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, cast
@@ -13,6 +12,7 @@ from hearthpay.employers.commands import ChangeEmployer, CreateEmployer, PostalA
 from hearthpay.employers.models import Employer
 from hearthpay.employers.threshold_basis import ASSUME_CROSSED, ThresholdBasis, current_basis
 from hearthpay.time_zones import TimeZone
+from hearthpay.wire.answer_fields import CreatedAt
 from hearthpay.wire.fields import Email, PersonName, RequestModel, StateCode, Text
 
 EinStatus = Literal["none", "pending", "approved"]
@@ -52,10 +52,19 @@ class Address(RequestModel):
     """A mailing address in the United States."""
 
     line1: Annotated[str, Text(longest=100)]
+    """Street and number."""
+
     line2: Annotated[str, Text(longest=100)] | None = None
+    """Apartment, suite or floor."""
+
     city: Annotated[str, Text(longest=100)]
+    """City or town, without the state."""
+
     state: StateCode
+    """The address's state: two letters."""
+
     zip: ZipCode
+    """The ZIP code, with or without its four-digit extension."""
 
     def to_command(self) -> PostalAddress:
         """Return the invitation in plain values."""
@@ -66,12 +75,20 @@ class NewEmployer(RequestModel):
     """A household to be created; sandbox or real is decided by the key."""
 
     first_name: PersonName
+    """The employer's legal first name."""
+
     last_name: PersonName
+    """The employer's legal last name."""
+
     email: Email | None = Field(
         default=None, description="Required of a real household; a sandbox one may have none."
     )
     state: StateCode
+    """Where the household is: two letters. Employees work there unless their `work_state` says otherwise."""
+
     address: Address | None = None
+    """The mailing address, as it stands on pay stubs and tax forms; left out, forms can't be issued yet."""
+
     threshold_basis: ThresholdBasis = Field(
         default=ASSUME_CROSSED,
         description="`assume_crossed` charges the taxes that depend on a wage threshold (Social Security and Medicare, "
@@ -94,7 +111,11 @@ class EmployerChanges(RequestModel):
     """New settings of a household; what is left out stays as it is."""
 
     first_name: PersonName = _kept()
+    """The employer's legal first name."""
+
     last_name: PersonName = _kept()
+    """The employer's legal last name."""
+
     email: Email | None = Field(default=None, description="Null takes it out, of a sandbox household only.")
     state: StateCode = _kept(
         "Where employees work who are added from now on without a `work_state`; those there are stay where they are."
@@ -135,17 +156,34 @@ class EmployerItem:
     """A household as a list shows it."""
 
     id: UUID
+    """The household's id, which other requests name `employer_id`."""
+
     first_name: str
+    """The employer's first name."""
+
     last_name: str
+    """The employer's last name."""
+
     email: str | None
     """None of a sandbox household that was created without one."""
 
     state: str
+    """The household's state: two letters."""
+
     is_primary: bool
+    """Whether it is the first household of the organization in its mode."""
+
     ein_status: EinStatus
+    """`none`: the household has no employer identification number on file. `pending`: it has applied for one.
+    `approved`: the number is on file."""
+
     sandbox: bool
-    created_at: datetime.datetime
+    """Whether it is a test household."""
+
+    created_at: CreatedAt
     threshold_basis: ThresholdBasis
+    """When taxes that depend on a wage threshold are charged: from the first dollar (`assume_crossed`), or once the
+    wages paid have reached it (`as_paid`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,10 +191,19 @@ class AddressItem:
     """A mailing address in the United States."""
 
     line1: str
+    """Street and number."""
+
     line2: str | None
+    """Apartment, suite or floor; null if there is none."""
+
     city: str
+    """City or town, without the state."""
+
     state: str
+    """The address's state: two letters."""
+
     zip: str
+    """The ZIP code, with or without its four-digit extension."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +211,10 @@ class EmployerDetail(EmployerItem):
     """A household with its mailing address, phone number and time zone."""
 
     address: AddressItem | None
+    """The mailing address; null if none is on file."""
+
     phone: str | None
-    """Ten digits."""
+    """The ten digits of a US phone number; null if none is on file."""
 
     time_zone: TimeZone
     """Its time zone: the one that was set, or the usual one of its state."""
@@ -176,6 +225,7 @@ class CreatedEmployer(EmployerDetail):
     """A household just created."""
 
     organization_id: UUID
+    """The organization that the household belongs to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +233,10 @@ class DeletedEmployer:
     """A sandbox household that is gone, with everything in it."""
 
     id: UUID
+    """The household that was deleted."""
+
     deleted: Literal[True] = True
+    """Always `true`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,9 +244,16 @@ class ResetEmployer:
     """A sandbox household that is empty again."""
 
     id: UUID
+    """The household that was emptied."""
+
     employees_removed: int
+    """How many employees were removed."""
+
     payrolls_removed: int
+    """How many payrolls were removed."""
+
     reset: Literal[True] = True
+    """Always `true`."""
 
 
 def item_of(employer: Employer) -> EmployerItem:

@@ -29,6 +29,10 @@ from hearthpay.http.idempotency import idempotent
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import runtime_of
 from hearthpay.wire.answer import Answer
+from hearthpay.wire.answer_fields import described_id
+
+TaxPaymentId = Annotated[UUID, described_id("Id of the payment, as `GET /tax-payments` lists it.")]
+FilingId = Annotated[UUID, described_id("Id of the filing, as `GET /filings` lists it.")]
 
 router: Final = api_router("Payments and filings")
 
@@ -110,7 +114,7 @@ async def record_tax_payment(
 )
 async def reverse_tax_payment(
     request: Request,
-    tax_payment_id: UUID,
+    tax_payment_id: TaxPaymentId,
     actor: Annotated[Actor, Depends(require(KEEP_TAX_LEDGER))],
     body: LedgerReversal = _NO_REASON,
 ) -> Response:
@@ -182,7 +186,7 @@ async def record_filing(
 )
 async def reverse_filing(
     request: Request,
-    filing_id: UUID,
+    filing_id: FilingId,
     actor: Annotated[Actor, Depends(require(KEEP_TAX_LEDGER))],
     body: LedgerReversal = _NO_REASON,
 ) -> Response:

@@ -15,6 +15,7 @@ from hearthpay.filing.filings import FilingDetails
 from hearthpay.filing.service import PaymentDetails
 from hearthpay.taxes.agencies import agencies
 from hearthpay.taxes.money import from_cents, to_cents
+from hearthpay.wire.answer_fields import HouseholdId, LineCode
 from hearthpay.wire.fields import Day, Identifier, RequestModel, StateCode, Text
 from hearthpay.wire.money import Dollars, PositiveMoney
 from hearthpay.wire.paging import Page
@@ -117,8 +118,14 @@ class TaxBalance:
     """`owed` less `paid`: below zero where too much was paid."""
 
     status: TaxPaymentStatus
+    """`open` until it is due, `short` if a part was paid, `late` if something is open after the due date, `paid_late`
+    if the last of it was paid after that date."""
+
     next_step: NextStep
+    """`amend`: payrolls of the period changed after the return was filed. `claim_refund`: too much was paid."""
+
     due_date: datetime.date | None
+    """By when it is due; null if no item of the calendar asks for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,26 +133,53 @@ class TaxPaymentItem:
     """Something that was paid to a tax agency, as it was recorded."""
 
     id: UUID
-    employer_id: UUID
+    """The payment's id, for `POST /tax-payments/{tax_payment_id}/reverse`."""
+
+    employer_id: HouseholdId
     agency: str
+    """The agency's short name, such as `IRS` or `EDD`."""
+
     agency_name: str
+    """The agency's full name."""
+
     account_type: str
+    """The account with the agency, such as `estimated-tax`, `sui` or `withholding`."""
+
     state_code: str | None
     """Null for the IRS."""
 
     period: str
+    """The period it was paid for, as in the tax calendar: `2026-Q3`, `2026-I2`, `2026`, or a payday."""
+
     period_start: datetime.date
+    """First day of that period."""
+
     period_end: datetime.date
+    """Last day of that period."""
+
     key: str | None
     """The tax calendar's item that it was for when it was recorded; null where there was none."""
 
     amount: Dollars
+    """What was paid of the tax, without penalties and interest."""
+
     paid_on: datetime.date
+    """The day on which it was paid."""
+
     method: TaxPaymentMethod
+    """How it was paid; `bank_account` if the agency, or its site, debited the account."""
+
     confirmation: str | None
+    """The agency's confirmation number; null if none was recorded."""
+
     status: Literal["recorded", "reversed"]
+    """`reversed` if the record was taken back, else `recorded`."""
+
     recorded_at: datetime.datetime
+    """When it was recorded, in UTC."""
+
     reversed_at: datetime.datetime | None
+    """When the record was taken back, in UTC; null if it wasn't."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +187,8 @@ class RecordedTaxPayment:
     """A payment that was recorded or reversed, and what is open since."""
 
     payment: TaxPaymentItem
+    """What was paid, as it is on record now."""
+
     balance: TaxBalance | None
     """Of the payment's period; null where nothing is owed for it."""
 
@@ -161,8 +197,9 @@ class RecordedTaxPayment:
 class FiledLine:
     """One tax of a return as it was filed."""
 
-    code: str
+    code: LineCode
     amount: Dollars
+    """What the return said of this tax."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +210,10 @@ class FiledFigures:
     """Null for what has no amounts, such as the report of a hire."""
 
     paid_with_other_items: Dollars | None
+    """What other items of the calendar pay for the same period; null if none does."""
+
     lines: list[FiledLine]
+    """The total by tax."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,14 +221,29 @@ class FilingItem:
     """Something that was filed with an agency, as it was recorded."""
 
     id: UUID
-    employer_id: UUID
+    """The filing's id, for `POST /filings/{filing_id}/reverse`."""
+
+    employer_id: HouseholdId
     key: str
+    """`key` of the tax calendar's item that was filed."""
+
     filed_on: datetime.date
+    """The day on which it was filed."""
+
     confirmation: str | None
+    """The agency's confirmation number; null if none was recorded."""
+
     figures: FiledFigures
+    """The amounts as they were when it was recorded; later payrolls don't change them."""
+
     status: Literal["filed", "reversed"]
+    """`reversed` if the record was taken back, else `filed`."""
+
     recorded_at: datetime.datetime
+    """When it was recorded, in UTC."""
+
     reversed_at: datetime.datetime | None
+    """When the record was taken back, in UTC; null if it wasn't."""
 
 
 def tax_payment_item(details: PaymentDetails) -> TaxPaymentItem:

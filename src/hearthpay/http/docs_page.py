@@ -137,7 +137,7 @@ def _operation(openapi: Mapping[str, Any], method: str, path: str, operation: Ma
         parts += ["<h4>Example</h4>", f'<pre tabindex="0">{escape(json.dumps(example, indent=2))}</pre>']
     for status, response in operation["responses"].items():
         if status.startswith("2"):
-            parts += [f"<h4>Answer {status}</h4>", *_answer(openapi, response)]
+            parts += [f"<h4>Answer {status}</h4>", *_answer(openapi, response), *_answer_examples(response)]
     refusals = [
         f"<li>{status}: {_code(response['description'])}</li>"
         for status, response in operation["responses"].items()
@@ -156,6 +156,20 @@ def _answer(openapi: Mapping[str, Any], response: Mapping[str, Any]) -> list[str
     item = data.get("items", data)
     kinds = item.get("anyOf", [item])
     return ["<p>or</p>" * (position > 0) + _object(openapi, kind) for position, kind in enumerate(kinds)]
+
+
+def _answer_examples(response: Mapping[str, Any]) -> Iterator[str]:
+    """Yield each example of an answer, closed: they are longer than what is said of the operation."""
+    for media_type, content in response["content"].items():
+        if "example" in content:
+            example = content["example"]
+            shown = (
+                example.replace("\r", "")
+                if isinstance(example, str)
+                else json.dumps(example, indent=2, ensure_ascii=False)
+            )
+            yield f"<details><summary>Example: <code>{escape(media_type)}</code></summary>"
+            yield f'<pre tabindex="0">{escape(shown)}</pre></details>'
 
 
 def _object(openapi: Mapping[str, Any], schema: Mapping[str, Any]) -> str:

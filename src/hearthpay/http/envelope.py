@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Generic, TypeVar
 
-from pydantic import WithJsonSchema
+from pydantic import Field, WithJsonSchema
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -66,55 +66,73 @@ def listing(request: Request, items: object, next_cursor: str | None) -> Respons
 
 # The shapes below exist for OpenAPI: they describe as types what `Answer` and `errors` render.
 
+Success = Annotated[bool, Field(description="Always `true`: the request did what it was to do.")]
+Failure = Annotated[bool, Field(description="Always `false`: the request was refused or failed.")]
+RequestId = Annotated[
+    str,
+    Field(description="Names this request in our log and in the header `X-Request-Id`; quote it to support."),
+]
+
 
 @dataclass(frozen=True, slots=True)
 class Meta:
     """What accompanies every response."""
 
-    requestId: str  # noqa: N815 - the wire's own spelling
+    requestId: RequestId  # noqa: N815 - the wire's own spelling
 
 
 @dataclass(frozen=True, slots=True)
 class PageMeta:
     """What accompanies every list: pass `next_cursor` as `cursor` to continue; null at the end."""
 
-    requestId: str  # noqa: N815 - the wire's own spelling
+    requestId: RequestId  # noqa: N815 - the wire's own spelling
     next_cursor: str | None
+    """Pass it as `cursor` to get the next page; null on the last page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope(Generic[T]):
     """A successful answer."""
 
-    success: bool
+    success: Success
     data: T
+    """The answer itself."""
+
     meta: Meta
+    """What accompanies the answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class DatedMeta:
     """What accompanies a response that changes daily: `as_of` is the day it applies to."""
 
-    requestId: str  # noqa: N815 - the wire's own spelling
+    requestId: RequestId  # noqa: N815 - the wire's own spelling
     as_of: datetime.date
+    """The day that the answer applies to; it may change from day to day."""
 
 
 @dataclass(frozen=True, slots=True)
 class DatedEnvelope(Generic[T]):
     """A successful response as of a day."""
 
-    success: bool
+    success: Success
     data: T
+    """The answer itself."""
+
     meta: DatedMeta
+    """What accompanies the answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListEnvelope(Generic[T]):
     """A successful response that is one page of a list."""
 
-    success: bool
+    success: Success
     data: list[T]
+    """One page of the list; empty if nothing matches."""
+
     meta: PageMeta
+    """What accompanies the page."""
 
 
 _DETAILS: Final = {
@@ -123,7 +141,10 @@ _DETAILS: Final = {
             "type": "array",
             "items": {
                 "type": "object",
-                "properties": {"field": {"type": "string"}, "message": {"type": "string"}},
+                "properties": {
+                    "field": {"type": "string", "description": "Where it is, such as `employees[0].bonus`."},
+                    "message": {"type": "string", "description": "What is wrong with it, in English."},
+                },
                 "required": ["field", "message"],
                 "additionalProperties": False,
             },
@@ -139,16 +160,26 @@ class ErrorBody:
     """What went wrong; every 400 carries `example`, a correct request, and `docs_url`."""
 
     code: str
+    """What went wrong, for programs; a code never changes its meaning."""
+
     message: str
+    """The same in English, for people. Its words may change."""
+
     details: Annotated[Any, WithJsonSchema(_DETAILS)] = None
     example: Any = None
+    """A correct request for the same endpoint; with every 400."""
+
     docs_url: str | None = None
+    """The endpoint's documentation; with every 400."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorEnvelope:
     """A response that refuses or failed."""
 
-    success: bool
+    success: Failure
     error: ErrorBody
+    """What went wrong."""
+
     meta: Meta
+    """What accompanies the answer."""

@@ -13,6 +13,8 @@ from fastapi.openapi.utils import get_openapi
 from starlette.routing import BaseRoute
 
 from hearthpay.access.plans import required_plan
+from hearthpay.http.field_descriptions import describe_fields
+from hearthpay.http.response_examples import add_response_examples
 from hearthpay.http.routing import Endpoint
 
 SCOPE_KEY: Final = "x-required-scope"
@@ -52,6 +54,8 @@ class Application(FastAPI):
             _add_scopes(document, self.routes)
             _name_envelopes(document)
             _drop_made_up_titles(document)
+            describe_fields(document, self.routes)
+            add_response_examples(document)
             _describe_optional_fields(document)
             document["components"]["securitySchemes"] = _SECURITY_SCHEMES
             document["security"] = [{name: []} for name in _SECURITY_SCHEMES]

@@ -3,6 +3,7 @@
 from typing import Annotated, Final
 
 from fastapi import Depends, Query
+from pydantic import WithJsonSchema
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -31,7 +32,7 @@ router: Final = api_router("Jurisdictions")
 )
 async def get_jurisdiction(
     request: Request,
-    state: str,
+    state: Annotated[str, WithJsonSchema({"type": "string", "description": "A state or DC: two letters."})],
     actor: Annotated[Actor, Depends(require(READ_LAW))],  # noqa: ARG001 - the guard
 ) -> Response:
     """The taxes of today, the entries of `state_withholding` with type and meaning, and the localities by name.

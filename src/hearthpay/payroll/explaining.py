@@ -14,11 +14,24 @@ from pydantic import Field, WithJsonSchema
 from hearthpay.access.refusal import invalid
 from hearthpay.payroll.ledger.rows import LineRow, PayrollRecord
 from hearthpay.payroll.lifecycle import PayrollStatus
-from hearthpay.payroll.schemas import PayrollRequest
+from hearthpay.payroll.schemas import PayrollRequest, StatusOfPayroll
 from hearthpay.payroll.stored_explanations import PayrollOnRecord
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.paycheck.result import LineExplanation
-from hearthpay.taxes.vocabulary import Confidence, Payer
+from hearthpay.taxes.vocabulary import Confidence
+from hearthpay.wire.answer_fields import (
+    AgencyName,
+    EmployeeId,
+    HouseholdId,
+    LineCode,
+    LineName,
+    LinePayer,
+    PayrollId,
+    SourceDate,
+    SourceTitle,
+    SourceUrl,
+    YearOfTaxes,
+)
 from hearthpay.wire.fields import Identifier, RequestModel, Text
 from hearthpay.wire.money import Dollars, Rate
 
@@ -38,44 +51,59 @@ class CalculationStep:
     """One step, and the figure that it uses or produces."""
 
     label: str
+    """What the step does, in English."""
+
     value: StepFigure
+    """The figure that it uses or produces: a number, or a text such as a table's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class LawSource:
     """Where a figure is published."""
 
-    title: str
-    url: str
-    date: str
+    title: SourceTitle
+    url: SourceUrl
+    date: SourceDate
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedLine:
     """A line of one employee's paycheck, and how it was calculated."""
 
-    employee_id: UUID
-    code: str
-    name: str
-    payer: Payer
-    agency: str
+    employee_id: EmployeeId
+    code: LineCode
+    name: LineName
+    payer: LinePayer
+    agency: AgencyName
     taxable_wages: Dollars
+    """The part of the paycheck's wages that the tax was charged on."""
+
     rate: Rate | None
+    """Null for taxes by a table, such as income tax."""
+
     amount: Dollars
+    """The tax on this paycheck."""
+
     steps: list[CalculationStep]
+    """How the amount follows from wages, figures and the certificate, in order."""
+
     sources: list[LawSource]
+    """Where the figures are published."""
+
     confidence: Confidence | None
     """How certain the figures are; null if the line follows from what was charged before."""
 
     note: str
+    """What to know about the line, in English; may be empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explanations:
     """The explanations for a payroll that nobody has run."""
 
-    employer_id: UUID
+    employer_id: HouseholdId
     explanations: list[ExplainedLine]
+    """The lines that were asked for, employee by employee."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +120,9 @@ class RecordedRulebook:
     """The rules that the payroll was calculated under, and those currently in force here."""
 
     version: str
-    tax_year: int
+    """Fingerprint of the rules that the payroll was calculated under."""
+
+    tax_year: YearOfTaxes
     version_now: str | None
     """Null if this installation no longer has rules for the year."""
 
@@ -104,14 +134,17 @@ class RecordedRulebook:
 class PayrollExplanations:
     """The explanations for a payroll on record."""
 
-    employer_id: UUID
-    payroll_id: UUID
-    status: PayrollStatus
+    employer_id: HouseholdId
+    payroll_id: PayrollId
+    status: StatusOfPayroll
     is_estimated: bool
     """It is scheduled and not sent yet: the lines are what it would be now."""
 
     rulebook: RecordedRulebook
+    """The rules that the payroll was calculated under, and whether they changed since."""
+
     explanations: list[RecordedLine]
+    """The lines that were asked for, employee by employee."""
 
 
 class ExplanationQuery(RequestModel):

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Final, Literal, get_args
-from uuid import UUID
 
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
@@ -13,6 +12,7 @@ from hearthpay.insurance.service import HouseholdPolicy
 from hearthpay.registrations.accounts import RegistrationType
 from hearthpay.registrations.derivation import Registration, RegistrationStatus
 from hearthpay.taxes.money import from_cents
+from hearthpay.wire.answer_fields import HouseholdId
 from hearthpay.wire.fields import Identifier, RequestModel
 from hearthpay.wire.money import Dollars
 
@@ -63,7 +63,10 @@ class WagesRequired:
     """Cash wages of a calendar quarter from which a state asks for an account, and what this quarter has paid."""
 
     quarterly_wages: Dollars
+    """Cash wages of a calendar quarter from which the account is required."""
+
     paid: Dollars
+    """Cash wages of the current quarter so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +74,17 @@ class StateRegistrationItem:
     """One account or policy of a state, and where the household stands with it."""
 
     state_code: str
+    """The state: two letters."""
+
     account_type: RowType
+    """What the account is for, such as `withholding` or `sui`, or which policy it is."""
+
     label: str
+    """The same in English, for people."""
+
     agency: str
+    """The agency that keeps the account; of a policy, the carrier, or empty if none was entered."""
+
     registration_url: str | None
     """Where to register; null where nothing asks for it."""
 
@@ -81,6 +92,9 @@ class StateRegistrationItem:
     """Null where no number is on file; fewer than four characters of a short number."""
 
     status: RegistrationStatus
+    """`registered`: a number is on file. `pending`: the household has applied. `required`: nothing was done yet.
+    `not_required`: it isn't needed now."""
+
     required: bool
     """Whether it is still to be done: `required` or `pending`."""
 
@@ -93,22 +107,25 @@ class RevealedRegistrationItem(StateRegistrationItem):
     """The same with the number in full, which no log of the item shows."""
 
     account_number: str | None = field(repr=False)
+    """The number in full; null if none is on file."""
 
 
 @dataclass(frozen=True, slots=True)
 class StateRegistrations:
     """A household's registrations."""
 
-    employer_id: UUID
+    employer_id: HouseholdId
     items: list[StateRegistrationItem]
+    """The accounts, state by state."""
 
 
 @dataclass(frozen=True, slots=True)
 class RevealedRegistrations:
     """A household's registrations with the numbers in full."""
 
-    employer_id: UUID
+    employer_id: HouseholdId
     items: list[RevealedRegistrationItem]
+    """The accounts, state by state."""
 
 
 def item_of(row: Registration) -> StateRegistrationItem:

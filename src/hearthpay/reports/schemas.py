@@ -11,6 +11,7 @@ from hearthpay.reports.commands import AskStateWages, AskTaxLiability
 from hearthpay.reports.state_wages import PersonsWages, StateWageDetail, WagesOfLine
 from hearthpay.reports.tax_liability import AgencyLiability, TaxLiability
 from hearthpay.taxes.money import from_cents
+from hearthpay.wire.answer_fields import AgencyName, EmployeeId, HouseholdId, LineCode, LineName
 from hearthpay.wire.fields import Day, Identifier, RequestModel, StateCode
 from hearthpay.wire.money import Dollars
 
@@ -56,24 +57,39 @@ class TaxLiabilityQuery(_ReportQuery):
 class StateWageLine:
     """One tax of the state with the wages behind it."""
 
-    code: str
-    name: str
+    code: LineCode
+    name: LineName
     payer: str
-    agency: str
+    """Who bears the tax: `employee` (withheld from pay) or `employer` (paid by the household on top)."""
+
+    agency: AgencyName
     category: str
+    """What kind of tax it is, such as `state_unemployment` or `state_income_tax`."""
+
     subject_wages: Dollars
+    """Wages that the tax is about, below its wage base or not."""
+
     excess_wages: Dollars
+    """Wages above the wage base; below zero where a tax on wages of an earlier quarter is made up for."""
+
     taxable_wages: Dollars
+    """Wages that it taxes: `subject_wages` less `excess_wages`."""
+
     amount: Dollars
+    """The tax on these wages."""
 
 
 @dataclass(frozen=True, slots=True)
 class EmployeeStateWages:
     """One person's wages in the state; all records of a rehired employee together."""
 
-    employee_id: UUID
+    employee_id: EmployeeId
     first_name: str
+    """The employee's first name."""
+
     last_name: str
+    """The employee's last name."""
+
     taxpayer_number_last_four: str | None
     """Of the Social Security number or ITIN; null where none was entered."""
 
@@ -87,6 +103,8 @@ class EmployeeStateWages:
     """Subject wages that it does not tax."""
 
     taxable_wages: Dollars
+    """Subject wages that it taxes."""
+
     lines: list[StateWageLine]
     """All taxes of the state: unemployment, disability, leave, income and local tax."""
 
@@ -96,20 +114,35 @@ class StateWageTotals:
     """Sums over all employees."""
 
     employees: int
+    """How many people were paid."""
+
     gross_wages: Dollars
+    """Gross wages for work in the state."""
+
     subject_wages: Dollars
+    """Wages that the state's unemployment tax is about."""
+
     excess_wages: Dollars
+    """Subject wages that it doesn't tax."""
+
     taxable_wages: Dollars
+    """Subject wages that it taxes."""
+
     lines: list[StateWageLine]
+    """All taxes of the state, summed over all people."""
 
 
 @dataclass(frozen=True, slots=True)
 class StateWageReport:
     """The wages of a state by employee."""
 
-    employer_id: UUID
+    employer_id: HouseholdId
     state: str
+    """The state: two letters."""
+
     year: int
+    """The year of the pay dates."""
+
     quarter: int | None
     """Null for the whole year."""
 
@@ -117,11 +150,16 @@ class StateWageReport:
     """Code of the tax whose subject, excess and taxable wages are reported with the gross wages."""
 
     employees: list[EmployeeStateWages]
+    """The people who were paid for work in the state."""
+
     totals: StateWageTotals
+    """Sums over all of them."""
+
     prior_wages_left_out: Dollars
     """What other payrolls paid these employees in the year, and reported."""
 
     remarks: list[str]
+    """What to know before you file these figures, in English; empty if there is nothing."""
 
 
 def state_wage_report(employer_id: UUID, report: StateWageDetail) -> StateWageReport:
@@ -187,30 +225,48 @@ class MonthAmount:
     """As `2026-11`."""
 
     amount: Dollars
+    """The taxes on what was paid in the month."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaxLiabilityLine:
     """One tax, by month."""
 
-    code: str
-    name: str
+    code: LineCode
+    name: LineName
     payer: str
+    """Who bears the tax: `employee` (withheld from pay) or `employer` (paid by the household on top)."""
+
     category: str
+    """What kind of tax it is, such as `social_security` or `state_income_tax`."""
+
     months: list[MonthAmount]
+    """The tax by month of the pay dates."""
+
     total: Dollars
+    """The tax over all months."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaxLiabilityAgency:
     """What one agency is owed."""
 
-    agency: str
+    agency: AgencyName
     full_name: str
+    """The agency's full name."""
+
     site: str | None
+    """The agency's website; null if none is known."""
+
     lines: list[TaxLiabilityLine]
+    """The taxes that the agency gets."""
+
     months: list[MonthAmount]
+    """Their sums by month of the pay dates."""
+
     total: Dollars
+    """What the agency is owed over all months."""
+
     paid: Dollars
     """What the household recorded as paid of these taxes, for periods that begin in the months of the report."""
 
@@ -223,22 +279,40 @@ class TaxLiabilityTotals:
     """What all agencies are owed; the household pays the employees' part, which it withheld, as well."""
 
     employee_taxes: Dollars
+    """Taxes that were withheld."""
+
     employer_taxes: Dollars
+    """Taxes that the household owes on top."""
+
     total: Dollars
+    """`employee_taxes` plus `employer_taxes`."""
+
     months: list[MonthAmount]
+    """All taxes by month of the pay dates."""
+
     paid: Dollars
+    """What the household recorded as paid to all agencies for these taxes."""
+
     open: Dollars
+    """`total` less `paid`: below zero if too much was paid."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaxLiabilityReport:
     """Taxes by agency and month of the pay dates."""
 
-    employer_id: UUID
+    employer_id: HouseholdId
     first_pay_date: datetime.date
+    """First day of the report: `from` of the request."""
+
     last_pay_date: datetime.date
+    """Last day of the report: `to` of the request."""
+
     agencies: list[TaxLiabilityAgency]
+    """The agencies that are owed something."""
+
     totals: TaxLiabilityTotals
+    """Sums over all agencies."""
 
 
 def tax_liability_report(employer_id: UUID, report: TaxLiability) -> TaxLiabilityReport:

@@ -4,7 +4,6 @@ import datetime
 import re
 from dataclasses import dataclass
 from typing import Annotated, Final
-from uuid import UUID
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -15,6 +14,7 @@ from hearthpay.employers.schemas import EinStatus
 from hearthpay.sandbox.clocks import HouseholdClockState
 from hearthpay.sandbox.magic import EINS, EMPLOYEE_ACCOUNTS, HOUSEHOLD_ACCOUNTS, TAX_NUMBERS, not_listed_words
 from hearthpay.sandbox.models import ClockStatus
+from hearthpay.wire.answer_fields import EmployeeId, HouseholdId
 from hearthpay.wire.fields import RequestModel
 
 _INSTANT: Final = re.compile(
@@ -117,18 +117,22 @@ class ClockAdvance(RequestModel):
 class EinState:
     """How far the household is with its employer identification number."""
 
-    employer_id: UUID
+    employer_id: HouseholdId
     ein_status: EinStatus
+    """`none`: no employer identification number. `pending`: applied for. `approved`: a test number is on file."""
 
 
 @dataclass(frozen=True, slots=True)
 class EmployeeState:
     """What the employee has entered so far; `completed_invitation` tells whether an open link was used up."""
 
-    employer_id: UUID
-    employee_id: UUID
+    employer_id: HouseholdId
+    employee_id: EmployeeId
     onboarding: Onboarding
+    """What the employee still has to enter."""
+
     completed_invitation: bool
+    """Whether an open link was used up by this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,16 +145,34 @@ class HouseholdClockView:
     the last advance.
     """
 
-    employer_id: UUID
+    employer_id: HouseholdId
     status: ClockStatus
+    """`ready`: the time stands still, or is real without a test clock. `advancing`: it is on its way to `target`, and
+    changes are refused. `internal_failure`: it stopped at a step that failed; advance it again."""
+
     test_clock: bool
+    """Whether the household has a time of its own; `false` until its clock is first advanced."""
+
     now: datetime.datetime
+    """The household's time, in UTC."""
+
     today: datetime.date
+    """The household's date in US Eastern time."""
+
     advanced_from: datetime.datetime | None
+    """The household's time before the last advance, in UTC; null before the first."""
+
     target: datetime.datetime | None
+    """Where the last advance leads, in UTC; null before the first."""
+
     requested_at: datetime.datetime | None
+    """When the last advance was asked for, in real UTC time; null before the first."""
+
     finished_at: datetime.datetime | None
+    """When the last advance ended, in real UTC time; null while it runs and before the first."""
+
     clock_url: str
+    """Where to ask for the clock again."""
 
 
 def clock_view(state: HouseholdClockState) -> HouseholdClockView:

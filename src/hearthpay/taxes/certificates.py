@@ -23,7 +23,10 @@ class Pre2020Certificate:
     """Entries of a Form W-4 of 2019 or earlier, still valid if no newer one was given."""
 
     marital_status: PreFilingStatus = "single"
+    """Line 3 of the form."""
+
     allowances: int = 0
+    """Line 5: the number of allowances."""
 
 
 @dataclass(frozen=True, slots=True)

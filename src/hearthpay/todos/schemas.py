@@ -38,6 +38,8 @@ class ToDoSubject:
     """What a to-do is about."""
 
     object_type: SubjectType
+    """What kind of thing it is."""
+
     object_id: str
     """An id; of a `calendar_item` its key, of a `registration` the state and the account."""
 
@@ -50,6 +52,8 @@ class ToDoItem:
     """Stays the same as long as it is the same thing; of a calendar item, in the calendar feed too."""
 
     kind: ToDoKind
+    """What kind of to-do it is, for programs."""
+
     title: str
     """What to do, with its amount and date, in English."""
 
@@ -57,6 +61,8 @@ class ToDoItem:
     """By when; null where no law or payday sets a date."""
 
     overdue: bool
+    """Whether `due_on` has passed."""
+
     amount: Dollars | None
     """What is to be paid; of taxes, what is owed less what was recorded as paid."""
 
@@ -64,6 +70,7 @@ class ToDoItem:
     """The page of the app for it."""
 
     subject: ToDoSubject
+    """The payroll, employee or other thing it is about."""
 
 
 def to_do_item(to_do: ToDo, today: datetime.date, address: str) -> ToDoItem:

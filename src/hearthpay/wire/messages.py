@@ -15,6 +15,8 @@ class MessageItem:
     """A message by its code, for programs: a code never changes its meaning, its words may."""
 
     code: str
+    """What the message says, for programs; a code never changes its meaning."""
+
     params: dict[str, Any]
     """What the message names: amounts in dollars, days as 2026-11-24, parts of it as messages."""
 

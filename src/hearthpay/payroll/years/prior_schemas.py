@@ -36,11 +36,15 @@ class NewPriorWages(RequestModel):
     """What another payroll paid in a year, up to a day."""
 
     tax_year: int = Field(ge=2000, le=2200)
+    """The calendar year in which the wages were paid; `as_of` is a day of it."""
+
     source: Annotated[str, Text(longest=100)] = Field(
         description="Who paid, such as the provider's name. Entered again, it takes the place of what was there."
     )
     as_of: Day = Field(description="The last pay date that is counted.")
     gross_pay: Money
+    """Gross wages of the year up to `as_of`."""
+
     net_pay: Money | None = Field(default=None, description="Default: gross pay less the employee's taxes.")
     employee_taxes: Money | None = Field(
         default=None, description="Default: the sum of the employee's lines."
@@ -49,6 +53,7 @@ class NewPriorWages(RequestModel):
         default=None, description="Default: the sum of the household's lines."
     )
     lines: list[PriorWagesLine] = Field(min_length=1, max_length=_MOST_LINES)
+    """The taxes of these wages, each line once."""
 
     def to_command(self) -> EnterPriorWages:
         """Return the line as a command, in plain values."""

@@ -26,6 +26,7 @@ from hearthpay.payroll.years.household_year import measure_household
 from hearthpay.taxes.messages import DollarAmount, Message, message, of_json, texts, to_json
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.prior_wages import PriorLine, Review, review_prior_wages
+from hearthpay.wire.answer_fields import CreatedAt, EmployeeId, HouseholdId, LineCode, Warnings, YearOfTaxes
 from hearthpay.wire.messages import MessageItem, items_of
 from hearthpay.wire.money import Dollars
 
@@ -107,10 +108,15 @@ _INSERT: Final = text(
 class PriorWagesLineItem:
     """One tax as it was entered."""
 
-    code: str
+    code: LineCode
     subject_wages: Dollars
+    """Wages that the tax is about, below its wage base or not."""
+
     taxable_wages: Dollars
+    """Wages that were taxed."""
+
     amount: Dollars
+    """What was withheld or charged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,18 +124,34 @@ class PriorWagesItem:
     """Prior wages as they were entered, and where they differ from the law."""
 
     id: UUID
-    employer_id: UUID
-    employee_id: UUID
-    tax_year: int
+    """The entry's id."""
+
+    employer_id: HouseholdId
+    employee_id: EmployeeId
+    tax_year: YearOfTaxes
     source: str
+    """Who paid, such as the earlier provider's name."""
+
     as_of: datetime.date
+    """The last pay date that is counted."""
+
     gross_pay: Dollars
+    """Gross wages of the year up to `as_of`."""
+
     net_pay: Dollars
+    """Net pay of the year up to `as_of`."""
+
     employee_taxes: Dollars
+    """Taxes that were withheld."""
+
     employer_taxes: Dollars
+    """Taxes that the household owed on top."""
+
     lines: list[PriorWagesLineItem]
-    created_at: datetime.datetime
-    warnings: list[str] = field(default_factory=list)
+    """The taxes as they were entered."""
+
+    created_at: CreatedAt
+    warnings: Warnings = field(default_factory=list)
     warning_codes: list[MessageItem] = field(default_factory=list)
     """`warnings` for programs, in the same order."""
 

@@ -29,6 +29,7 @@ from hearthpay.employers.threshold_basis import (
 from hearthpay.payroll.years.household_year import lock_all, measure_household
 from hearthpay.taxes.messages import DollarAmount, Message, message, texts
 from hearthpay.unchanged import UNCHANGED
+from hearthpay.wire.answer_fields import Warnings
 from hearthpay.wire.messages import MessageItem, items_of
 
 _YEARS: Final = text("SELECT DISTINCT tax_year FROM year_balances WHERE employer_id = :employer ORDER BY 1")
@@ -52,7 +53,7 @@ _OPEN: Final = query(
 class ChangedEmployer(EmployerDetail):
     """A household with its changed settings, and what they mean for taxes already charged."""
 
-    warnings: list[str]
+    warnings: Warnings
     warning_codes: list[MessageItem]
     """`warnings` for programs, in the same order."""
 

@@ -1,7 +1,6 @@
 """HTTP routes for a household's settings on which its payroll taxes depend."""
 
 from typing import Annotated, Final
-from uuid import UUID
 
 from fastapi import Depends
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -18,6 +17,7 @@ from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import runtime_of
 from hearthpay.payroll.years.threshold_choice import ChangedEmployer, change_employer
 from hearthpay.wire.answer import Answer
+from hearthpay.wire.answer_fields import HouseholdId
 
 router: Final = api_router("Employers")
 
@@ -45,7 +45,7 @@ _CHANGES: Final = {
 )
 async def update_employer(
     request: Request,
-    employer_id: UUID,
+    employer_id: HouseholdId,
     body: EmployerChanges,
     actor: Annotated[Actor, Depends(require(CHANGE_HOUSEHOLD))],
 ) -> Response:
