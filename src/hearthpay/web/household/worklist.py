@@ -4,7 +4,7 @@ A filter that no index knows looks at a bounded number of households for each pa
 """
 
 import datetime
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple, get_args
@@ -147,6 +147,14 @@ async def first_households(session: AsyncSession, actor: Actor, limit: int) -> l
     """Return the first households by name that the actor reaches, at most `limit`. Raises what `allow` raises."""
     allow(actor, READ_MEMBERS)
     return [row.id for row in await rows.after_name(session, rows.scope_of(actor), rows.FIRST_NAME, limit)]
+
+
+async def find_households(session: AsyncSession, actor: Actor, text: str) -> Collection[UUID]:
+    """Return the households that the actor reaches and the text finds by their names. Raises what `allow` raises."""
+    allow(actor, READ_MEMBERS)
+    words = rows.words_in(text)[: rows.MOST_WORDS]
+    found, _ = await rows.found_by_words(session, rows.scope_of(actor), words)
+    return found
 
 
 async def read_worklist(
