@@ -165,9 +165,7 @@ async def _show_worklist(visitor: Visitor) -> Response:
         "being_checked": _counted(counts.being_checked) if counts is not None else "",
         "may_run": found.counts is not None
         and may(visitor.actor(), RUN_PAYROLL)
-        and any(
-            item.payday_to_run is not None and item.payday_to_run <= today + SIX_DAYS for item in found.items
-        ),
+        and any(item.run_on is not None and item.run_on <= today + SIX_DAYS for item in found.items),
         "chosen": CHOSEN,
         "form_id": new_form_id(),
         "found": found,
