@@ -115,10 +115,13 @@ async def test_trailers_have_an_end(address: str, account: Account, trailers: by
 
 async def test_a_chunk_extension_without_end_is_cut(address: str, account: Account) -> None:
     reader, writer = await connect(address)
-    key = b"Authorization: Bearer %s\r\n" % account.live.key.encode()
-    answer = asyncio.create_task(reader.readline())
-    writer.write((CALCULATE % (key, b"", b"")).partition(b"0\r\n\r\n")[0] + b"5;")
+    key = b"Authorization: Bearer %s\r\nExpect: 100-continue\r\n" % account.live.key.encode()
+    writer.write((CALCULATE % (key, b"", b"")).partition(b"0\r\n\r\n")[0])
     async with asyncio.timeout(PATIENCE):
+        # The head is over: what follows doesn't count to it, however busy the server is.
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 100")
+        answer = asyncio.create_task(reader.readline())
+        writer.write(b"5;")
         # A write after the server has closed would discard the answer that is waiting to be read.
         while not answer.done():
             writer.write(b"a" * (LARGEST_HEAD // 2))

@@ -1,7 +1,7 @@
 """Employees who were never paid though their first payday has passed: somebody may have forgotten them.
 
-Nothing is owed for certain, so this is no alarm. Left out is whoever hasn't worked through a first pay period, has
-left, is paid by Autopilot, or has earlier pay recorded since the first day of work.
+Nothing is owed for certain, so this is no alarm. Left out are employees who haven't worked through a first pay period,
+who have left, whom Autopilot pays, or who have earlier pay recorded since their first day of work.
 """
 
 import datetime
@@ -34,7 +34,7 @@ class NeverPaid(NamedTuple):
         return period_from(self.since, cast(PayFrequency, self.frequency)).end
 
     def latest_payday(self, today: datetime.date) -> datetime.date:
-        """Return the last day of the latest pay period that is over: the payday that was missed last."""
+        """Return the last day of the latest pay period that has ended: the payday that was missed last."""
         ended = latest_ended_period(cast(PayFrequency, self.frequency), today - _DAY)
         return max(self.first_payday, ended.end)
 

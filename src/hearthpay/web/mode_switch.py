@@ -1,8 +1,8 @@
 """What a page that lists one mode says of the other: how much more is there, and the form that switches.
 
 A list of real households' things must not look complete, or empty, while test households have some too, nor the
-reverse. The page names what it counts, with the service function that its own list is made of, so that nobody is told
-of what they may not see. `mode_parts.html` shows it.
+reverse. The page names what it counts, with the service function that its own list is made of, so that what people may
+not see isn't counted. `mode_parts.html` shows it.
 """
 
 from collections.abc import Awaitable, Callable, Mapping

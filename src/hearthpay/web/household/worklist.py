@@ -66,7 +66,7 @@ _ON_ITS_DAY: Final[ToDoKind] = "check_to_hand_over"
 """What is done in passing on its day: the list of households leaves it out."""
 
 _NEVER_PAID: Final[ToDoKind] = "first_payroll"
-"""What has a place of its own in a row of the list: who was never paid, and since when."""
+"""What a row of the list shows below the next payday: who was never paid, and since when."""
 
 _CHUNK: Final = 100
 _BEFORE_ALL: Final = UUID(int=0)
