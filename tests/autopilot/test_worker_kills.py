@@ -1,7 +1,6 @@
 """Worker processes are killed in the middle of making, sending and telling: each is done once, or not yet."""
 
 import random
-import time
 from typing import Any, Final
 
 import psycopg
@@ -12,6 +11,7 @@ from hearthpay.database.session import Database
 from tests.autopilot.mortal_worker import MortalWorkers, mortal_workers
 from tests.autopilot.pilot import Pilot, new_pilot
 from tests.autopilot.proving import proved
+from tests.conditions import wait_until
 from tests.http.api import Account
 from tests.worlds.town import Town
 
@@ -47,10 +47,7 @@ _COUNTS: Final = {
 
 def nothing_under_way(owner: psycopg.Connection) -> None:
     """Wait until the server has noticed the death of whoever was killed."""
-    deadline = time.monotonic() + 20
-    while owner.execute(_UNDER_WAY).fetchone() != (0,):
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
+    wait_until(lambda: owner.execute(_UNDER_WAY).fetchone() == (0,))
 
 
 def die_again_and_again(

@@ -15,6 +15,7 @@ import pytest
 from hearthpay.database.binaries import postgres_programs
 from hearthpay.database.embedded import DATABASE, OWNER_ROLE, ROLES, EmbeddedServer
 from hearthpay.database.service_account import ServiceAccount, web_user
+from tests.conditions import PATIENCE
 from tests.conftest import plain_url
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root lends accounts to others")
@@ -93,7 +94,7 @@ def test_a_cluster_that_trusted_everybody_does_so_no_more(
     (data_dir / "server" / "data" / "pg_ident.conf").write_text("# nothing\n")
     with psycopg.connect(plain_url(mortal.owner_url()), autocommit=True) as connection:
         connection.execute("SELECT pg_reload_conf()")
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE
     while visit(OWNER_ROLE).returncode != 0:
         assert time.monotonic() < deadline
     mortal.socket.chmod(0o700)
@@ -103,7 +104,7 @@ def test_a_cluster_that_trusted_everybody_does_so_no_more(
     later = EmbeddedServer(data_dir)
     later.start()
     try:
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + PATIENCE
         while not refused(visit(OWNER_ROLE)):
             assert time.monotonic() < deadline
         assert visit(ROLES.service).returncode == 0

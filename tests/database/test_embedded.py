@@ -20,6 +20,7 @@ import pytest
 
 from hearthpay.database.embedded import EmbeddedServer, EmbeddedServerError
 from hearthpay.database.service_account import account_for
+from tests.conditions import PATIENCE, wait_until
 from tests.conftest import plain_url
 from tests.database.holder import holder, holder_that_imports, read_line
 from tests.worlds.installations import install
@@ -159,10 +160,7 @@ def test_a_killed_server_nobody_collects_does_not_count_as_alive(data_dir: Path)
         server.start()
         write_mark(server)
         kill(server)
-        deadline = time.monotonic() + 5
-        while psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_until(lambda: psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
         assert not server.is_alive()
         server.start()
         assert marks(server) == 1
@@ -186,7 +184,7 @@ def test_a_killed_user_leaves_the_server_to_the_next(data_dir: Path) -> None:
 
 def test_a_kill_in_the_middle_of_setting_up_leaves_nothing_half_made(data_dir: Path) -> None:
     with holder(data_dir) as process:
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + PATIENCE
         while not list(data_dir.glob("server/initdb-*/base")):
             assert time.monotonic() < deadline
             time.sleep(0.001)

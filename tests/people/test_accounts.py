@@ -400,7 +400,7 @@ async def test_the_time_tells_nothing_about_accounts(people_context: PeopleConte
             credentials.ask_for_reset(slow, email, HERE, VISIT),
             sign_up.ask_to_sign_up(slow, email, "en", HERE, VISIT),
         ):
-            assert 0.5 <= await seconds(deed) < 2.5
+            assert await seconds(deed) >= 0.5
 
 
 async def test_a_second_factor_outlives_the_key_that_it_was_encrypted_with(

@@ -126,7 +126,7 @@ async def test_pages_hold_every_household_once(
         ("alvarez", ["Álvarez"]),
         ("ÁLV", ["Álvarez"]),
         ("cruz", ["De la Cruz"]),
-        ("ca", ["Zhou", "Álvarez"]),
+        ("ca", ["Álvarez", "Zhou"]),  # nobody at the first was ever paid
         ("ny ana", ["Ng"]),
         ("petra", ["De la Cruz"]),
         ("petra luz", ["De la Cruz"]),
@@ -347,9 +347,13 @@ async def test_nothing_is_said_to_be_done_while_households_are_being_checked(
 
 
 async def test_households_that_pay_by_hand_stand_at_their_next_payday(
-    worlds: Worlds, worker_database: Database, clock: FixedClock
+    worlds: Worlds, worker_database: Database, owner_connection: psycopg.Connection, clock: FixedClock
 ) -> None:
     await worlds["Álvarez"].pay(weeks_ago=0)
+    owner_connection.execute(
+        "UPDATE employees SET start_date = '2027-01-04' WHERE employer_id = %s",
+        (worlds["De la Cruz"].household_id,),
+    )
     await renew_dues(worker_database, clock)
     found = await _read(worlds["Ng"], clock)
     assert sorted(_names(found)[:2]) == ["Zhou", "Álvarez"]
@@ -364,3 +368,50 @@ async def test_households_that_pay_by_hand_stand_at_their_next_payday(
         pass
     late = await _read(worlds["Ng"], clock)
     assert late.items[0].line.last_name == "Álvarez", "a payday that has passed comes first"
+
+
+async def test_households_whose_employee_was_never_paid_come_first_and_say_so(
+    app: FastAPI,
+    worlds: Worlds,
+    worker_database: Database,
+    owner_connection: psycopg.Connection,
+    clock: FixedClock,
+) -> None:
+    owner_connection.execute(
+        "UPDATE employees SET start_date = '2026-12-01' WHERE employer_id <> %s",
+        (worlds["Álvarez"].household_id,),
+    )
+    for language, tag, who, run in (
+        ("en", "Never paid", "Rosa Diaz, since Jan 5, 2026", "1 payroll to run this week"),
+        ("es", "Sin ningún pago", "Rosa Diaz, desde el 5 ene 2026", "1 nómina por procesar esta semana"),
+    ):
+        owner_connection.execute("UPDATE people SET language = %s", (language,))
+        while (await renew_dues(worker_database, clock))[0]:
+            pass
+        browser = await _browser(app, "viewer", clock)
+        page = await browser.look("/households")
+        [first, *others] = parsed(page).iterfind(".//tbody/tr")
+        words = " ".join("".join(first.itertext()).split())
+        assert "Álvarez" in words
+        assert f"{tag} {who}" in words
+        assert all(tag not in "".join(each.itertext()) for each in others)
+        assert [each.get("class") for cell in first.findall("td")[2:4] for each in cell.iter("span")] == [
+            "tag waits",
+            "soft",
+        ]
+        assert parsed(page).findtext(".//h1") == run
+    found = await _read(worlds["Ng"], clock)
+    assert _names(found) == ["Álvarez", "Zhou", "Ng", "De la Cruz"]
+    assert [item.next_payday for item in found.items if item.never_paid] == [None]
+    assert found.counts is not None
+    assert found.counts.to_run == 1
+    assert _names(await _read(worlds["Ng"], clock, show="run")) == ["Álvarez"]
+    owner = await _browser(app, "owner", clock)
+    assert 'name="household_' not in (await owner.look("/households")).text, (
+        "nothing can be run from the list"
+    )
+    home = await owner.look(f"/app/{worlds['Álvarez'].household_id}")
+    assert "Procesar la primera nómina de Rosa Diaz" in home.text
+    assert "Sin nómina desde el 5 ene 2026" in home.text
+    await worlds["Álvarez"].pay(weeks_ago=1)
+    assert all(not item.never_paid for item in (await _read(worlds["Ng"], clock)).items)

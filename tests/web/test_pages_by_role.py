@@ -144,7 +144,7 @@ def _things(connection: psycopg.Connection, people: dict[str, SignedIn]) -> dict
         (invitation, organization, invitation.bytes * 2),
     )
     family = add_family(connection, organization, employees=2)
-    link, request = _employees_things(connection, family.employee_ids[0], people["viewer"].person_id)
+    link, request = add_employees_things(connection, family.employee_ids[0], people["viewer"].person_id)
     [(membership,)] = connection.execute(
         "SELECT id FROM memberships WHERE person_id = %s", (people["viewer"].person_id,)
     ).fetchall()
@@ -192,15 +192,17 @@ async def things_of(world: World, people: dict[str, SignedIn]) -> dict[str, str]
     return found
 
 
-def _employees_things(connection: psycopg.Connection, employee_id: UUID, person_id: UUID) -> tuple[str, str]:
+def add_employees_things(
+    connection: psycopg.Connection, employee_id: UUID, person_id: UUID
+) -> tuple[str, str]:
     """An account that is linked to an employee, and what he asks to have set aside."""
     invitation, link, request = uuid4(), uuid4(), uuid4()
     of_employee = "organization_id, employer_id, sandbox, id FROM employees WHERE id = %s"
     connection.execute(
         "INSERT INTO invitations (id, type, email_sent, token_hash, created_at, expires_at, organization_id, "
-        "employer_id, sandbox, employee_id) SELECT %s, 'tax_info', false, sha256('a'), '2026-11-20', '2026-11-27', "
+        "employer_id, sandbox, employee_id) SELECT %s, 'tax_info', false, %s, '2026-11-20', '2026-11-27', "
         + of_employee,
-        (invitation, employee_id),
+        (invitation, invitation.bytes * 2, employee_id),
     )
     connection.execute(
         "INSERT INTO employee_links (id, person_id, invitation_id, linked_at, organization_id, employer_id, sandbox, "

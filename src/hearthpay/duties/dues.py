@@ -18,6 +18,7 @@ from hearthpay.duties.calendar import CalendarItem
 from hearthpay.duties.open_items import is_open, is_overdue
 from hearthpay.duties.service import settled_calendar_of
 from hearthpay.employers.models import Employer
+from hearthpay.payroll.never_paid import read_never_paid
 from hearthpay.payroll.next_payroll import read_next_payrolls
 
 SIX_DAYS: Final = datetime.timedelta(days=6)
@@ -29,7 +30,10 @@ _YEARS_BACK: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class HouseholdDues:
-    """What a household has to do as of a day, in numbers and cents; `payday_to_run` is its next payday by hand."""
+    """What a household has to do as of a day, in numbers and cents; `payday_to_run` is its next payday by hand.
+
+    For somebody who was never paid, that is the last payday that has passed.
+    """
 
     overdue_since: datetime.date | None = None
     overdue_count: int = 0
@@ -64,8 +68,10 @@ async def compute_dues(session: AsyncSession, employer: Employer, today: datetim
     since = datetime.date(today.year - _YEARS_BACK, 1, 1)
     _, calendar = await settled_calendar_of(session, employer, today, since, today + _AHEAD)
     planned = await read_next_payrolls(session, [employer.id], today)
-    next_one = planned.get(employer.id)
-    return dues_of(calendar.items, today, None if next_one is None else next_one.pay_date)
+    paydays = [planned[employer.id].pay_date] if employer.id in planned else []
+    never_paid = await read_never_paid(session, [employer.id], today)
+    paydays += [each.latest_payday(today) for each in never_paid.get(employer.id, ())]
+    return dues_of(calendar.items, today, min(paydays, default=None))
 
 
 @functools.cache

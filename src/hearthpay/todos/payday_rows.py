@@ -1,9 +1,13 @@
-"""To-dos from paydays: a payroll to run for each period that is not paid yet, where Autopilot doesn't run it."""
+"""To-dos from paydays: a payroll to run for each period that is not paid yet, where Autopilot doesn't run it.
+
+For somebody who was never paid, the first one.
+"""
 
 import datetime
 from collections.abc import Iterable, Iterator
 from uuid import UUID
 
+from hearthpay.payroll.never_paid import NeverPaid
 from hearthpay.payroll.next_payday import LATE_FOR, NextPayday
 from hearthpay.todos.to_do import ToDo
 
@@ -26,4 +30,19 @@ def to_dos_of_paydays(
             overdue=each.pay_date < today,
             name=", ".join(each.names),
             day=each.pay_date,
+        )
+
+
+def to_dos_of_never_paid(never_paid: Iterable[NeverPaid]) -> Iterator[ToDo]:
+    """Yield a to-do for each employee who was never paid; it is never overdue, as nothing may be owed."""
+    for each in never_paid:
+        yield ToDo(
+            employer_id=each.employer_id,
+            kind="first_payroll",
+            key=f"first_payroll/{each.employee_id}/{each.since}",
+            subject_type="employee",
+            subject_id=str(each.employee_id),
+            path="/payrolls/new",
+            name=each.name,
+            day=each.since,
         )

@@ -14,13 +14,14 @@ from hearthpay.duties.service import read_employees, settled_calendar_of
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
 from hearthpay.filing.service import balances_span
+from hearthpay.payroll.never_paid import NeverPaid, read_never_paid
 from hearthpay.payroll.next_payday import NextPayday, read_next_paydays
 from hearthpay.registrations.derivation import EVERY_ACCOUNT
 from hearthpay.registrations.service import read_registrations
 from hearthpay.todos.access_rows import find_expiring_access
 from hearthpay.todos.account_rows import to_dos_of_registrations
 from hearthpay.todos.duty_rows import to_dos_of_calendar
-from hearthpay.todos.payday_rows import to_dos_of_paydays
+from hearthpay.todos.payday_rows import to_dos_of_never_paid, to_dos_of_paydays
 from hearthpay.todos.records import find_recorded_to_dos
 from hearthpay.todos.to_do import WEEK, Agenda, ToDo, in_order
 
@@ -69,6 +70,7 @@ async def read_agenda(
     found = [
         *to_dos_of_calendar(employer.id, calendar.items, today, today + HORIZON),
         *to_dos_of_paydays(employer.id, paydays, today, today + HORIZON),
+        *to_dos_of_never_paid(await _never_paid(session, employer, today)),
         *to_dos_of_registrations(employer.id, registrations),
         *await find_recorded_to_dos(session, [employer.id], now, today),
         *await find_expiring_access(session, employer.id, now, today),
@@ -90,6 +92,7 @@ async def read_other_to_dos(
     """Return what records and paydays show, without the calendar; the caller has checked that it may be shown."""
     found = [
         *to_dos_of_paydays(employer.id, await _paydays(session, employer), today, today + HORIZON),
+        *to_dos_of_never_paid(await _never_paid(session, employer, today)),
         *await find_recorded_to_dos(session, [employer.id], now, today),
         *await find_expiring_access(session, employer.id, now, today),
     ]
@@ -98,3 +101,9 @@ async def read_other_to_dos(
 
 async def _paydays(session: AsyncSession, employer: Employer) -> tuple[NextPayday, ...]:
     return (await read_next_paydays(session, [employer.id])).get(employer.id, ())
+
+
+async def _never_paid(
+    session: AsyncSession, employer: Employer, today: datetime.date
+) -> tuple[NeverPaid, ...]:
+    return (await read_never_paid(session, [employer.id], today)).get(employer.id, ())

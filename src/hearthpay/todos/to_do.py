@@ -23,6 +23,7 @@ ToDoKind = Literal[
     "new_link_asked",
     "pay_rate_missing",
     "run_payroll",
+    "first_payroll",
     "check_to_hand_over",
     "pay_taxes",
     "file_and_pay",
@@ -106,7 +107,7 @@ class ToDo:
     """Of the employee or the connected app that it is about; of an API key its last four characters."""
 
     day: datetime.date | None = None
-    """A payroll's payday, or the day of a request."""
+    """A payroll's payday, the day of a request, or the first day of work of somebody who was never paid."""
 
     state: str | None = None
     account: str | None = None

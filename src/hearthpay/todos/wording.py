@@ -21,6 +21,7 @@ _ACTIONS: Final[Mapping[ToDoKind, str]] = {
     "new_link_asked": mark("Send {name} a new link"),
     "pay_rate_missing": mark("Enter {name}'s pay rate"),
     "run_payroll": mark("Run payroll"),
+    "first_payroll": mark("Run {name}'s first payroll"),
     "check_to_hand_over": mark("Pay {name}"),
     "pay_taxes": mark("Pay {agency}"),
     "file_and_pay": mark("File and pay {agency}"),
@@ -49,6 +50,7 @@ _LABELS: Final[Mapping[ToDoKind, str]] = {
     "account_to_confirm": mark("Account to confirm"),
     "new_link_asked": mark("New link requested"),
     "pay_rate_missing": mark("Pay missing"),
+    "first_payroll": mark("Never paid"),
     "enter_rate": mark("Unemployment rate missing"),
     "tax_info_missing": mark("SSN missing"),
     "tax_info_asked": mark("SSN requested"),
@@ -68,6 +70,7 @@ _DAYS_LATE: Final = mark("{days} days late")
 _DUE: Final = mark("due {day}")
 _EXPIRES: Final = mark("expires {day}")
 _EXPIRED: Final = mark("expired {day}")
+NO_PAYROLL_SINCE: Final = mark("no payroll since {day}")
 _PAYDAY: Final = mark("payday {day}")
 _PAYDAY_WAS: Final = mark("payday was {day}")
 _OF_PAYDAYS: Final = frozenset(
@@ -134,6 +137,8 @@ def date_text(to_do: ToDo, language: str, today: datetime.date) -> str:
         return say(_EXPIRED if to_do.due_on < today else _EXPIRES, day=day_in(language, to_do.due_on))
     if to_do.kind in _OF_PAYDAYS and to_do.day is not None:
         return say(_PAYDAY_WAS if to_do.day < today else _PAYDAY, day=day_in(language, to_do.day))
+    if to_do.kind == "first_payroll" and to_do.day is not None:
+        return say(NO_PAYROLL_SINCE, day=day_in(language, to_do.day))
     late = days_late_text(to_do, language, today)
     if late:
         return late

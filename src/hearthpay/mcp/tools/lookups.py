@@ -26,7 +26,8 @@ HOUSEHOLDS: Final = AgentTool(
     description=(
         "List the households that you can reach and the people they employ, by name, with the ids that other tools "
         "ask for. Call it first, instead of asking the person for ids. If more than one name fits, ask which one is "
-        "meant. Newest household first; `meta.next_cursor` leads to the next page."
+        "meant. Each is real or, with `sandbox`, a test household; a connection reaches one kind and lists no other. "
+        "Newest household first; `meta.next_cursor` leads to the next page."
     ),
     properties={"cursor": words("The next_cursor of the page before.", longest=100)},
     required=(),

@@ -3,8 +3,10 @@
 from typing import Final
 
 from fastapi import APIRouter
+from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.responses import Response
 
+from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import END_AGENTS, READ_AGENTS
 from hearthpay.languages.catalogue import mark
 from hearthpay.oauth import grants
@@ -12,6 +14,7 @@ from hearthpay.oauth.routes import resource_of
 from hearthpay.oauth.scopes import OFFERS
 from hearthpay.web.framework import go, id_in_path, page_of, show
 from hearthpay.web.household.comparison import households_as
+from hearthpay.web.mode_switch import in_other_mode
 from hearthpay.web.settings.audit_entries import SERVICE_CALLS
 from hearthpay.web.visitor import Visitor
 
@@ -41,6 +44,7 @@ async def agents(visitor: Visitor) -> Response:
         found = await grants.list_agents(session, actor)
         names = {each.id: each.name for each in await households_as(session, actor)}
     facts = {"agents": found, "names": names, "address": resource_of(visitor.request)}
+    facts |= await in_other_mode(visitor, agents=_count_agents)
     return show(visitor, "agents.html", facts | _frame(visitor))
 
 
@@ -68,6 +72,10 @@ async def disconnect(visitor: Visitor) -> Response:
     async with visitor.people_context.database.transaction(actor.tenant) as session:
         await grants.revoke_grant(session, actor, visitor.people_context.clock, grant_id)
     return go(f"/settings/agents/{grant_id}")
+
+
+async def _count_agents(session: AsyncSession, actor: Actor) -> int:
+    return len(await grants.list_agents(session, actor))
 
 
 def _frame(visitor: Visitor) -> dict[str, object]:

@@ -34,6 +34,7 @@ from hearthpay.web.household.worklist import (
     first_households,
     read_worklist,
 )
+from hearthpay.web.mode_switch import Listed, count_households, in_other_mode
 from hearthpay.web.navigation import NavigationItem
 from hearthpay.web.visitor import Visitor
 
@@ -164,9 +165,7 @@ async def _show_worklist(visitor: Visitor) -> Response:
         "being_checked": _counted(counts.being_checked) if counts is not None else "",
         "may_run": found.counts is not None
         and may(visitor.actor(), RUN_PAYROLL)
-        and any(
-            item.payday_to_run is not None and item.payday_to_run <= today + SIX_DAYS for item in found.items
-        ),
+        and any(item.run_on is not None and item.run_on <= today + SIX_DAYS for item in found.items),
         "chosen": CHOSEN,
         "form_id": new_form_id(),
         "found": found,
@@ -184,6 +183,9 @@ async def _show_worklist(visitor: Visitor) -> Response:
         "role_name": "" if who.here is None else _ROLES[who.here.role],
         "may_test": who.here is not None and "test_keys" in who.here.terms.features,
     }
+    matching = partial(count_households, text=requested.text)
+    kind: Listed = "things" if requested.text else "households"
+    facts |= await in_other_mode(visitor, kind=kind, households=matching)
     return show(visitor, "households.html", facts, folder="household")
 
 

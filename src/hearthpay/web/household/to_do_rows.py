@@ -8,7 +8,7 @@ from typing import Final, Literal
 from hearthpay.languages.catalogue import Say, mark
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.todos.to_do import Agenda, ToDo, ToDoGroup, ToDoKind
-from hearthpay.todos.wording import action_text, days_late_text
+from hearthpay.todos.wording import NO_PAYROLL_SINCE, action_text, days_late_text
 from hearthpay.web.household.taxes.ledger_words import period_of, period_text
 from hearthpay.web.presentation import day_text
 
@@ -29,6 +29,7 @@ _SYMBOLS: Final[Mapping[ToDoKind, RowSymbol]] = {
     "payroll_failed": "pay",
     "payroll_held": "pay",
     "run_payroll": "pay",
+    "first_payroll": "pay",
     "check_to_hand_over": "pay",
     "authorize_debit": "bank",
     "authorize_autopilot": "bank",
@@ -164,6 +165,8 @@ def _date(to_do: ToDo, today: datetime.date, say: Say, language: str, *, is_late
         return say(_EXPIRED if to_do.due_on < today else _EXPIRES, day=weekday(to_do.due_on))
     if to_do.kind == "authorize_autopilot" and to_do.day is not None:
         return say(_PAYDAY, day=weekday(to_do.day))
+    if to_do.kind == "first_payroll" and to_do.day is not None:
+        return say(NO_PAYROLL_SINCE, day=day_text(language, "date", to_do.day))
     if to_do.kind in ("run_payroll", "check_to_hand_over", "money_stuck", "payroll_failed") and to_do.day:
         return say(_PAYDAY_WAS if to_do.day < today else _PAYDAY, day=weekday(to_do.day))
     if to_do.due_on is None or (to_do.kind in ("get_policy", "enter_rate") and to_do.due_on < today):

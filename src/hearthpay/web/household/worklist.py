@@ -4,7 +4,7 @@ A filter that no index knows looks at a bounded number of households for each pa
 """
 
 import datetime
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple, get_args
@@ -28,6 +28,9 @@ from hearthpay.duties.dues_lists import (
 )
 from hearthpay.employers import list_queries as rows
 from hearthpay.employers.models import Employer
+from hearthpay.payroll.never_paid import read_never_paid
+from hearthpay.payroll.next_payroll import read_next_payrolls
+from hearthpay.todos.payday_rows import to_dos_of_never_paid
 from hearthpay.todos.records import find_recorded_to_dos
 from hearthpay.todos.to_do import ToDo, ToDoKind, in_order
 from hearthpay.wire.paging import decode_cursor, encode_cursor
@@ -62,6 +65,9 @@ MISSING: Final[frozenset[ToDoKind]] = frozenset(
 _ON_ITS_DAY: Final[ToDoKind] = "check_to_hand_over"
 """What is done in passing on its day: the list of households leaves it out."""
 
+_NEVER_PAID: Final[ToDoKind] = "first_payroll"
+"""What a row of the list shows below the next payday: who was never paid, and since when."""
+
 _CHUNK: Final = 100
 _BEFORE_ALL: Final = UUID(int=0)
 
@@ -85,6 +91,9 @@ class WorklistItem:
     kept: KeptDues | None = None
     """What it has to do; None where the actor may not read that."""
 
+    next_run: datetime.date | None = None
+    """Where somebody was never paid: the next payday by hand of the others, which isn't the missed one."""
+
     @property
     def dues(self) -> HouseholdDues | None:
         """What it has to do, if that is known as of today."""
@@ -97,13 +106,26 @@ class WorklistItem:
 
     @property
     def payday_to_run(self) -> datetime.date | None:
-        """The next payday that the household runs itself, if that is known as of today."""
+        """The next payday that the household runs itself, if that is known as of today.
+
+        It may be the one on which somebody should have been paid for the first time.
+        """
         return None if self.dues is None else self.dues.payday_to_run
+
+    @property
+    def run_on(self) -> datetime.date | None:
+        """The next payday of those who were paid before, which can be run from the list."""
+        return self.next_run if self.never_paid else self.payday_to_run
 
     @property
     def next_payday(self) -> datetime.date | None:
         """The first payday that is planned or to be run, as far as that is known."""
-        return min((day for day in (self.line.next_payday, self.payday_to_run) if day), default=None)
+        return min((day for day in (self.line.next_payday, self.run_on) if day), default=None)
+
+    @property
+    def never_paid(self) -> tuple[ToDo, ...]:
+        """The to-dos about employees who were never paid, the longest first."""
+        return tuple(each for each in self.waits if each.kind == _NEVER_PAID)
 
     @property
     def missing(self) -> tuple[ToDo, ...]:
@@ -113,7 +135,7 @@ class WorklistItem:
     @property
     def others(self) -> tuple[ToDo, ...]:
         """The other to-dos."""
-        return tuple(each for each in self.waits if each.kind not in MISSING)
+        return tuple(each for each in self.waits if each.kind not in MISSING and each.kind != _NEVER_PAID)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +169,14 @@ async def first_households(session: AsyncSession, actor: Actor, limit: int) -> l
     """Return the first households by name that the actor reaches, at most `limit`. Raises what `allow` raises."""
     allow(actor, READ_MEMBERS)
     return [row.id for row in await rows.after_name(session, rows.scope_of(actor), rows.FIRST_NAME, limit)]
+
+
+async def find_households(session: AsyncSession, actor: Actor, text: str) -> Collection[UUID]:
+    """Return the households that the actor reaches and the text finds by their names. Raises what `allow` raises."""
+    allow(actor, READ_MEMBERS)
+    words = rows.words_in(text)[: rows.MOST_WORDS]
+    found, _ = await rows.found_by_words(session, rows.scope_of(actor), words)
+    return found
 
 
 async def read_worklist(
@@ -281,12 +311,21 @@ class _Reading:
             ]
         waits: dict[UUID, list[ToDo]] = {household: [] for household in lines}
         found = await find_recorded_to_dos(self.session, list(lines), self.now, self.today)
+        never_paid = await read_never_paid(self.session, list(lines), self.today)
+        for employees in never_paid.values():
+            found += to_dos_of_never_paid(employees)
+        runs = await read_next_payrolls(self.session, never_paid, self.today) if self.reads_dues else {}
         for each in in_order(found, self.today):
             if each.kind != _ON_ITS_DAY:
                 waits[each.employer_id].append(each)
         kept = await read_dues(self.session, list(lines), self.today) if self.reads_dues else {}
         return [
-            WorklistItem(line, tuple(waits[household]), kept.get(household))
+            WorklistItem(
+                line,
+                tuple(waits[household]),
+                kept.get(household),
+                runs[household].pay_date if household in runs else None,
+            )
             for household, line in lines.items()
         ]
 
@@ -357,7 +396,8 @@ def _by_name(item: WorklistItem) -> tuple[str, str, UUID]:
 
 
 def _by_payday(item: WorklistItem) -> tuple[datetime.date, tuple[str, str, UUID]]:
-    return item.next_payday or datetime.date.max, _by_name(item)
+    days = (item.next_payday, item.payday_to_run)
+    return min((day for day in days if day), default=datetime.date.max), _by_name(item)
 
 
 def _by_overdue(item: WorklistItem) -> tuple[datetime.date, tuple[str, str, UUID]]:

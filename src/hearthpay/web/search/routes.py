@@ -3,6 +3,7 @@
 A household's search reads rows of this household alone, each kind only for those who may see its list.
 """
 
+from functools import partial
 from typing import Any, Final
 
 from fastapi import APIRouter
@@ -17,7 +18,8 @@ from hearthpay.web.help.articles import find_articles, find_terms
 from hearthpay.web.help.routes import search_text
 from hearthpay.web.household.context import ROOT, HouseholdContext, household_page
 from hearthpay.web.household.payrolls.payroll_states import state_of_payroll
-from hearthpay.web.household.worklist import first_households
+from hearthpay.web.household.worklist import find_households, first_households
+from hearthpay.web.mode_switch import count_households, in_other_mode
 from hearthpay.web.search.pages import HOUSEHOLD_PAGES, SETTINGS_PAGES, AppPage, find_pages
 from hearthpay.web.search.reading import cents_in, days_in
 from hearthpay.web.visitor import Visitor
@@ -63,12 +65,15 @@ async def search(visitor: Visitor) -> Response:
                 query = visitor.request.url.query
                 return go(f"{ROOT}/{first[0]}/search" + (f"?{query}" if query else ""))
             if text and may(actor, READ_MEMBERS):
-                words = list_queries.words_in(text)[: list_queries.MOST_WORDS]
-                found, _ = await list_queries.found_by_words(session, list_queries.scope_of(actor), words)
+                found = await find_households(session, actor, text)
                 today = visitor.people_context.clock.today()
                 lines = await list_queries.lines_of(session, sorted(found)[:_MOST_HOUSEHOLDS], today, today)
                 households = sorted(lines.values(), key=lambda line: line.name)
-    return show(visitor, "search.html", {"households": households} | _everywhere(visitor, text, []))
+    facts = {"households": households} | _everywhere(visitor, text, [])
+    if text:
+        matching = partial(count_households, text=text)
+        facts |= await in_other_mode(visitor, households=matching)
+    return show(visitor, "search.html", facts)
 
 
 def _everywhere(visitor: Visitor, text: str, pages: list[AppPage]) -> dict[str, Any]:

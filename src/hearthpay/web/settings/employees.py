@@ -3,14 +3,17 @@
 from typing import Final, cast
 
 from fastapi import APIRouter
+from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.responses import Response
 
+from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import CHANGE_EMPLOYEES, READ_EMPLOYEES, RUN_PAYROLL, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.employees.links import employees_with_accounts, end_link
 from hearthpay.employees.own_notices import notify_employee
 from hearthpay.payroll.set_asides.requests import RequestDecision, decide_request, pending_requests
 from hearthpay.web.framework import go, id_in_path, page_of, show
+from hearthpay.web.mode_switch import in_other_mode
 from hearthpay.web.my.record import money
 from hearthpay.web.visitor import Visitor
 
@@ -31,7 +34,16 @@ async def employees(visitor: Visitor) -> Response:
             "may_decide": _may(visitor),
             "money": money,
         }
+    facts |= await in_other_mode(visitor, requests=_count_requests, accounts=_count_accounts)
     return show(visitor, "employees.html", facts)
+
+
+async def _count_requests(session: AsyncSession, actor: Actor) -> int:
+    return len(await pending_requests(session, actor))
+
+
+async def _count_accounts(session: AsyncSession, actor: Actor) -> int:
+    return len(await employees_with_accounts(session, actor))
 
 
 @page_of(

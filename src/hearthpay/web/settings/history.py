@@ -16,6 +16,7 @@ from hearthpay.employers.service import shared_time_zone
 from hearthpay.people import members
 from hearthpay.time_zones import set_shown_time_zone
 from hearthpay.web.framework import page_of, show
+from hearthpay.web.mode_switch import count_households, in_other_mode
 from hearthpay.web.settings.audit_entries import ACTORS, SERVICE_CALLS
 from hearthpay.web.settings.history_changes import SettingChange, changes_of
 from hearthpay.web.settings.history_objects import ObjectLink, Objects, about, links_of, read_objects
@@ -70,6 +71,7 @@ async def show_history(visitor: Visitor) -> Response:
         "older": entries[SHOWN - 1].id if len(entries) > SHOWN else None,
         "newest": older_than is None,
     }
+    facts |= await in_other_mode(visitor, kind="history", history=count_households)
     return show(visitor, "audit.html", facts)
 
 

@@ -5,8 +5,10 @@ from typing import Final
 from uuid import UUID
 
 from fastapi import APIRouter
+from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.responses import Response
 
+from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import (
     FEATURE_OF_SCOPE,
     KEEP_KEYS,
@@ -33,6 +35,7 @@ from hearthpay.people import members
 from hearthpay.people.identity import read_address
 from hearthpay.people.mails import person_mail
 from hearthpay.web.framework import go, id_in_path, page_of, problems_of, show
+from hearthpay.web.mode_switch import in_other_mode
 from hearthpay.web.settings.scope_words import SCOPE_NAMES, SCOPE_WORDS
 from hearthpay.web.visitor import Visitor
 
@@ -275,7 +278,12 @@ async def _keys(visitor: Visitor, problems: dict[str, str]) -> Response:
         "problems": problems,
         "form_values": visitor.form,
     }
+    facts |= await in_other_mode(visitor, keys=_count_keys)
     return show(visitor, "keys.html", facts, status=400 if problems else 200)
+
+
+async def _count_keys(session: AsyncSession, actor: Actor) -> int:
+    return len(await list_own_keys(session, actor))
 
 
 def _kept_key(name: str) -> UUID | None:

@@ -17,6 +17,7 @@ from hearthpay.web.household.employees.person_form import address_in
 from hearthpay.web.household.form_parsing import Entries, problems_in
 from hearthpay.web.household.setup.questions import HOUSEHOLD, LEAVE, missing, question_facts
 from hearthpay.web.household.worklist import first_households
+from hearthpay.web.mode_switch import count_households, in_other_mode
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)
@@ -31,7 +32,7 @@ async def new_household(visitor: Visitor) -> Response:
     is_first = await _is_first(visitor)
     first, _, last = visitor.signed_in.name.rpartition(" ")
     names = {"first_name": first or last, "last_name": last if first else ""}
-    return _of_new(visitor, {}, names if is_first else {}, is_first=is_first)
+    return await _of_new(visitor, {}, names if is_first else {}, is_first=is_first)
 
 
 @page_of(router, "POST", f"{ROOT}/start", "member", permission=CREATE_HOUSEHOLD)
@@ -46,13 +47,13 @@ async def make_household(visitor: Visitor) -> Response:
         missing(entries.problems, values, ("email",))
     new = entries.checked(NewEmployer, values)
     if new is None:
-        return _of_new(visitor, entries.problems, visitor.form, is_first=is_first)
+        return await _of_new(visitor, entries.problems, visitor.form, is_first=is_first)
     actor = visitor.actor()
     try:
         async with visitor.people_context.database.transaction(actor.tenant) as session:
             made = await create_employer(session, actor, visitor.people_context.clock, new.to_command())
     except Refusal as error:
-        return _of_new(visitor, problems_in(error, visitor.form), visitor.form, is_first=is_first)
+        return await _of_new(visitor, problems_in(error, visitor.form), visitor.form, is_first=is_first)
     return go(f"{ROOT}/{made.id}/setup" if visitor.form.get(LEAVE) else f"{ROOT}/{made.id}/setup/person")
 
 
@@ -108,13 +109,17 @@ def _values(entries: Entries) -> dict[str, object]:
     }
 
 
-def _of_new(
+async def _of_new(
     visitor: Visitor, problems: Mapping[str, str], form_values: Mapping[str, str], *, is_first: bool
 ) -> Response:
     facts = _facts("/households", problems, form_values) | {
         "is_first": is_first,
         "asks_email": not is_first,
     }
+    if is_first:  # whose households may all be of the other mode
+        facts |= await in_other_mode(
+            visitor, kind="households", next_path="/home", households=count_households
+        )
     return show(visitor, "setup/household.html", facts, status=400 if problems else 200, folder="household")
 
 
