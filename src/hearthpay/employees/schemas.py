@@ -28,6 +28,17 @@ from hearthpay.taxes.contribution import RELATIONSHIPS
 from hearthpay.taxes.messages import Message
 from hearthpay.wire.fields import Choice, Day, Email, Identifier, PersonName, RequestModel, StateCode, Text
 from hearthpay.wire.messages import MessageItem, items_of
+from hearthpay.wire.metadata import (
+    ON_CHANGE,
+    ON_CREATION,
+    ON_LISTS,
+    MetadataChangesField,
+    MetadataFilterField,
+    MetadataItem,
+    NewMetadataField,
+    merged,
+)
+from hearthpay.wire.metadata import item_of as metadata_item
 from hearthpay.wire.money import Amount, Dollars
 from hearthpay.wire.paging import Page
 
@@ -132,6 +143,7 @@ class NewEmployee(RequestModel):
     lives_in: bool = Field(default=False, description="Whether the employee lives in the household.")
     federal_withholding: FederalWithholding | None = None
     state_withholding: StateWithholding | None = None
+    metadata: NewMetadataField = Field(default_factory=dict, description=ON_CREATION)
 
     def to_command(self) -> AddEmployee:
         """Return the invitation in plain values."""
@@ -139,7 +151,12 @@ class NewEmployee(RequestModel):
         whole = None if federal is None else federal.model_dump()
         address = None if self.address is None else self.address.to_command()
         salary = None if self.salary is None else self.salary.to_command()
-        told = {"federal_withholding": whole, "address": address, "salary": salary}
+        told = {
+            "federal_withholding": whole,
+            "address": address,
+            "salary": salary,
+            "metadata": merged({}, self.metadata),
+        }
         return AddEmployee(**dict(self) | told)
 
 
@@ -206,6 +223,7 @@ class EmployeeChanges(RequestModel):
         default=None,
         description="Only the entries sent change; null takes out an entry, or the whole certificate.",
     )
+    metadata: MetadataChangesField | None = Field(default=None, description=ON_CHANGE)
 
     def to_command(self) -> ChangeEmployee:
         """Return the same in plain values: what was left out stays unchanged."""
@@ -239,6 +257,7 @@ class EmployeeQuery(Page):
     """Whose employees to list."""
 
     employer_id: Identifier = Field(description="The household.")
+    metadata: MetadataFilterField = Field(default_factory=dict, description=ON_LISTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +305,7 @@ class PersonEmployed:
     pay_frequency: PayFrequency
     payment_method: PaymentMethod
     work_state: str
+    metadata: MetadataItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,6 +316,7 @@ class HouseholdItem:
     name: str
     state: str
     sandbox: bool
+    metadata: MetadataItem
     employees: list[PersonEmployed]
 
 
@@ -306,6 +327,7 @@ def household_item(employer: Employer, people: Sequence[Employee]) -> HouseholdI
         name=f"{employer.first_name} {employer.last_name}",
         state=employer.state,
         sandbox=employer.sandbox,
+        metadata=metadata_item(employer.metadata_),
         employees=[
             PersonEmployed(
                 employee_id=person.id,
@@ -317,6 +339,7 @@ def household_item(employer: Employer, people: Sequence[Employee]) -> HouseholdI
                 pay_frequency=cast(PayFrequency, person.pay_frequency),
                 payment_method=cast(PaymentMethod, person.payment_method),
                 work_state=person.work_state,
+                metadata=metadata_item(person.metadata_),
             )
             for person in people
         ],
@@ -362,6 +385,7 @@ class EmployeeItem:
     """Those before the present one, oldest first."""
 
     created_at: datetime.datetime
+    metadata: MetadataItem
     incomplete: list[IncompleteField] = field(default_factory=list)
     """What must be entered before hours, or a salary, can be paid."""
 
@@ -490,6 +514,7 @@ def _shown(employee: Employee, onboarding: Onboarding, warnings: Iterable[Messag
             for spell in employee.earlier_employments
         ],
         "created_at": employee.created_at,
+        "metadata": metadata_item(employee.metadata_),
         "incomplete": list(employee.incomplete),
         "warnings": [each.text for each in warnings],
         "warning_codes": items_of(warnings),

@@ -52,6 +52,7 @@ class Application(FastAPI):
             _add_scopes(document, self.routes)
             _name_envelopes(document)
             _drop_made_up_titles(document)
+            _spell_out_objects(document)
             _describe_optional_fields(document)
             document["components"]["securitySchemes"] = _SECURITY_SCHEMES
             document["security"] = [{name: []} for name in _SECURITY_SCHEMES]
@@ -114,6 +115,14 @@ def _drop_made_up_titles(document: dict[str, Any]) -> None:
             parameter["schema"].pop("title", None)
         for content in operation.get("requestBody", {}).get("content", {}).values():
             content["schema"].pop("title", None)
+
+
+def _spell_out_objects(document: dict[str, Any]) -> None:
+    """Say of query parameters that are objects that each key is written in brackets: `metadata[key]=value`."""
+    for operation in _operations(document):
+        for parameter in operation.get("parameters", ()):
+            if parameter["in"] == "query" and parameter["schema"].get("type") == "object":
+                parameter |= {"style": "deepObject", "explode": True}
 
 
 def _describe_optional_fields(document: dict[str, Any]) -> None:

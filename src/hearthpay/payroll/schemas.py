@@ -27,6 +27,14 @@ from hearthpay.payroll.ledger.rows import Action, RemedyAction
 from hearthpay.payroll.lifecycle import PayrollStatus
 from hearthpay.wire.fields import Day, Identifier, RequestModel, Text
 from hearthpay.wire.messages import MessageItem
+from hearthpay.wire.metadata import (
+    ON_CREATION,
+    ON_LISTS,
+    MetadataFilterField,
+    MetadataItem,
+    NewMetadataField,
+    merged,
+)
 from hearthpay.wire.money import Amount, Dollars, Money, Rate
 from hearthpay.wire.paging import Page
 
@@ -159,6 +167,10 @@ class PayrollRequest(RequestModel):
         description="That of a preview: the run is refused with `amounts_changed` where any amount would be another "
         "than was shown. A preview ignores it.",
     )
+    metadata: NewMetadataField = Field(
+        default_factory=dict,
+        description=f"{ON_CREATION} A payroll keeps it as it was run, and a preview's token doesn't bind it.",
+    )
     off_cycle: bool | None = Field(
         default=None, deprecated=True, description="Retired; accepted and ignored."
     )
@@ -174,6 +186,7 @@ class PayrollRequest(RequestModel):
             employees=tuple(each.to_command() for each in self.employees),
             notes=self.notes,
             default_payment_method=self.default_payment_method,
+            metadata=merged({}, self.metadata),
         )
 
     def to_confirmations(self) -> Confirmations:
@@ -233,6 +246,7 @@ class PayrollsQuery(Page):
     status: PayrollStatus | None = None
     from_: Day | None = Field(default=None, alias="from", description="Pay dates from this day on.")
     to: Day | None = Field(default=None, description="Pay dates up to this day.")
+    metadata: MetadataFilterField = Field(default_factory=dict, description=ON_LISTS)
 
     def to_command(self) -> PayrollQuery:
         """Return the invitation in plain values."""
@@ -242,6 +256,7 @@ class PayrollsQuery(Page):
             status=self.status,
             since=self.from_,
             until=self.to,
+            metadata=self.metadata,
             cursor=self.cursor,
             limit=self.limit,
         )
@@ -424,6 +439,7 @@ class PayrollPreview:
     employees: list[PaycheckItem]
     totals: Totals
     rulebook: RulebookName
+    metadata: MetadataItem
     confirmations_required: list[Confirmation] = field(default_factory=list)
     """The flags that a run of this payroll must carry; absent where it needs none."""
 
@@ -455,6 +471,7 @@ class PayrollResult:
     employees: list[PaycheckItem]
     totals: Totals
     rulebook: RulebookName
+    metadata: MetadataItem
     provisional: list[str] = field(default_factory=list)
     """Codes of lines by figures that were in force before the year's own were published."""
 
@@ -552,6 +569,7 @@ class PayrollDetail:
     employees: list[PaidPaycheckItem]
     totals: Totals
     rulebook: RulebookName
+    metadata: MetadataItem
     notes: str | None
     status_history: list[StatusChange]
     documents: list[PayrollDocument]
@@ -579,4 +597,5 @@ class PayrollSummary:
     pay_period: PayPeriod
     totals: Totals
     employee_count: int
+    metadata: MetadataItem
     created_at: datetime.datetime
