@@ -60,7 +60,9 @@ async def list_employees(
     allow(actor, READ_EMPLOYEES)
     employer = await resolve_employer(session, actor, employer_id)
     statement = select(Employee).where(Employee.employer_id == employer.id)
-    statement = with_metadata(statement, actor, "employee", Employee.id, metadata, employer.id)
+    statement = with_metadata(
+        statement, actor, "employee", Employee.id, metadata, employer_id=employer.id, before=page.cursor
+    )
     return await page_of(session, statement, Employee.id, page)
 
 

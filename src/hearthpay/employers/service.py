@@ -31,7 +31,7 @@ from hearthpay.clock import Clock
 from hearthpay.database.session import Tenant, become
 from hearthpay.employers.commands import ChangeEmployer, CreateEmployer, ListHouseholds, PostalAddress
 from hearthpay.employers.list_cursors import write_place
-from hearthpay.employers.metadata import METADATA, audit_details, with_metadata
+from hearthpay.employers.metadata import METADATA, audit_details, page_order, with_metadata
 from hearthpay.employers.models import Employer
 from hearthpay.employers.sorted_lists import check_place, read_sorted, search_households
 from hearthpay.employers.threshold_basis import AS_PAID, FROM_THE_FIRST
@@ -311,9 +311,12 @@ async def _page_of_reached(
         if requested.words:
             found = await search_households(session, actor, requested.words)
             statement = statement.where(Employer.id.in_(found))
-        statement = with_metadata(statement, actor, "employer", Employer.id, requested.metadata)
         cursor = None if requested.place is None else requested.place.after
-        return await page_of(session, statement, Employer.id, PageAfter(cursor, requested.limit))
+        statement = with_metadata(
+            statement, actor, "employer", Employer.id, requested.metadata, before=cursor
+        )
+        async with page_order(session, requested.metadata):
+            return await page_of(session, statement, Employer.id, PageAfter(cursor, requested.limit))
     page = await read_sorted(session, actor, clock.today(), requested)
     employers = await session.scalars(_reached(actor).where(Employer.id.in_(page.ids)))
     by_id = {employer.id: employer for employer in employers}

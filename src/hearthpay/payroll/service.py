@@ -21,7 +21,7 @@ from hearthpay.banking.readiness import Blocker, household_blockers
 from hearthpay.clock import Clock
 from hearthpay.employees.models import Employee
 from hearthpay.employers.assigned_rates import tax_terms
-from hearthpay.employers.metadata import with_metadata
+from hearthpay.employers.metadata import page_order, with_metadata
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer_of
 from hearthpay.payroll.answers import estimate_json
@@ -536,7 +536,8 @@ async def list_payrolls(
     statement = await query_payrolls(session, actor, requested)
     if is_of_all_households(actor, requested):
         statement = statement.where(Payroll.id.in_(await newest_of_days(session, actor.tenant, requested)))
-    payrolls, next_cursor = await page_of(session, statement, Payroll.id, requested)
+    async with page_order(session, requested.metadata):
+        payrolls, next_cursor = await page_of(session, statement, Payroll.id, requested)
     counted = (
         select(EntryRow.payroll_id, func.count())
         .where(EntryRow.payroll_id.in_([payroll.id for payroll in payrolls]))
@@ -585,4 +586,12 @@ async def query_payrolls(session: AsyncSession, actor: Actor, requested: Payroll
             EntryRow.payroll_id == Payroll.id, EntryRow.payment_method == requested.method
         )
         statement = statement.where(paid_so)
-    return with_metadata(statement, actor, "payroll", Payroll.id, requested.metadata, household)
+    return with_metadata(
+        statement,
+        actor,
+        "payroll",
+        Payroll.id,
+        requested.metadata,
+        employer_id=household,
+        before=requested.cursor,
+    )
