@@ -36,7 +36,8 @@ def metadata_entries() -> str:
         )
         SELECT coalesce(k.object_type, x.object_type) AS subject, coalesce(k.object_id, x.object_id) AS id,
                'metadata key ' || coalesce(k.key, x.key) AS what,
-               k.value IS NOT NULL AS recorded, x.value IS NOT NULL AS expected
+               k.object_type || ', value with hash ' || left(md5(k.value), 8) AS recorded,
+               x.object_type || ', value with hash ' || left(md5(x.value), 8) AS expected
           FROM metadata_entries k FULL JOIN expected x USING (employer_id, object_id, key)
          WHERE (k.value, k.object_type) IS DISTINCT FROM (x.value, x.object_type)
     """

@@ -52,7 +52,7 @@ async def search_households(session: AsyncSession, actor: Actor, words: Sequence
     return sorted(found)
 
 
-async def households_with_metadata(session: AsyncSession, actor: Actor, wanted: Metadata) -> list[UUID]:
+async def _households_with_metadata(session: AsyncSession, actor: Actor, wanted: Metadata) -> list[UUID]:
     """Return the households that the actor reaches and that have this metadata.
 
     Raises `validation_error` naming `metadata` if they are more than a search is followed to.
@@ -122,7 +122,7 @@ class _Reading:
     async def _found(self) -> list[UUID]:
         if not self.requested.metadata:
             return await search_households(self.session, self.actor, self.requested.words)
-        found = await households_with_metadata(self.session, self.actor, self.requested.metadata)
+        found = await _households_with_metadata(self.session, self.actor, self.requested.metadata)
         if self.requested.words:
             words = await search_households(self.session, self.actor, self.requested.words)
             found = sorted(set(found).intersection(words))
