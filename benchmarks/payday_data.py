@@ -69,6 +69,7 @@ _TABLES: Final = (
     "year_balances",
     "month_balances",
     "household_words",
+    "metadata_entries",
 )
 #: Ids that a household and its copy share.
 _SHARED: Final = frozenset({"organization_id", "created_by", "actor_id", "authorized_by"})

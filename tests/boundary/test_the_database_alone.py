@@ -27,6 +27,7 @@ from tests.worlds.tables import SANDBOX_ONLY, TABLES
 #: Functions that see more than their caller. Each looks at the tenant itself, or needs a secret to find anything.
 _SEE_MORE: Final = {
     "keep_household_words",
+    "keep_metadata_entries",
     "outdate_dues",
     "outdate_dues_of_household",
     "outdate_dues_of_paychecks",
@@ -488,8 +489,8 @@ def test_shadows_of_tables_deceive_no_function(
     service.execute("CREATE TEMP TABLE employers (LIKE public.employers)")
     service.execute(
         "INSERT INTO pg_temp.employers (id, organization_id, sandbox, first_name, last_name, email, state, "
-        "is_primary, ein_status, threshold_bases, created_at) "
-        "VALUES (%s, %s, true, 'x', 'x', 'x', 'CA', false, 'none', '{}', now())",
+        "is_primary, ein_status, threshold_bases, metadata, created_at) "
+        "VALUES (%s, %s, true, 'x', 'x', 'x', 'CA', false, 'none', '{}', '{}', now())",
         (other.employer_id, sandbox.organization_id),
     )
     found = service.execute("SELECT organization_id FROM authenticate_api_key(%s)", (other.key_hash,))

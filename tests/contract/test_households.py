@@ -18,7 +18,7 @@ HOME = {
 }
 ITEM = {
     *("id", "first_name", "last_name", "email", "state", "is_primary", "ein_status", "sandbox", "created_at"),
-    "threshold_basis",
+    *("threshold_basis", "metadata"),
 }
 
 

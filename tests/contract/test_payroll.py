@@ -69,7 +69,15 @@ async def test_what_a_payroll_answers(account: Account, household: Any, rosa: st
     body = payroll_of(household["id"], rosa)
     preview = data(await account.live.post("/payroll/preview", body))
     ran = data(await account.live.post("/payroll/run", body))
-    common = {"employer_id", "pay_date_defaulted", "pay_period", "employees", "totals", "rulebook"}
+    common = {
+        "employer_id",
+        "pay_date_defaulted",
+        "pay_period",
+        "employees",
+        "totals",
+        "rulebook",
+        "metadata",
+    }
     assert preview.keys() == common | {"preview", "next_step", "preview_token"}
     assert ran.keys() == common | {"payroll_id", "status"}
     assert preview["preview"] is True

@@ -46,6 +46,7 @@ _WITHOUT_ID = (
     "escrow_accounts",
     "household_clocks",
     "household_words",
+    "metadata_entries",
     "household_dues",
     "outdated_dues",
 )
@@ -199,6 +200,7 @@ def add_household(
         last_name="Smith",
         email="ada@example.com",
         state="CA",
+        metadata='{"a": "1"}',
     )
     household = tenant | {"employer_id": employer_id}
     insert(connection, "assigned_rates", **household, tax_year=2026, state="CA", sui_rate="0.027")

@@ -55,7 +55,7 @@ OWNERS = {
     "insurance": ("insurance_policies",),
     "documents": ("documents", "document_packages", "paper_signatures"),
     "employees": ("employee_links", "employees", "invitations", "pay_changes", "signed_certificates"),
-    "employers": ("assigned_rates", "employers", "household_words"),
+    "employers": ("assigned_rates", "employers", "household_words", "metadata_entries"),
     "http": ("idempotency_keys",),
     "mail": ("mail_outbox", "mail_register"),
     "oauth": ("agent_clients", "agent_grants", "agent_requests", "agent_tokens"),

@@ -54,7 +54,7 @@ class Books:
     ring: KeyRing
 
     async def household(self, caller: Caller, account: str | None = None) -> str:
-        response = await caller.post("/employers", MARIA)
+        response = await caller.post("/employers", MARIA | {"metadata": {"team": "west"}})
         assert response.status_code == 201, response.text
         employer_id = response.json()["data"]["id"]
         if account is not None:
@@ -71,7 +71,8 @@ class Books:
         return employer_id
 
     async def employee(self, caller: Caller, employer_id: str, name: str, account: str | None = None) -> str:
-        response = await caller.post("/employees", ROSA | {"employer_id": employer_id, "last_name": name})
+        body = ROSA | {"employer_id": employer_id, "last_name": name, "metadata": {"name": name}}
+        response = await caller.post("/employees", body)
         assert response.status_code == 201, response.text
         employee_id = response.json()["data"]["id"]
         if account is not None:
@@ -104,6 +105,7 @@ class Books:
             "pay_frequency": "weekly",
             "employees": entries,
             "confirm_ach_debit": True,
+            "metadata": {"batch": "7"},
         } | more
         response = await caller.post("/payroll/run", body, idempotency_key=key)
         assert response.status_code == 200, response.text

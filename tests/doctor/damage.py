@@ -606,6 +606,15 @@ DAMAGE = {
         ("UPDATE household_words SET word = word || 'x' WHERE owner_id = employer_id",),
         ("ALTER TABLE employees DISABLE TRIGGER keep_words", "UPDATE employees SET last_name = 'Unfound'"),
     ],
+    "metadata_entries": [
+        ("DELETE FROM metadata_entries WHERE object_type = 'payroll'",),
+        ("UPDATE metadata_entries SET value = value || 'x' WHERE object_type = 'employee'",),
+        ("UPDATE metadata_entries SET object_type = 'employee' WHERE object_type = 'employer'",),
+        (
+            "ALTER TABLE employers DISABLE TRIGGER keep_metadata",
+            'UPDATE employers SET metadata = \'{"a": "2"}\'',
+        ),
+    ],
     "autopilot_periods": [
         ("UPDATE autopilot_enrollments SET first_start = first_start - 7 WHERE status = 'active'",),
         (f"DELETE FROM autopilot_periods WHERE id = {decided('by_hand')}",),

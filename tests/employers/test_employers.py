@@ -32,6 +32,7 @@ async def test_a_household_is_created_and_listed(account: Account) -> None:
         "phone": None,
         "time_zone": "America/Los_Angeles",
         "threshold_basis": "assume_crossed",
+        "metadata": {},
     }
     assert UUID(created["id"]).version == 7
     for detail in ("organization_id", "address", "phone", "time_zone"):

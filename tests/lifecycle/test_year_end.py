@@ -144,7 +144,8 @@ async def test_a_deposit_held_past_new_years_is_made_anew_under_the_new_years_la
     town: Town, account: Account, owner_connection: psycopg.Connection, owner_database: Database
 ):
     family = await family_of_2025(town, account)
-    ran = data(await family.caller.post("/payroll/run", family.order("2025-12-30", **DECEMBER)))
+    order = family.order("2025-12-30", **DECEMBER, metadata={"batch": "52"})
+    ran = data(await family.caller.post("/payroll/run", order))
     await town.live_through("2025-12-15", "2025-12-22")
     set_account(owner_connection, family.employee_id, "failed")
     await town.live_through("2025-12-23", "2025-12-30")
@@ -158,6 +159,7 @@ async def test_a_deposit_held_past_new_years_is_made_anew_under_the_new_years_la
     [anew, _] = data(await family.caller.get("/payrolls", employer_id=family.employer_id))
     assert anew["payroll_id"] in old["failure"]["what_to_do"]
     new = data(await family.caller.get(f"/payroll/{anew['payroll_id']}"))
+    assert new["metadata"] == old["metadata"] == {"batch": "52"}
     assert new["rulebook"]["tax_year"] == 2026
     assert new["employees"][0]["earnings"] == old["employees"][0]["earnings"]
     assert new["employees"][0]["ytd"]["gross_pay"] == 1140

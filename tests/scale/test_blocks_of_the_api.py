@@ -25,6 +25,8 @@ WEEKS = 10
 
 COUNTED = {"awaited_rules": "once an hour it counts all that has a pay date ahead, which it is there to tell"}
 
+KEPT = {"metadata[team]": "west"}
+
 Ask = Callable[[], Awaitable[object]]
 
 
@@ -40,6 +42,7 @@ async def _paid(family: Family, weeks: int) -> str:
                 pay_period_start=(end - timedelta(days=6)).isoformat(),
                 pay_period_end=end.isoformat(),
                 notes="catch-up",
+                metadata={"batch": "7", "week": str(week)},
                 employees=[
                     {"employee_id": family.employee_id, "regular_hours": 40, "payment_method": "check"}
                 ],
@@ -90,6 +93,15 @@ def _requests(family: Family, payroll: str) -> dict[str, Ask]:
         "failed payrolls of all of some days": lambda: caller.get(
             "/payrolls", status="failed", **{"from": "2026-10-01", "to": "2026-10-31"}
         ),
+        "households by metadata": lambda: caller.get("/households", **KEPT),
+        "households by metadata and name": lambda: caller.get("/households", **KEPT, sort="name"),
+        "households by metadata and payday": lambda: caller.get("/employers", **KEPT, sort="payday"),
+        "employees by metadata": lambda: caller.get("/employees", **of, **KEPT),
+        "payrolls by metadata": lambda: caller.get("/payrolls", **of, **{"metadata[week]": "3"}),
+        "payrolls of all by metadata": lambda: caller.get("/payrolls", **{"metadata[batch]": "7"}, limit=5),
+        "payrolls of all by metadata and days": lambda: caller.get(
+            "/payrolls", **{"metadata[week]": "3", "metadata[batch]": "7", "from": "2026-10-01"}
+        ),
         "payroll": lambda: caller.get(f"/payroll/{payroll}"),
         "explanation": lambda: caller.get(f"/payroll/{payroll}/explanation"),
         "preview": lambda: caller.post("/payroll/preview", order),
@@ -114,6 +126,8 @@ async def test_no_request_reads_more_where_others_are_many(
     family: Family, town: Town, owner_connection: psycopg.Connection, subtests: pytest.Subtests
 ) -> None:
     requests = _requests(family, await _paid(family, WEEKS))
+    for path in (f"/employers/{family.employer_id}", f"/employees/{family.employee_id}"):
+        data(await family.caller.patch(path, {"metadata": {"team": "west"}}))
     alone: dict[str, Blocks] = {}
     add_copies(owner_connection, UUID(family.employer_id), 1, FEW)
     for name, ask in requests.items():

@@ -54,6 +54,10 @@ def _told(entry: AuditEntry, language: str = "en", whose: str | None = "Ana Diaz
 
 _SIDES: list[tuple[AuditEntry, list[str]]] = [
     (
+        _entry("employee.update", before={}, after={}, metadata={"set": ["crm_id"], "removed": []}),
+        ["Maria changed Ana Diaz's metadata"],
+    ),
+    (
         _entry("employee.update", before={"pay_rate": "25.00"}, after={"pay_rate": "27.00"}),
         ["Maria changed Ana Diaz's hourly pay from $25.00 to $27.00"],
     ),

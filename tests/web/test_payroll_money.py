@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import psycopg
 import pytest
@@ -22,6 +23,7 @@ from hearthpay.employees.models import Employee
 from hearthpay.employees.service import update_employee
 from hearthpay.employers.models import Employer
 from hearthpay.mail.mailer import Mailer
+from hearthpay.payroll.drafts import find_draft, save_draft
 from hearthpay.payroll.payday.bank_day import Bank
 from hearthpay.people.context import PeopleContext
 from hearthpay.security.key_ring import KeyRing
@@ -258,8 +260,14 @@ async def test_the_receipt_of_a_deposit_says_which_day_moves_which_money(
     assert "What to write on the check" not in receipt
     assert "123456789" not in review + receipt
     form_id = str(uuid4())
+    owner_connection.execute("UPDATE payrolls SET metadata = %s", ('{"batch": "7"}',))
     corrected = await maria.send(f"{payroll}/correct", page=_FORM, form_id=form_id)
     assert corrected.headers["location"] == f"{at}/drafts/{form_id}/change"
+    async with world.people_context.database.transaction(world.actor.tenant) as session:
+        draft_now = await find_draft(session, world.actor, UUID(form_id))
+        order = replace(draft_now.order, metadata={})  # as a form sends it
+        saved = await save_draft(session, world.actor, world.people_context.clock, draft_now.id, order)
+    assert draft_now.order.metadata == saved.order.metadata == {"batch": "7"}
     change = (await maria.look(corrected.headers["location"])).text
     assert re.search(r'name="pay_date"[^>]*value="2026-12-11"', change)
     assert owner_connection.execute("SELECT status FROM payrolls").fetchall() == [("voided",)]

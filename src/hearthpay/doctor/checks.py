@@ -68,7 +68,7 @@ from hearthpay.doctor.rights_checks import (
     linked_rights,
     member_rights,
 )
-from hearthpay.doctor.search_checks import household_words
+from hearthpay.doctor.search_checks import household_words, metadata_entries
 from hearthpay.doctor.tax_ledger_checks import (
     filings_kept,
     tax_payments_known,
@@ -133,6 +133,7 @@ CHECKS_BY_ID: Final[Mapping[str, Check]] = {
     "filings_kept": filings_kept,
     "feed_links": feed_links,
     "household_words": household_words,
+    "metadata_entries": metadata_entries,
     "autopilot_periods": autopilot_periods,
     "autopilot_schedules": autopilot_schedules,
     "autopilot_payrolls": autopilot_payrolls,

@@ -19,8 +19,10 @@ from hearthpay.employees.payable import (
     refuse_other_pay_type,
 )
 from hearthpay.employees.salaries import PaidBy, PayTerms, Salary, regular_rate
+from hearthpay.employers.metadata import METADATA
 from hearthpay.taxes.messages import Message, message
 from hearthpay.unchanged import changes_of
+from hearthpay.wire.metadata import merged as merged_metadata
 
 _STORED_AS_SENT: Final = frozenset(
     {
@@ -93,6 +95,8 @@ def settings_after(
     if moved or "state_withholding" in requested_changes:
         entries = requested_changes.get("state_withholding", {})
         requested["state_withholding"] = merged({} if entries is None else certificate, entries or {})
+    if "metadata" in requested_changes:
+        requested[METADATA] = merged_metadata(employee.metadata_, requested_changes["metadata"])
     return requested, warnings
 
 

@@ -2,7 +2,7 @@
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal
 from uuid import UUID
@@ -10,6 +10,7 @@ from uuid import UUID
 from hearthpay.employees.salaries import PayType, Salary, Weekday
 from hearthpay.employers.commands import PostalAddress
 from hearthpay.unchanged import UNCHANGED, Unchanged
+from hearthpay.wire.metadata import Metadata, MetadataChanges
 
 PayFrequency = Literal["weekly", "biweekly", "semimonthly", "monthly"]
 PaymentMethod = Literal["direct_deposit", "check", "cash"]
@@ -55,6 +56,7 @@ class AddEmployee:
     """The whole Form W-4; None if none was given."""
 
     state_withholding: CertificateEntries | None = None
+    metadata: Metadata = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +90,8 @@ class ChangeEmployee:
     lives_in: bool | Unchanged = UNCHANGED
     federal_withholding: CertificateEntries | Unchanged | None = UNCHANGED
     state_withholding: CertificateEntries | Unchanged | None = UNCHANGED
+    metadata: MetadataChanges | Unchanged | None = UNCHANGED
+    """None: none any more."""
 
 
 @dataclass(frozen=True, slots=True)

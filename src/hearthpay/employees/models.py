@@ -77,6 +77,8 @@ class Employee(Base):
 
     created_at: Mapped[datetime.datetime]
     updated_at: Mapped[datetime.datetime]
+    metadata_: Mapped[dict[str, str]] = mapped_column("metadata", JSONB)
+    """What clients keep with the record; see `hearthpay.wire.metadata`."""
 
     def worked_earlier(self, start: datetime.date, end: datetime.date) -> bool:
         """Return whether an earlier employment had a day between these two."""

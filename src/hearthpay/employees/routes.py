@@ -84,7 +84,7 @@ async def list_households(
     """Lists names and ids, newest household first. Start here if you know neither.
 
     A key that may not list households gets its own: the one it remembers, or the account's only one.
-    `search` and `sort` work as in `GET /employers`.
+    `search`, `sort` and `metadata` work as in `GET /employers`.
     """
     runtime = runtime_of(request)
     async with runtime.database.transaction(actor.tenant) as session:
@@ -110,9 +110,14 @@ async def list_employees(
     query: Annotated[EmployeeQuery, Query()],
     actor: Annotated[Actor, Depends(require(READ_EMPLOYEES))],
 ) -> Response:
-    """Newest first, the terminated ones included. Holds no secret: no birth date, address or number."""
+    """Newest first, the terminated ones included. Holds no secret: no birth date, address or number.
+
+    `metadata[key]=value` lists those with this value of the key.
+    """
     async with runtime_of(request).database.transaction(actor.tenant) as session:
-        employees, next_cursor = await service.list_employees(session, actor, query.employer_id, query)
+        employees, next_cursor = await service.list_employees(
+            session, actor, query.employer_id, query, query.metadata
+        )
         items = await _items(session, runtime_of(request).clock, employees)
     return listing(request, items, next_cursor)
 

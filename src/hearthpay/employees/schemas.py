@@ -29,6 +29,17 @@ from hearthpay.taxes.messages import Message
 from hearthpay.wire.answer_fields import CreatedAt, EmployeeId, HouseholdId
 from hearthpay.wire.fields import Choice, Day, Email, Identifier, PersonName, RequestModel, StateCode, Text
 from hearthpay.wire.messages import MessageItem, items_of
+from hearthpay.wire.metadata import (
+    ON_CHANGE,
+    ON_CREATION,
+    ON_LISTS,
+    MetadataChangesField,
+    MetadataFilterField,
+    MetadataItem,
+    NewMetadataField,
+    merged,
+)
+from hearthpay.wire.metadata import item_of as metadata_item
 from hearthpay.wire.money import Amount, Dollars
 from hearthpay.wire.paging import Page
 
@@ -150,6 +161,7 @@ class NewEmployee(RequestModel):
 
     state_withholding: StateWithholding | None = None
     """The employee's state certificate; left out, the state's default is used."""
+    metadata: NewMetadataField = Field(default_factory=dict, description=ON_CREATION)
 
     def to_command(self) -> AddEmployee:
         """Return the invitation in plain values."""
@@ -157,7 +169,12 @@ class NewEmployee(RequestModel):
         whole = None if federal is None else federal.model_dump()
         address = None if self.address is None else self.address.to_command()
         salary = None if self.salary is None else self.salary.to_command()
-        told = {"federal_withholding": whole, "address": address, "salary": salary}
+        told = {
+            "federal_withholding": whole,
+            "address": address,
+            "salary": salary,
+            "metadata": merged({}, self.metadata),
+        }
         return AddEmployee(**dict(self) | told)
 
 
@@ -242,6 +259,7 @@ class EmployeeChanges(RequestModel):
         default=None,
         description="Only the entries sent change; null takes out an entry, or the whole certificate.",
     )
+    metadata: MetadataChangesField | None = Field(default=None, description=ON_CHANGE)
 
     def to_command(self) -> ChangeEmployee:
         """Return the same in plain values: what was left out stays unchanged."""
@@ -275,6 +293,7 @@ class EmployeeQuery(Page):
     """Whose employees to list."""
 
     employer_id: Identifier = Field(description="The household whose employees are listed.")
+    metadata: MetadataFilterField = Field(default_factory=dict, description=ON_LISTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,6 +361,7 @@ class PersonEmployed:
 
     work_state: str
     """Where the employee works: two letters."""
+    metadata: MetadataItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,6 +378,7 @@ class HouseholdItem:
     sandbox: bool
     """Whether it is a test household."""
 
+    metadata: MetadataItem
     employees: list[PersonEmployed]
     """Everybody whom the household employs, or employed."""
 
@@ -369,6 +390,7 @@ def household_item(employer: Employer, people: Sequence[Employee]) -> HouseholdI
         name=f"{employer.first_name} {employer.last_name}",
         state=employer.state,
         sandbox=employer.sandbox,
+        metadata=metadata_item(employer.metadata_),
         employees=[
             PersonEmployed(
                 employee_id=person.id,
@@ -380,6 +402,7 @@ def household_item(employer: Employer, people: Sequence[Employee]) -> HouseholdI
                 pay_frequency=cast(PayFrequency, person.pay_frequency),
                 payment_method=cast(PaymentMethod, person.payment_method),
                 work_state=person.work_state,
+                metadata=metadata_item(person.metadata_),
             )
             for person in people
         ],
@@ -453,6 +476,7 @@ class EmployeeItem:
     """Those before the present one, oldest first."""
 
     created_at: CreatedAt
+    metadata: MetadataItem
     incomplete: list[IncompleteField] = field(default_factory=list)
     """What must be entered before hours, or a salary, can be paid."""
 
@@ -611,6 +635,7 @@ def _shown(employee: Employee, onboarding: Onboarding, warnings: Iterable[Messag
             for spell in employee.earlier_employments
         ],
         "created_at": employee.created_at,
+        "metadata": metadata_item(employee.metadata_),
         "incomplete": list(employee.incomplete),
         "warnings": [each.text for each in warnings],
         "warning_codes": items_of(warnings),

@@ -33,11 +33,13 @@ from hearthpay.employees.payable import (
 from hearthpay.employees.salaries import Salary, regular_rate
 from hearthpay.employees.same_person import former_namesakes, namesake_warning
 from hearthpay.employers.commands import ListHouseholds
+from hearthpay.employers.metadata import audit_details, with_metadata
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import reached_employers, resolve_employer
 from hearthpay.people.former_addresses import note_former_address
 from hearthpay.taxes.messages import Message, message
 from hearthpay.unchanged import UNCHANGED, changes_of
+from hearthpay.wire.metadata import NO_METADATA, Metadata
 from hearthpay.wire.paging import PageRequest, page_of
 
 _CHANGES_READ: Final = 200
@@ -46,14 +48,22 @@ _WHERE_TAXED: Final = frozenset({"work_state", "residence_state", "city", "local
 
 
 async def list_employees(
-    session: AsyncSession, actor: Actor, employer_id: UUID | None, page: PageRequest
+    session: AsyncSession,
+    actor: Actor,
+    employer_id: UUID | None,
+    page: PageRequest,
+    metadata: Metadata = NO_METADATA,
 ) -> tuple[Sequence[Employee], str | None]:
-    """Return one page of a household's employees, newest first. Raises what `allow` and `resolve_employer` raise."""
+    """Return one page of a household's employees with this metadata, newest first. Raises what `allow` and
+    `resolve_employer` raise.
+    """
     allow(actor, READ_EMPLOYEES)
     employer = await resolve_employer(session, actor, employer_id)
-    return await page_of(
-        session, select(Employee).where(Employee.employer_id == employer.id), Employee.id, page
+    statement = select(Employee).where(Employee.employer_id == employer.id)
+    statement = with_metadata(
+        statement, actor, "employee", Employee.id, metadata, employer_id=employer.id, before=page.cursor
     )
+    return await page_of(session, statement, Employee.id, page)
 
 
 async def list_households(
@@ -347,7 +357,7 @@ async def _store(
         action,
         employer_id=employee.employer_id,
         subject_id=employee.id,
-        details={"before": dict(before), "after": {name: getattr(employee, name) for name in before}},
+        details=audit_details(before, {name: getattr(employee, name) for name in before}),
     )
 
 
@@ -390,6 +400,7 @@ def _employee(actor: Actor, clock: Clock, employer: Employer, new: AddEmployee) 
         person_id=None,
         earlier_employments=[],
         left_states={},
+        metadata_=dict(new.metadata),
         created_at=now,
         updated_at=now,
     )

@@ -1,13 +1,14 @@
 """Commands of the household services, in plain values that the interfaces have parsed."""
 
 import datetime
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 from uuid import UUID
 
 from hearthpay.employers.threshold_basis import ASSUME_CROSSED, ThresholdBasis
 from hearthpay.time_zones import TimeZone
 from hearthpay.unchanged import UNCHANGED, Unchanged
+from hearthpay.wire.metadata import Metadata, MetadataChanges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +32,7 @@ class CreateEmployer:
     email: str | None = None
     address: PostalAddress | None = None
     threshold_basis: ThresholdBasis = ASSUME_CROSSED
+    metadata: Metadata = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +51,8 @@ class ChangeEmployer:
     """None: the usual one of its state."""
 
     threshold_basis: ThresholdBasis | Unchanged = UNCHANGED
+    metadata: MetadataChanges | Unchanged | None = UNCHANGED
+    """None: none any more."""
 
 
 Sort = Literal["payday", "name"]
@@ -71,9 +75,12 @@ class ListPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListHouseholds:
-    """List households: at most `limit` after a place, newest first or sorted, all or those that the words find."""
+    """List households: at most `limit` after a place, newest first or sorted, all or those that the words find and
+    that have the metadata.
+    """
 
     place: ListPlace | None = None
     limit: int = 25
     sort: Sort | None = None
     words: tuple[str, ...] = ()
+    metadata: Metadata = field(default_factory=dict)

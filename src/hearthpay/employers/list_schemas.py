@@ -9,6 +9,7 @@ from hearthpay.employers.commands import ListHouseholds, ListPlace, Sort
 from hearthpay.employers.list_cursors import read_place
 from hearthpay.employers.list_queries import MOST_WORDS, words_in
 from hearthpay.wire.fields import RequestModel, Text
+from hearthpay.wire.metadata import ON_LISTS, MetadataFilterField
 
 _LONGEST_SEARCH: Final = 100
 
@@ -48,7 +49,14 @@ class HouseholdQuery(RequestModel):
         ),
     )
 
+    metadata: MetadataFilterField = Field(
+        default_factory=dict,
+        description=f"{ON_LISTS} With `sort`, a filter that matches more than 500 households is refused.",
+    )
+
     def to_command(self) -> ListHouseholds:
         """Return the command for the service."""
         words = () if self.search is None else tuple(words_in(self.search))
-        return ListHouseholds(place=self.cursor, limit=self.limit, sort=self.sort, words=words)
+        return ListHouseholds(
+            place=self.cursor, limit=self.limit, sort=self.sort, words=words, metadata=self.metadata
+        )

@@ -43,8 +43,24 @@ class Employer(Base):
     """The bases by the first tax year to which each applies; empty if the household never chose."""
 
     created_at: Mapped[datetime.datetime]
+    metadata_: Mapped[dict[str, str]] = mapped_column("metadata", JSONB)
+    """What clients keep with it; see `hearthpay.wire.metadata`."""
 
     @property
     def zone(self) -> ZoneInfo:
         """The time zone in which its people read times."""
         return time_zone_of(self.state, self.time_zone)
+
+
+class MetadataEntry(Base):
+    """One key of the metadata of a household, an employee or a payroll; the database writes it with the metadata."""
+
+    __tablename__ = "metadata_entries"
+
+    organization_id: Mapped[UUID]
+    employer_id: Mapped[UUID] = mapped_column(primary_key=True)
+    sandbox: Mapped[bool]
+    object_type: Mapped[str]
+    object_id: Mapped[UUID] = mapped_column(primary_key=True)
+    key: Mapped[str] = mapped_column(primary_key=True)
+    value: Mapped[str]

@@ -56,8 +56,9 @@ async def list_employers(
     """Newest first, or as `sort` asks. A live key lists real households, a test key sandbox ones.
 
     `search` finds households by how their names, their employees' names or their state begin, without accents.
-    Pass a cursor with the `search` and `sort` that it came from. By payday, a page can have fewer items than `limit`,
-    even none, before the list ends: continue until `next_cursor` is null.
+    `metadata[key]=value` finds those with this value of the key.
+    Pass a cursor with the `search`, `sort` and `metadata` that it came from. By payday, a page can have fewer items
+    than `limit`, even none, before the list ends: continue until `next_cursor` is null.
     """
     runtime = runtime_of(request)
     async with runtime.database.transaction(actor.tenant) as session:

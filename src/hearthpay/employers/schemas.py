@@ -14,6 +14,15 @@ from hearthpay.employers.threshold_basis import ASSUME_CROSSED, ThresholdBasis, 
 from hearthpay.time_zones import TimeZone
 from hearthpay.wire.answer_fields import CreatedAt
 from hearthpay.wire.fields import Email, PersonName, RequestModel, StateCode, Text
+from hearthpay.wire.metadata import (
+    ON_CHANGE,
+    ON_CREATION,
+    MetadataChangesField,
+    MetadataItem,
+    NewMetadataField,
+    merged,
+)
+from hearthpay.wire.metadata import item_of as metadata_item
 
 EinStatus = Literal["none", "pending", "approved"]
 
@@ -95,11 +104,12 @@ class NewEmployer(RequestModel):
         "FUTA, unemployment, California's SDI) from the first dollar. `as_paid` charges them once the wages paid have "
         "reached the threshold, back to the first dollar, as the law has it.",
     )
+    metadata: NewMetadataField = Field(default_factory=dict, description=ON_CREATION)
 
     def to_command(self) -> CreateEmployer:
         """Return the invitation in plain values."""
         address = None if self.address is None else self.address.to_command()
-        return CreateEmployer(**dict(self) | {"address": address})
+        return CreateEmployer(**dict(self) | {"address": address, "metadata": merged({}, self.metadata)})
 
 
 def _kept(description: str | None = None) -> Any:
@@ -132,6 +142,7 @@ class EmployerChanges(RequestModel):
     threshold_basis: ThresholdBasis = _kept(
         "Holds for this tax year and those to come; earlier years that were paid stay as they are."
     )
+    metadata: MetadataChangesField | None = Field(default=None, description=ON_CHANGE)
 
     def to_command(self) -> ChangeEmployer:
         """Return the same in plain values: what was left out stays unchanged."""
@@ -184,6 +195,7 @@ class EmployerItem:
     threshold_basis: ThresholdBasis
     """When taxes that depend on a wage threshold are charged: from the first dollar (`assume_crossed`), or once the
     wages paid have reached it (`as_paid`)."""
+    metadata: MetadataItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,6 +307,7 @@ def employer_json(employer: Employer) -> dict[str, Any]:
         "sandbox": employer.sandbox,
         "created_at": employer.created_at,
         "threshold_basis": current_basis(employer.threshold_bases),
+        "metadata": metadata_item(employer.metadata_),
     }
 
 

@@ -31,12 +31,14 @@ from hearthpay.clock import Clock
 from hearthpay.database.session import Tenant, become
 from hearthpay.employers.commands import ChangeEmployer, CreateEmployer, ListHouseholds, PostalAddress
 from hearthpay.employers.list_cursors import write_place
+from hearthpay.employers.metadata import METADATA, audit_details, page_order, with_metadata
 from hearthpay.employers.models import Employer
 from hearthpay.employers.sorted_lists import check_place, read_sorted, search_households
 from hearthpay.employers.threshold_basis import AS_PAID, FROM_THE_FIRST
 from hearthpay.people.former_addresses import note_former_address
 from hearthpay.time_zones import time_zone_of
 from hearthpay.unchanged import changes_of
+from hearthpay.wire.metadata import has_entries, merged
 from hearthpay.wire.paging import PageAfter, page_of
 
 _EMAIL_NEEDED: Final = "Enter an email address. Only a test household may have none."
@@ -65,6 +67,8 @@ async def reached_employers(
         return await _page_of_reached(session, actor, clock, requested)
     _allow_list(actor, requested)
     only = await resolve_employer(session, actor, None)
+    if not has_entries(only.metadata_, requested.metadata):
+        return [], None
     if requested.words and only.id not in await search_households(
         session, replace(actor, households=frozenset({only.id})), requested.words
     ):
@@ -108,6 +112,7 @@ async def create_employer(session: AsyncSession, actor: Actor, clock: Clock, new
         is_primary=existing == 0,
         ein_status="none",
         threshold_bases={FROM_THE_FIRST: AS_PAID} if new.threshold_basis == AS_PAID else {},
+        metadata_=dict(new.metadata),
         created_at=clock.now(),
     )
     session.add(employer)
@@ -161,6 +166,8 @@ async def update_employer(
         raise _unknown()
     requested = changes_of(changes)
     requested.pop("threshold_basis", None)
+    if "metadata" in requested:
+        requested[METADATA] = merged(employer.metadata_, requested.pop("metadata"))
     if isinstance(changes.address, PostalAddress):
         requested["address"] = asdict(changes.address)
     if "email" in requested and requested["email"] is None and not employer.sandbox:
@@ -181,7 +188,7 @@ async def update_employer(
         "employer.update",
         employer_id=employer.id,
         subject_id=employer.id,
-        details={"before": before, "after": {name: requested[name] for name in before}},
+        details=audit_details(before, requested),
     )
     return employer
 
@@ -305,7 +312,11 @@ async def _page_of_reached(
             found = await search_households(session, actor, requested.words)
             statement = statement.where(Employer.id.in_(found))
         cursor = None if requested.place is None else requested.place.after
-        return await page_of(session, statement, Employer.id, PageAfter(cursor, requested.limit))
+        statement = with_metadata(
+            statement, actor, "employer", Employer.id, requested.metadata, before=cursor
+        )
+        async with page_order(session, requested.metadata):
+            return await page_of(session, statement, Employer.id, PageAfter(cursor, requested.limit))
     page = await read_sorted(session, actor, clock.today(), requested)
     employers = await session.scalars(_reached(actor).where(Employer.id.in_(page.ids)))
     by_id = {employer.id: employer for employer in employers}

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
@@ -17,6 +18,9 @@ from hearthpay.access.refusal import invalid
 from hearthpay.employers import list_queries as queries
 from hearthpay.employers.commands import ListHouseholds, ListPlace
 from hearthpay.employers.list_queries import FIRST_NAME, MOST_FOUND, ListedHousehold, NameKey
+from hearthpay.employers.metadata import with_metadata
+from hearthpay.employers.models import Employer
+from hearthpay.wire.metadata import Metadata
 
 MOST_LOOKED_AT: Final = 500
 """The most households that one page looks at to find those without a payday."""
@@ -48,6 +52,22 @@ async def search_households(session: AsyncSession, actor: Actor, words: Sequence
     return sorted(found)
 
 
+async def _households_with_metadata(session: AsyncSession, actor: Actor, wanted: Metadata) -> list[UUID]:
+    """Return the households that the actor reaches and that have this metadata.
+
+    Raises `validation_error` naming `metadata` if they are more than a search is followed to.
+    """
+    statement = with_metadata(select(Employer.id), actor, "employer", Employer.id, wanted)
+    if actor.households is not None:
+        statement = statement.where(Employer.id.in_(actor.households))
+    found = (await session.scalars(statement.limit(MOST_FOUND + 1))).all()
+    if len(found) > MOST_FOUND:
+        raise invalid(
+            "metadata", f"matches more than {MOST_FOUND} households; leave out `sort`, or filter by more keys"
+        )
+    return sorted(found)
+
+
 def check_place(requested: ListHouseholds) -> None:
     """Refuse a place of another list than the one requested. Raises `validation_error` naming `cursor`."""
     match requested.sort:
@@ -56,7 +76,7 @@ def check_place(requested: ListHouseholds) -> None:
         case "name":
             parts = {"name"}
         case "payday":
-            parts = {"found"} if requested.words else {"paid", "unpaid"}
+            parts = {"found"} if requested.words or requested.metadata else {"paid", "unpaid"}
     if requested.place is not None and requested.place.part not in parts:
         raise invalid("cursor", "is of a list with another sort or search; leave it out to begin again")
 
@@ -64,13 +84,14 @@ def check_place(requested: ListHouseholds) -> None:
 async def read_sorted(
     session: AsyncSession, actor: Actor, today: datetime.date, requested: ListHouseholds
 ) -> SortedPage:
-    """Return one page by name or by next payday from `today`, of all households in reach or those the words find.
+    """Return one page by name or by next payday from `today`, of all households in reach or those that are found by
+    the words and the metadata.
 
     By payday, households without one come last, by name. A page of these may be short before the list ends.
     Raises `validation_error` for a search of too many, and for the place of a household that is gone.
     """
     reading = _Reading(session, actor, today, requested)
-    if requested.words:
+    if requested.words or requested.metadata:
         return await reading.of_found()
     return await (reading.by_name() if requested.sort == "name" else reading.by_payday())
 
@@ -83,8 +104,8 @@ class _Reading:
     requested: ListHouseholds
 
     async def of_found(self) -> SortedPage:
-        """Sort what the words find, which is bounded, and cut out the page."""
-        found = await search_households(self.session, self.actor, self.requested.words)
+        """Sort what the words and the metadata find, which is bounded, and cut out the page."""
+        found = await self._found()
         lines = (await queries.lines_of(self.session, found, self.today, self.today)).values()
         if self.requested.sort == "name":
             in_order = sorted(lines, key=_name_key)
@@ -97,6 +118,15 @@ class _Reading:
             key = place.day or datetime.date.max, await self._name_key_of(place.after)
             in_order = [line for line in in_order if _payday_key(line) > key]
         return self._page([(ListPlace("found", line.id, line.next_payday), line.id) for line in in_order])
+
+    async def _found(self) -> list[UUID]:
+        if not self.requested.metadata:
+            return await search_households(self.session, self.actor, self.requested.words)
+        found = await _households_with_metadata(self.session, self.actor, self.requested.metadata)
+        if self.requested.words:
+            words = await search_households(self.session, self.actor, self.requested.words)
+            found = sorted(set(found).intersection(words))
+        return found
 
     async def by_name(self) -> SortedPage:
         """Read the next households in the order of names."""

@@ -54,6 +54,7 @@ class Application(FastAPI):
             _add_scopes(document, self.routes)
             _name_envelopes(document)
             _drop_made_up_titles(document)
+            _spell_out_objects(document)
             describe_fields(document, self.routes)
             add_response_examples(document)
             _describe_optional_fields(document)
@@ -118,6 +119,14 @@ def _drop_made_up_titles(document: dict[str, Any]) -> None:
             parameter["schema"].pop("title", None)
         for content in operation.get("requestBody", {}).get("content", {}).values():
             content["schema"].pop("title", None)
+
+
+def _spell_out_objects(document: dict[str, Any]) -> None:
+    """Say of query parameters that are objects that each key is written in brackets: `metadata[key]=value`."""
+    for operation in _operations(document):
+        for parameter in operation.get("parameters", ()):
+            if parameter["in"] == "query" and parameter["schema"].get("type") == "object":
+                parameter |= {"style": "deepObject", "explode": True}
 
 
 def _describe_optional_fields(document: dict[str, Any]) -> None:

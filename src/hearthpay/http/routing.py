@@ -28,6 +28,7 @@ from hearthpay.http.errors import ELSEWHERE, nothing_here
 from hearthpay.http.example import operation_extras
 from hearthpay.http.household_times import household_time_of, refuse_while_advancing
 from hearthpay.http.json_body import read_json
+from hearthpay.http.query_values import query_values
 from hearthpay.http.runtime import runtime_of
 from hearthpay.http.statuses import STATUS
 from hearthpay.wire.problems import problems_of
@@ -126,7 +127,7 @@ class Endpoint(APIRoute):
                 except ValidationError:
                     raise nothing_here(request) from None
             if query is not None:
-                values[query[0]] = _validated(query[1], dict(request.query_params), root="query")
+                values[query[0]] = _validated(query[1], query_values(request, query[1]), root="query")
             if body is not None:
                 values[body[0]] = _validated(
                     body[1], await read_json(request, optional=optional), root="body"

@@ -25,6 +25,7 @@ from hearthpay.taxes.messages import coded, texts, to_json
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.reciprocity import reciprocity_certificate
 from hearthpay.wire.answer import render
+from hearthpay.wire.metadata import item_of
 from hearthpay.wire.money import shortest
 
 _HUNDREDTH = Decimal("0.01")
@@ -61,6 +62,7 @@ def preview_data(preview: Preview) -> dict[str, Any]:
         "next_step": f"{next_step}{with_flags}.",
         **_dates(record.dates, record.pay_frequency),
         **_amounts(record),
+        "metadata": item_of(preview.metadata),
     }
     if preview.token is not None:
         data["preview_token"] = preview.token
@@ -91,6 +93,7 @@ def run_data(payroll: StoredPayroll) -> dict[str, Any]:
         "employer_id": payroll.employer_id,
         "status": payroll.status,
         **_dates(payroll.dates, payroll.pay_frequency),
+        "metadata": item_of(payroll.metadata),
     }
     if payroll.expected is None:
         data |= {
@@ -187,6 +190,7 @@ def summary_data(payroll: Payroll, employee_count: int) -> dict[str, Any]:
         },
         "totals": _totals(totals_of(payroll)),
         "employee_count": employee_count,
+        "metadata": item_of(payroll.metadata_),
         "created_at": payroll.created_at,
     }
 

@@ -11,6 +11,7 @@ from hearthpay.employees.commands import PayFrequency, PaymentMethod
 from hearthpay.payroll.kinds import PayrollKind, kind_from_notes
 from hearthpay.payroll.lifecycle import PayrollStatus
 from hearthpay.taxes.prior_wages import PriorLine
+from hearthpay.wire.metadata import Metadata
 
 _NOTHING: Final = Decimal(0)
 
@@ -86,6 +87,7 @@ class Order:
     default_payment_method: PaymentMethod | None = None
     """The method of entries without one, in place of the employee's own setting."""
 
+    metadata: Metadata = field(default_factory=dict)
     kind: PayrollKind = field(init=False, default="regular")
     """The kind of payroll that its notes request."""
 
@@ -134,6 +136,7 @@ class PayrollQuery:
     method: PaymentMethod | None = None
     since: datetime.date | None = None
     until: datetime.date | None = None
+    metadata: Metadata = field(default_factory=dict)
     cursor: UUID | None = None
     limit: int = 25
 

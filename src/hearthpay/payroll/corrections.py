@@ -79,6 +79,7 @@ def _order(payroll: StoredPayroll, entries: list[PayrollEntry]) -> Order:
         pay_frequency=cast(PayFrequency, payroll.pay_frequency),
         notes=payroll.notes,
         employees=tuple(_pay(each) for each in entries),
+        metadata=payroll.metadata,
     )
 
 

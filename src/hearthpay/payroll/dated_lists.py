@@ -89,13 +89,15 @@ _OF_STATUS: Final = _by_payday(_ONE)
 def is_of_all_households(actor: Actor, requested: PayrollQuery) -> bool:
     """Return whether payrolls of a range are requested of every household of the organization.
 
-    Lists of some households are found by household. Payrolls are `firing` for moments only, so these are few.
+    Lists of some households are found by household, those of some metadata by it. Payrolls are `firing` for moments
+    only, so these are few.
     """
     return (
         (requested.since is not None or requested.until is not None)
         and requested.employer_id is None
         and requested.employee_id is None
         and requested.method is None
+        and not requested.metadata
         and requested.status != "firing"
         and actor.employer_id is None
         and actor.employer_sandbox is None

@@ -24,6 +24,7 @@ from hearthpay.access.refusal import Refusal, from_tax_engine
 from hearthpay.clock import Clock
 from hearthpay.employees.commands import PayFrequency
 from hearthpay.employees.models import Employee
+from hearthpay.employers.metadata import METADATA
 from hearthpay.employers.service import resolve_employer
 from hearthpay.payroll.commands import NOTHING_CONFIRMED, Confirmations, EmployeePay, Order, SetAsideChoice
 from hearthpay.payroll.ledger.preview_tokens import PreviewChanges
@@ -121,7 +122,9 @@ async def save_draft(
         "employer_id": employer.id,
         "sandbox": employer.sandbox,
     }
-    new = insert(PayrollDraft).values(id=draft_id, created_at=now, **owner, **typed)
+    # That of a correction, which no form has: it stays when the draft is saved again.
+    kept = {METADATA: dict(order.metadata)}
+    new = insert(PayrollDraft).values(id=draft_id, created_at=now, **owner, **typed, **kept)
     made = await session.scalar(new.on_conflict_do_nothing().returning(PayrollDraft.id))
     if made is None:
         draft = await _locked(session, actor, draft_id)
@@ -294,6 +297,7 @@ def _draft(row: PayrollDraft) -> Draft:
         pay_frequency=cast(PayFrequency, row.pay_frequency),
         notes=row.notes,
         employees=tuple(_pay(each) for each in row.employees),
+        metadata=row.metadata_,
     )
     return Draft(row.id, order, row.updated_at, row.payroll_id, row.dropped_at is not None)
 

@@ -48,6 +48,8 @@ class Payroll(Base):
     created_by_kind: Mapped[str]
     created_by: Mapped[UUID | None]
     created_at: Mapped[datetime.datetime]
+    metadata_: Mapped[dict[str, str]] = mapped_column("metadata", JSONB)
+    """What the client keeps with it; see `hearthpay.wire.metadata`."""
 
 
 class PayrollDraft(Base):
@@ -66,6 +68,9 @@ class PayrollDraft(Base):
     notes: Mapped[str | None]
     employees: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
     """Each employee as typed: `employee_id`, hours and dollars as text, and how to pay."""
+
+    metadata_: Mapped[dict[str, str]] = mapped_column("metadata", JSONB)
+    """That of the payroll which the draft corrects."""
 
     created_at: Mapped[datetime.datetime]
     updated_at: Mapped[datetime.datetime]

@@ -353,7 +353,10 @@ async def list_payrolls(
     query: Annotated[PayrollsQuery, Query()],
     actor: Annotated[Actor, Depends(require(READ_PAYROLLS))],
 ) -> Response:
-    """Newest first; of one household, or of all where the key remembers none and none is named."""
+    """Newest first; of one household, or of all where the key remembers none and none is named.
+
+    `metadata[key]=value` lists those with this value of the key.
+    """
     async with runtime_of(request).database.transaction(actor.tenant) as session:
         payrolls, next_cursor = await service.list_payrolls(session, actor, query.to_command())
     return listing(request, [summary_data(payroll, count) for payroll, count in payrolls], next_cursor)

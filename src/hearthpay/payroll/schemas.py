@@ -37,6 +37,14 @@ from hearthpay.wire.answer_fields import (
 )
 from hearthpay.wire.fields import Day, Identifier, RequestModel, Text
 from hearthpay.wire.messages import MessageItem
+from hearthpay.wire.metadata import (
+    ON_CREATION,
+    ON_LISTS,
+    MetadataFilterField,
+    MetadataItem,
+    NewMetadataField,
+    merged,
+)
 from hearthpay.wire.money import Amount, Dollars, Money, Rate
 from hearthpay.wire.paging import Page
 
@@ -199,6 +207,10 @@ class PayrollRequest(RequestModel):
         description="That of a preview: the run is refused with `amounts_changed` where any amount would be another "
         "than was shown. A preview ignores it.",
     )
+    metadata: NewMetadataField = Field(
+        default_factory=dict,
+        description=f"{ON_CREATION} A payroll keeps it as it was run, and a preview's token doesn't bind it.",
+    )
     off_cycle: bool | None = Field(
         default=None, deprecated=True, description="Retired; accepted and ignored."
     )
@@ -214,6 +226,7 @@ class PayrollRequest(RequestModel):
             employees=tuple(each.to_command() for each in self.employees),
             notes=self.notes,
             default_payment_method=self.default_payment_method,
+            metadata=merged({}, self.metadata),
         )
 
     def to_confirmations(self) -> Confirmations:
@@ -278,6 +291,7 @@ class PayrollsQuery(Page):
     status: PayrollStatus | None = Field(default=None, description="Only payrolls in this status.")
     from_: Day | None = Field(default=None, alias="from", description="Pay dates from this day on.")
     to: Day | None = Field(default=None, description="Pay dates up to this day.")
+    metadata: MetadataFilterField = Field(default_factory=dict, description=ON_LISTS)
 
     def to_command(self) -> PayrollQuery:
         """Return the invitation in plain values."""
@@ -287,6 +301,7 @@ class PayrollsQuery(Page):
             status=self.status,
             since=self.from_,
             until=self.to,
+            metadata=self.metadata,
             cursor=self.cursor,
             limit=self.limit,
         )
@@ -591,6 +606,7 @@ class PayrollPreview:
     rulebook: RulebookName
     """The rules that were used."""
 
+    metadata: MetadataItem
     confirmations_required: list[Confirmation] = field(default_factory=list)
     """The flags that a run of this payroll must carry; absent where it needs none."""
 
@@ -630,6 +646,7 @@ class PayrollResult:
     rulebook: RulebookName
     """The rules that were used."""
 
+    metadata: MetadataItem
     provisional: list[str] = field(default_factory=list)
     """Codes of lines by figures that were in force before the year's own were published."""
 
@@ -776,6 +793,7 @@ class PayrollDetail:
     rulebook: RulebookName
     """The rules that were used."""
 
+    metadata: MetadataItem
     notes: str | None
     """The notes of the request; null if there were none."""
 
@@ -819,3 +837,4 @@ class PayrollSummary:
     """How many employees it pays."""
 
     created_at: CreatedAt
+    metadata: MetadataItem

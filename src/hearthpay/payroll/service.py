@@ -21,6 +21,7 @@ from hearthpay.banking.readiness import Blocker, household_blockers
 from hearthpay.clock import Clock
 from hearthpay.employees.models import Employee
 from hearthpay.employers.assigned_rates import tax_terms
+from hearthpay.employers.metadata import page_order, with_metadata
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer_of
 from hearthpay.payroll.answers import estimate_json
@@ -135,6 +136,7 @@ async def preview_payroll(
         dated_ahead=prepared.dated_ahead,
         by_deposit=prepared.by_deposit,
         token=preview_token(session, actor, shown, prepared.record, accounts, clock.now()),
+        metadata=order.metadata,
     )
 
 
@@ -265,6 +267,7 @@ async def record_payroll(
         pay_frequency=settled.pay_frequency,
         notes=settled.notes,
         kind=settled.kind,
+        metadata=settled.metadata,
         rulebook_version=record.rulebook_version,
         tax_year=record.tax_year,
         totals=record.totals,
@@ -533,7 +536,8 @@ async def list_payrolls(
     statement = await query_payrolls(session, actor, requested)
     if is_of_all_households(actor, requested):
         statement = statement.where(Payroll.id.in_(await newest_of_days(session, actor.tenant, requested)))
-    payrolls, next_cursor = await page_of(session, statement, Payroll.id, requested)
+    async with page_order(session, requested.metadata):
+        payrolls, next_cursor = await page_of(session, statement, Payroll.id, requested)
     counted = (
         select(EntryRow.payroll_id, func.count())
         .where(EntryRow.payroll_id.in_([payroll.id for payroll in payrolls]))
@@ -551,6 +555,7 @@ async def query_payrolls(session: AsyncSession, actor: Actor, requested: Payroll
         Payroll.organization_id == actor.organization_id, Payroll.sandbox.is_(actor.sandbox)
     )
     owner = None
+    household = None
     if requested.employee_id is not None:
         owner = await session.scalar(select(Employee.employer_id).where(Employee.id == requested.employee_id))
     named = (
@@ -561,7 +566,8 @@ async def query_payrolls(session: AsyncSession, actor: Actor, requested: Payroll
     if named or owner is not None:
         missing = Refusal("employee_not_in_household", "employee_id is not an employee of this household.")
         employer = await resolve_employer_of(session, actor, requested.employer_id, owner, missing)
-        statement = statement.where(Payroll.employer_id == employer.id)
+        household = employer.id
+        statement = statement.where(Payroll.employer_id == household)
     elif actor.households is not None:
         statement = statement.where(Payroll.employer_id.in_(actor.households))
     if requested.status is not None:
@@ -580,4 +586,12 @@ async def query_payrolls(session: AsyncSession, actor: Actor, requested: Payroll
             EntryRow.payroll_id == Payroll.id, EntryRow.payment_method == requested.method
         )
         statement = statement.where(paid_so)
-    return statement
+    return with_metadata(
+        statement,
+        actor,
+        "payroll",
+        Payroll.id,
+        requested.metadata,
+        employer_id=household,
+        before=requested.cursor,
+    )

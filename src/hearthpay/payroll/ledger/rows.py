@@ -18,6 +18,7 @@ from hearthpay.payroll.orders.pay_dates import DepositTiming, PayDates
 from hearthpay.taxes.finality import Finality
 from hearthpay.taxes.messages import Message
 from hearthpay.taxes.paycheck.result import LineExplanation
+from hearthpay.wire.metadata import Metadata
 
 if TYPE_CHECKING:
     from hearthpay.payroll.ledger.estimates import Estimate
@@ -218,6 +219,9 @@ class Preview:
     token: str | None = None
     """What a run sends so that it must match this preview."""
 
+    metadata: Metadata = field(default_factory=dict)
+    """What the run would keep."""
+
     @property
     def send_at(self) -> datetime.datetime | None:
         """When a run would be sent, of one that would be scheduled."""
@@ -285,6 +289,9 @@ class StoredPayroll:
 
     handed_over_at: datetime.datetime | None = None
     """When somebody marked its checks or cash as handed over."""
+
+    metadata: Metadata = field(default_factory=dict)
+    """What the client keeps with it."""
 
     available_actions: AvailableActions = NO_WAYS_OUT
 

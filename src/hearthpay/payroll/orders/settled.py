@@ -20,6 +20,7 @@ from hearthpay.payroll.kinds import PayrollKind
 from hearthpay.payroll.orders.pay_dates import PayDates, Way
 from hearthpay.payroll.orders.salary_shares import SalaryShare
 from hearthpay.taxes.money import from_cents
+from hearthpay.wire.metadata import NO_METADATA, Metadata
 
 
 class _EntriesRow(NamedTuple):
@@ -94,6 +95,7 @@ class SettledOrder(NamedTuple):
     notes: str | None
     entries: tuple[PayrollEntry, ...]
     kind: PayrollKind = "regular"
+    metadata: Metadata = NO_METADATA
 
     @property
     def direct_deposit(self) -> bool:
@@ -177,7 +179,9 @@ def settle_order(order: Order, methods: Sequence[str], employer_id: UUID, dates:
                 set_aside_wish=int(wish.amount.scaleb(2)) if wish and wish.amount is not None else None,
             )
         )
-    return SettledOrder(employer_id, dates, order.pay_frequency, order.notes, tuple(entries), order.kind)
+    return SettledOrder(
+        employer_id, dates, order.pay_frequency, order.notes, tuple(entries), order.kind, order.metadata
+    )
 
 
 _PAYEE: Final = tuple(getattr(Employee, name) for name in Payee._fields)

@@ -63,6 +63,7 @@ class _LockRow(NamedTuple):
     pay_frequency: str
     notes: str | None
     kind: PayrollKind
+    metadata: dict[str, str]
     tax_year: int
     failure: dict[str, Any] | None
     approved_at: datetime.datetime
@@ -71,7 +72,7 @@ class _LockRow(NamedTuple):
 _LOCK: Final = query(
     _LockRow,
     "SELECT id, organization_id, employer_id, sandbox, status, period_start, period_end, pay_date, pay_date_defaulted, "
-    "pay_frequency, notes, kind, tax_year, failure, "
+    "pay_frequency, notes, kind, metadata, tax_year, failure, "
     "coalesce(approved_at, created_at) AS approved_at FROM payrolls WHERE id = :id FOR NO KEY UPDATE SKIP LOCKED",
 )
 
@@ -171,6 +172,7 @@ async def _pay_in_the_new_year(
         old.notes,
         tuple(entry for entry in entries if entry.employee_id in employees),
         old.kind,
+        old.metadata,
     )
     bases = await lock_household(session, old.employer_id, employees)
     payees = await read_payees(session, employees)

@@ -146,6 +146,7 @@ SETTINGS: Final = {
     "last_name": mark("last name"),
     "lives_in": mark("lives in the household"),
     "locality": mark("local tax area"),
+    "metadata": mark("metadata"),
     "notice_on": mark("date of the state's notice"),
     "overtime_rate": mark("overtime pay rate"),
     "pay_date": mark("payday"),

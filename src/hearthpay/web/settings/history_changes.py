@@ -146,6 +146,9 @@ def _sides(entry: AuditEntry) -> Iterator[tuple[str, object, object]]:
             yield from _by_name(before or {}, after or {})
         elif entry.action in _ONLY_ONE:
             yield _ONLY_ONE[entry.action], before, after
+    if "metadata" in details:  # only its keys are stored
+        keys = details["metadata"]
+        yield "metadata", {"removed": keys["removed"]}, {"set": keys["set"]}
     for name, value in sorted(details.items()):
         if isinstance(value, dict) and value.keys() >= {"before", "after"}:
             yield name, value["before"], value["after"]
