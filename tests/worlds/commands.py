@@ -147,12 +147,13 @@ def start(
     environment: Mapping[str, str] | None = None,
     folder: str | Path | None = None,
     files: tuple[int, int] | None = None,
+    terminal: int | None = None,
 ) -> StartedProcess:
     """Start `python -m module` with these arguments, and leave it running.
 
     It reads what is written to `stdin` if it is to be `asked`, else nothing. What it writes goes to `output`, or is
     read from `stdout` where that is None; its errors go to the same place unless `errors` is the number of another.
-    `files` are its limits of open files.
+    `files` are its limits of open files. A `terminal` is what it reads from and writes its errors to.
     """
     command = [str(argument) for argument in arguments]
     with contextlib.ExitStack() as stack:
@@ -173,6 +174,8 @@ def start(
             writing = output
         out = writing.fileno()
         streams = (given.fileno(), out, out if errors is None else errors)
+        if terminal is not None:
+            streams = (terminal, out, terminal)
         return _ask(
             command,
             streams,
