@@ -59,6 +59,14 @@ def hearthpay(
         return subprocess.CompletedProcess(command, status, output.read(), errors.read())
 
 
+def run_in_place(arguments: list[str]) -> int:
+    """Be `hearthpay` with these arguments: with this process's streams, and ended when this one is told to end."""
+    process = _ask(arguments, (0, 1, 2))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda number, _: os.kill(process.pid, number))
+    return process.wait()
+
+
 def hearthpay_says(
     *arguments: object,
     environment: Mapping[str, str] | None = None,
