@@ -86,7 +86,7 @@ def test_the_pages_that_go_on_from_the_block(folder: Path, second: bool, forked:
     assert (folder / "terminal.sh").stat().st_mode & 0o777 == 0o600, "it has the key"
 
 
-SERVES = re.compile(r"```console\n\\$ hearthpay serve\n(.*?)```", re.DOTALL)
+SERVES = re.compile(r"```console\n\$ hearthpay serve\n(.*?)```", re.DOTALL)
 
 
 def test_the_tutorial_of_a_server(folder: Path) -> None:
