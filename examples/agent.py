@@ -56,6 +56,7 @@ async def pay(agent: Client, options: argparse.Namespace) -> int:
         "pay_frequency": person["pay_frequency"],
         "regular_hours": options.hours,
         "payment_method": "check",
+        **({} if options.pay_date is None else {"pay_date": options.pay_date}),
     }
     preview = await call(agent, "preview_payroll", **asked)
     (paycheck,) = preview["employees"]
@@ -101,6 +102,7 @@ async def main() -> int:
     parser.add_argument("--hours", type=float, required=True)
     parser.add_argument("--from", dest="start", required=True, metavar="DAY")
     parser.add_argument("--to", dest="end", required=True, metavar="DAY")
+    parser.add_argument("--pay-date", metavar="DAY", help="the day of the check; left out, the next payday")
     parser.add_argument("--stub", type=Path, default=Path("pay-stub.pdf"))
     parser.add_argument(
         "--desk", action="store_true", help="start `hearthpay mcp` instead of connecting to /mcp"

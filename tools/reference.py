@@ -34,6 +34,13 @@ def words() -> Mapping[str, Mapping[str, str]]:
     return tomllib.loads(_WORDS.read_text(encoding="utf-8"))
 
 
+_DATABASE: Final = (
+    "Commands that need the database take `--data-dir DIR`, or read `HEARTHPAY_DATA_DIR` or `DATABASE_URL`. "
+    "If you name none while a service of yours runs on another database, they ask which one to use: "
+    "[the data directory](settings.md#the-data-directory)."
+)
+
+
 def commands_page() -> str:
     """Return the page of all commands, by group, with their arguments and options."""
     import typer
@@ -45,7 +52,7 @@ def commands_page() -> str:
         "",
         f"Every command of `hearthpay`. `hearthpay COMMAND --help` has the details. {_MADE}",
         "",
-        "Commands that need the database take `--data-dir DIR`, or read `HEARTHPAY_DATA_DIR` or `DATABASE_URL`.",
+        _DATABASE,
     ]
     top: dict[str, list[tuple[str, Any]]] = {}
     for name, command in sorted(typer.main.get_command(app).commands.items()):  # type: ignore[attr-defined]

@@ -20,8 +20,9 @@ from fastapi import FastAPI
 from hearthpay.app import AppSettings, create_app
 from hearthpay.banking.originator import BankSettingsError, load_bank
 from hearthpay.clock import Clock, SystemClock
-from hearthpay.database.embedded import EmbeddedServer
+from hearthpay.database.embedded import EmbeddedServer, default_data_dir
 from hearthpay.database.replica import ReplicaSettings
+from hearthpay.database.running_services import recorded_as_running
 from hearthpay.database.session import Database
 from hearthpay.database.startup import Addresses
 from hearthpay.http.connection_limits import (
@@ -292,6 +293,9 @@ async def serve(
         raise SystemExit(f"hearthpay: {error}") from None
     print("Starting the database …", flush=True)  # noqa: T201
     async with AsyncExitStack() as stack:
+        stack.enter_context(
+            recorded_as_running(_embedded_dir(data_dir, addresses, migrates=migrates), host, port)
+        )
         try:
             found = await stack.enter_async_context(
                 open_and_migrate(data_dir, addresses, clock)
@@ -303,7 +307,7 @@ async def serve(
         keeps_mail = MailFolder.of(os.environ, found.data_dir) is not None
         user = await asyncio.to_thread(_lesser_user, found.embedded) if separable else None
         stopping = stop_signal()
-        worker = worker_beside(data_dir, migrates=migrates) if with_worker else contextlib.nullcontext()
+        worker = worker_beside(found.data_dir, migrates=migrates) if with_worker else contextlib.nullcontext()
         try:
             if user is None:
                 app = settings.app(
@@ -351,6 +355,13 @@ async def either(stopping: asyncio.Event, task: asyncio.Task[Any]) -> None:
     waiting = asyncio.create_task(stopping.wait())
     await asyncio.wait({waiting, task}, return_when=asyncio.FIRST_COMPLETED)
     waiting.cancel()
+
+
+def _embedded_dir(data_dir: Path | None, addresses: Addresses, *, migrates: bool) -> Path | None:
+    """Return the absolute directory of the embedded database; None if the database is given by its URL."""
+    if addresses.owner or not migrates:
+        return None
+    return (data_dir or default_data_dir()).expanduser().resolve()
 
 
 def _lesser_user(embedded: EmbeddedServer | None) -> WebUser | None:

@@ -62,6 +62,14 @@ def hearthpay(
         return subprocess.CompletedProcess(command, status, output.read(), errors.read())
 
 
+def run_in_place(arguments: list[str]) -> int:
+    """Be `hearthpay` with these arguments: with this process's streams, and ended when this one is told to end."""
+    process = _ask(arguments, (0, 1, 2))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda number, _: os.kill(process.pid, number))
+    return process.wait()
+
+
 def hearthpay_says(
     *arguments: object,
     environment: Mapping[str, str] | None = None,
@@ -160,13 +168,14 @@ def start(
     folder: str | Path | None = None,
     files: tuple[int, int] | None = None,
     at: datetime | None = None,
+    terminal: int | None = None,
 ) -> StartedProcess:
     """Start `python -m module` with these arguments, and leave it running.
 
     It reads what is written to `stdin` if it is to be `asked`, else nothing. What it writes goes to `output`, or is
     read from `stdout` where that is None; its errors go to the same place unless `errors` is the number of another.
-    `files` are its limits of open files. Its own clock begins `at` an instant; processes that it starts have the
-    machine's.
+    `files` are its limits of open files. A `terminal` is what it reads from and writes its errors to. Its own clock
+    begins `at` an instant; processes that it starts have the machine's.
     """
     command = [str(argument) for argument in arguments]
     with contextlib.ExitStack() as stack:
@@ -187,6 +196,8 @@ def start(
             writing = output
         out = writing.fileno()
         streams = (given.fileno(), out, out if errors is None else errors)
+        if terminal is not None:
+            streams = (terminal, out, terminal)
         return _ask(
             command,
             streams,

@@ -23,6 +23,9 @@ def choose_place() -> Path:
     place = Path(tempfile.mkdtemp(prefix="hearthpay-tests-", dir=parent))
     place.chmod(0o755)  # the servers' account passes through
     os.environ["TMPDIR"] = tempfile.tempdir = str(place)
+    os.environ["XDG_STATE_HOME"] = str(
+        place / "state"
+    )  # services of this run are found by its commands alone
     os.mkfifo(place / _LIFELINE)
     os.open(place / _LIFELINE, os.O_RDWR)  # for as long as this process lives
     return place

@@ -105,7 +105,7 @@ def open_source(data_dir: Path | None, database_url: str | None) -> Iterator[Bac
         yield BackupSource(database_url, None)
         return
     embedded = EmbeddedServer(data_dir or default_data_dir())
-    if not (embedded.data_dir / "server" / "data" / "PG_VERSION").exists():
+    if not embedded.holds_database():
         raise RefusedError(f"{embedded.data_dir} holds no database to back up")
     embedded.start()
     try:

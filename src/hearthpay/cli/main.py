@@ -36,7 +36,7 @@ from hearthpay.cli.households import households
 from hearthpay.cli.keys import keys
 from hearthpay.cli.mcp import mcp
 from hearthpay.cli.migrate import migrate
-from hearthpay.cli.operator import EXIT_BAD_INPUT, DataDir, Migrates, refuse
+from hearthpay.cli.operator import EXIT_BAD_INPUT, Migrates, NewDataDir, refuse
 from hearthpay.cli.organizations import organizations
 from hearthpay.cli.people import people
 from hearthpay.cli.plans import plans
@@ -330,7 +330,7 @@ def serve(
         typer.Option("--worker/--no-worker", help="Also start a worker, which fires payrolls at their time."),
     ] = True,
     migrates: Migrates = True,
-    data_dir: DataDir = None,
+    data_dir: NewDataDir = None,
 ) -> None:
     """Start the service: its database (embedded unless DATABASE_URL is set), the API and a worker."""
     from hearthpay.database.startup import Addresses

@@ -6,12 +6,17 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from hearthpay.cli.data_directory import resolve_data_dir
+
+_HELP = "Where the embedded database lives; not used with DATABASE_URL."
+
 DataDir = Annotated[
-    Path | None,
-    typer.Option(
-        envvar="HEARTHPAY_DATA_DIR", help="Where the embedded database lives; not used with DATABASE_URL."
-    ),
+    Path | None, typer.Option(envvar="HEARTHPAY_DATA_DIR", help=_HELP, callback=resolve_data_dir)
 ]
+"""Of a command on a database that is there; left out, it is resolved while a service is running on another one."""
+
+NewDataDir = Annotated[Path | None, typer.Option(envvar="HEARTHPAY_DATA_DIR", help=_HELP)]
+"""Of a command that may make a new database whatever else is running."""
 
 Migrates = Annotated[
     bool,

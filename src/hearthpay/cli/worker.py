@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hearthpay.cli.operator import DataDir, Migrates, refuse
+from hearthpay.cli.data_directory import resolve_data_dir
+from hearthpay.cli.operator import Migrates, NewDataDir, refuse
 from hearthpay.clock import SystemClock
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def worker(
         bool, typer.Option("--attended", hidden=True, help="End with the process that holds our input.")
     ] = False,
     migrates: Migrates = True,
-    data_dir: DataDir = None,
+    data_dir: NewDataDir = None,
 ) -> None:
     """Fire payrolls, exchange files with the bank, send mail and tidy up, when it is time; `serve` has one such worker.
 
@@ -44,6 +45,8 @@ def worker(
     """
     from hearthpay.process import run_in_event_loop
 
+    if migrates:
+        data_dir = resolve_data_dir(data_dir)
     run_in_event_loop(
         _work(data_dir, once=once, concurrency=concurrency, attended=attended, migrates=migrates)
     )

@@ -127,7 +127,7 @@ class EmbeddedServer:
             with self._exclusively():
                 account = self._prepare()
                 programs = postgres_programs(account, self.data_dir / "programs")
-                if not (self._data / "PG_VERSION").exists():
+                if not self.holds_database():
                     self._initialize(programs, account)
                 self._check_version()
                 rewritten = write_rules(self._data, account, ROLES.service)
@@ -161,6 +161,10 @@ class EmbeddedServer:
             raise EmbeddedServerError(
                 f"the embedded PostgreSQL in {self.data_dir} cannot be stopped: {error}"
             ) from error
+
+    def holds_database(self) -> bool:
+        """Return whether the data directory has a database, running or not."""
+        return (self._data / "PG_VERSION").exists()
 
     def account(self) -> ServiceAccount:
         """Return the system account that the server runs as."""
