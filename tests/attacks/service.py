@@ -1,7 +1,6 @@
 """A `hearthpay serve` process that is attacked, and a bystander who goes on using it meanwhile."""
 
 import http.client
-import json
 import os
 import shutil
 import socket
@@ -34,6 +33,9 @@ FEWEST = 10
 """Answers by which an attack is judged; a short one is over before."""
 
 CALCULATION = {"state": "CA", "annual_wages": 35_000}
+"""What attackers send; whether the year has rules makes no difference to them."""
+THRESHOLD = "/api/v1/threshold?state=CA&annual_wages=35000&tax_year=2026"
+"""What the bystander asks: of a year that has rules."""
 
 
 class Service:
@@ -134,7 +136,7 @@ class Bystander:
         def go_on() -> None:
             while not stopped.wait(0.02) or len(self.health) < FEWEST:
                 self._time(self.health, "GET", "/healthz", None)
-                self._time(self.calculations, "POST", "/api/v1/calculate", json.dumps(CALCULATION))
+                self._time(self.calculations, "GET", THRESHOLD, None)
 
         thread = threading.Thread(target=go_on)
         thread.start()

@@ -15,8 +15,8 @@ from hearthpay.security.key_ring import load_key_ring
 from tests.banking.families import Family, add_family
 from tests.conftest import plain_url
 from tests.database.damage import without_triggers
-from tests.people.visitors import mails
 from tests.database.household import NOW
+from tests.people.visitors import mails
 from tests.worlds.commands import hearthpay
 from tests.worlds.installations import install
 

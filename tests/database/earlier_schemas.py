@@ -106,6 +106,7 @@ def _fill(connection: psycopg.Connection, number: int, *, has_pay: bool) -> Past
         "employer_taxes": 7_650,
         "total_cost": 107_650,
         "created_by_kind": "key",
+        "created_at": _NOW,
     }
     october = {
         "period_start": date(2026, 10, 26),

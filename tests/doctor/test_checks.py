@@ -7,6 +7,7 @@ since the books take longer to keep than these tests take.
 import os
 import subprocess
 from collections.abc import Sequence
+from datetime import datetime
 
 import orjson
 import pytest
@@ -256,32 +257,25 @@ async def test_progress_names_each_check_before_it_runs(books: Books):
     assert told == [(number, len(IDS), each) for number, each in enumerate(IDS)]
 
 
-def hearthpay(server: EmbeddedServer, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the command on the tests' own server."""
+def hearthpay(server: EmbeddedServer, *arguments: str, at: datetime) -> subprocess.CompletedProcess[str]:
+    """Run the command on the tests' own server, at the time of its books."""
     return hearthpay_says(
-        *arguments, environment={**os.environ, "DATABASE_URL": server.owner_url()}, timeout=60
+        *arguments, environment={**os.environ, "DATABASE_URL": server.owner_url()}, timeout=60, at=at
     )
 
 
 async def test_the_command_tells_what_differs_and_ends_with_one(books: Books, server: EmbeddedServer):
-    # The command asks the real clock, by which what waits in the books may be overdue one day.
+    at = books.clock.now()
     async with books.owner.transaction(None) as session:
-        await session.execute(
-            text("UPDATE payrolls SET scheduled_send_at = scheduled_send_at + interval '100 years'")
-        )
         await session.execute(BALANCES, {"cents": 123})
         account = await session.scalar(text("SELECT min(employee_id::text) FROM escrow_accounts"))
     try:
-        printed = hearthpay(server, "doctor")
-        as_json = hearthpay(server, "doctor", "--json")
+        printed = hearthpay(server, "doctor", at=at)
+        as_json = hearthpay(server, "doctor", "--json", at=at)
     finally:
         async with books.owner.transaction(None) as session:
             await session.execute(BALANCES, {"cents": -123})
-    sound = hearthpay(server, "doctor")
-    async with books.owner.transaction(None) as session:
-        await session.execute(
-            text("UPDATE payrolls SET scheduled_send_at = scheduled_send_at - interval '100 years'")
-        )
+    sound = hearthpay(server, "doctor", at=at)
 
     assert printed.returncode == 1, printed.stderr
     wrong = [line for line in printed.stdout.splitlines() if line.startswith("WRONG")]

@@ -16,6 +16,7 @@ from hearthpay.taxes.assumptions import assumptions_of
 from hearthpay.taxes.certificates import FEDERAL_TAX_TOLD
 from hearthpay.taxes.labor_law import salary_overtime
 from hearthpay.taxes.messages import Message, message
+from hearthpay.taxes.rulebook import latest_day_with_rules
 
 OVERTIME_FACTOR: Final = Decimal("1.5")
 
@@ -77,7 +78,7 @@ def localities_of(clock: Clock, work_state: str, city: str | None, locality: str
     Raises `validation_error` and `unsupported_jurisdiction`.
     """
     try:
-        taxes = rulebook_for(clock.today()).state(work_state).local_taxes
+        taxes = rulebook_for(latest_day_with_rules(clock.today())).state(work_state).local_taxes
     except TaxInputError as error:
         raise from_tax_engine(error) from None
     codes: dict[str, None] = {}
@@ -98,7 +99,8 @@ def check_payable(employee: Employee, clock: Clock, *, city: str | None = None) 
     where the employee lives, also why naming it withholds nothing.
 
     The federal tax withheld from one paycheck, which a script may give the engine, is refused as well: stored as a
-    setting it would replace the tax that each payroll calculates.
+    setting it would replace the tax that each payroll calculates. After the last year with rules its law is asked: a
+    payroll of a later year is refused by itself.
     """
     if FEDERAL_TAX_TOLD in employee.state_withholding:
         raise invalid(
@@ -106,7 +108,7 @@ def check_payable(employee: Employee, clock: Clock, *, city: str | None = None) 
             "belongs to one paycheck; every payroll calculates it itself",
         )
     trial = PaycheckInput(
-        pay_date=clock.today(),
+        pay_date=latest_day_with_rules(clock.today()),
         pay_frequency=employee.pay_frequency,
         regular_wages=Decimal("0.00"),
         work_state=employee.work_state,

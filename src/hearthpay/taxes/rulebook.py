@@ -161,6 +161,11 @@ def supported_years() -> tuple[int, ...]:
     return tuple(sorted(int(path.parent.name) for path in RULES.glob("[0-9]*/us.toml")))
 
 
+def latest_day_with_rules(day: datetime.date) -> datetime.date:
+    """Return the day; where it lies after the last year that has rules, the last day of that year."""
+    return min(day, datetime.date(supported_years()[-1], 12, 31))
+
+
 def rulebook_of(year: int) -> Rulebook:
     """Return the rulebook of a tax year; raises `TaxInputError` with code ``unsupported_tax_year``."""
     return rulebook_for(datetime.date(year, 1, 1), "tax_year")
