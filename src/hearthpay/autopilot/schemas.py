@@ -114,7 +114,7 @@ class Eligibility:
     """Whether Autopilot may pay the employee; `false` where `reasons` names at least one obstacle."""
 
     reasons: list[Reason]
-    """What stands in the way, by code; empty if nothing does."""
+    """What prevents it, by code; empty if nothing does."""
 
 
 @dataclass(frozen=True, slots=True)

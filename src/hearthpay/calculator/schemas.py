@@ -211,7 +211,7 @@ class CalculationResult:
     """The employee's filing status on Form W-4, as in the request."""
 
     employer_taxes: AnnualEmployerTaxes
-    """What the household pays on top of the wages, over the year."""
+    """What the household pays in addition to the wages, over the year."""
 
     employee_taxes_estimate: AnnualEmployeeTaxes
     """What is withheld from the wages, over the year."""
@@ -223,7 +223,7 @@ class CalculationResult:
     """How the wages compare with the thresholds."""
 
     lines: list[CalculationLine]
-    """Each tax by itself; the sums above are made of them."""
+    """Each tax; the sums above are made of them."""
 
     limitations: Limitations
     limitation_codes: list[MessageItem]

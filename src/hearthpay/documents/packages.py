@@ -47,7 +47,7 @@ class YearPackage:
     """How many of them are done."""
 
     requested_at: datetime.datetime
-    """When it was asked for, in UTC."""
+    """When it was requested, in UTC."""
 
     finished_at: datetime.datetime | None
     """When it was ready or failed, in UTC; null until then."""

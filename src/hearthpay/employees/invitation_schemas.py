@@ -44,7 +44,7 @@ class InvitationItem:
     """
 
     portal_url: str
-    """The link to give the employee. Whoever has it can enter the number: don't publish it."""
+    """The link to give the employee. Anyone who has it can enter the number: don't publish it."""
 
     email_sent: bool
     """Whether the mail server has accepted the email. The link is valid either way."""

@@ -173,13 +173,13 @@ class TaxPaymentItem:
     """The agency's confirmation number; null if none was recorded."""
 
     status: Literal["recorded", "reversed"]
-    """`reversed` if the record was taken back, else `recorded`."""
+    """`reversed` if the record was reversed, else `recorded`."""
 
     recorded_at: datetime.datetime
     """When it was recorded, in UTC."""
 
     reversed_at: datetime.datetime | None
-    """When the record was taken back, in UTC; null if it wasn't."""
+    """When the record was reversed, in UTC; null if it wasn't."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,13 +237,13 @@ class FilingItem:
     """The amounts as they were when it was recorded; later payrolls don't change them."""
 
     status: Literal["filed", "reversed"]
-    """`reversed` if the record was taken back, else `filed`."""
+    """`reversed` if the record was reversed, else `filed`."""
 
     recorded_at: datetime.datetime
     """When it was recorded, in UTC."""
 
     reversed_at: datetime.datetime | None
-    """When the record was taken back, in UTC; null if it wasn't."""
+    """When the record was reversed, in UTC; null if it wasn't."""
 
 
 def tax_payment_item(details: PaymentDetails) -> TaxPaymentItem:

@@ -1,8 +1,8 @@
-"""Descriptions of fields in the OpenAPI document: what stands below a field in its class, and what its type says.
+"""Descriptions of fields in the OpenAPI document: the docstring below a field, and what its type says.
 
 A field is described where it is declared, by a docstring below it or by `Field(description=…)`. Its type may add what
 all such values share, such as the unit of an amount. Docstrings of fields are in no object that runs: they are read
-from the source when the document is built, so that the start of the service doesn't wait for them.
+from the source when the document is built, so that the service starts as fast as before.
 """
 
 import ast
@@ -54,7 +54,7 @@ def _words_of_type(described: dict[str, Any]) -> list[str]:
 
 
 def _describe_parameter(parameter: dict[str, Any]) -> None:
-    """Describe a parameter by its type where it has no words of its own."""
+    """Describe a parameter by its type if it isn't described itself."""
     words = _words_of_type(parameter["schema"])
     parameter["schema"].pop("description", None)
     if "description" not in parameter and words:
@@ -97,7 +97,7 @@ def _docstrings_of(of_class: type) -> dict[str, str]:
 
 @cache
 def _docstrings_in(module: str) -> Mapping[str, Mapping[str, str]]:
-    """Return the docstrings of fields in a module, by class and field; a compiled module has its source beside it."""
+    """Return the docstrings of fields in a module, by class and field; a compiled module has its source next to it."""
     file = Path(str(sys.modules[module].__file__))
     source = file.with_name(f"{file.name.partition('.')[0]}.py").read_text(encoding="utf-8")
     return {

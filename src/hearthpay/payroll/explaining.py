@@ -103,7 +103,7 @@ class Explanations:
 
     employer_id: HouseholdId
     explanations: list[ExplainedLine]
-    """The lines that were asked for, employee by employee."""
+    """The requested lines, employee by employee."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class PayrollExplanations:
     """The rules that the payroll was calculated under, and whether they changed since."""
 
     explanations: list[RecordedLine]
-    """The lines that were asked for, employee by employee."""
+    """The requested lines, employee by employee."""
 
 
 class ExplanationQuery(RequestModel):

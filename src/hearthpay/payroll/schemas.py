@@ -442,7 +442,7 @@ class LineItem:
     """Null for taxes by a table, such as income tax."""
 
     amount: Dollars
-    """The tax on this paycheck; below zero if it gives back what earlier paychecks charged too much."""
+    """The tax on this paycheck; below zero if it refunds what earlier paychecks charged too much."""
 
     ytd_amount: Dollars
     """The tax of the year so far, this paycheck included."""
@@ -527,10 +527,10 @@ class PaycheckItem:
     """What is withheld from gross pay, by kind."""
 
     employer_taxes: EmployerTaxes
-    """What the household owes on top."""
+    """What the household owes in addition to gross pay, by kind."""
 
     lines: list[LineItem]
-    """Each tax by itself; the sums above are made of them."""
+    """Each tax; the sums above are made of them."""
 
     voluntary_set_aside: SetAsideItem
     """The employee's savings with this paycheck."""
@@ -708,11 +708,11 @@ class PaidPaycheckItem(PaycheckItem):
 
     status: PaymentStatus = "paid"
     """What has become of the money. `waiting`: collected, and not in a bank file yet. `held`: it can't be sent.
-    `returned`: the bank sent it back. `reversed`: taken back as a mistake. `undone`: never sent. By check or cash
+    `returned`: the bank sent it back. `reversed`: reversed as a mistake. `undone`: never sent. By check or cash
     `paid`, until it is `undone`."""
 
     outcome: OutcomeItem | None = None
-    """Why the money didn't simply arrive; null if nothing stands in its way."""
+    """Why the money didn't arrive as planned; null if it did, or is on its way."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ class StateWageLine:
     code: LineCode
     name: LineName
     payer: str
-    """Who bears the tax: `employee` (withheld from pay) or `employer` (paid by the household on top)."""
+    """Who bears the tax: `employee` (withheld from pay) or `employer` (in addition to pay)."""
 
     agency: AgencyName
     category: str
@@ -235,7 +235,7 @@ class TaxLiabilityLine:
     code: LineCode
     name: LineName
     payer: str
-    """Who bears the tax: `employee` (withheld from pay) or `employer` (paid by the household on top)."""
+    """Who bears the tax: `employee` (withheld from pay) or `employer` (in addition to pay)."""
 
     category: str
     """What kind of tax it is, such as `social_security` or `state_income_tax`."""
@@ -282,7 +282,7 @@ class TaxLiabilityTotals:
     """Taxes that were withheld."""
 
     employer_taxes: Dollars
-    """Taxes that the household owes on top."""
+    """Taxes that the household owes in addition."""
 
     total: Dollars
     """`employee_taxes` plus `employer_taxes`."""

@@ -151,7 +151,7 @@ class HouseholdClockView:
     changes are refused. `internal_failure`: it stopped at a step that failed; advance it again."""
 
     test_clock: bool
-    """Whether the household has a time of its own; `false` until its clock is first advanced."""
+    """Whether the household has its own time; `false` until its clock is first advanced."""
 
     now: datetime.datetime
     """The household's time, in UTC."""
@@ -166,7 +166,7 @@ class HouseholdClockView:
     """Where the last advance leads, in UTC; null before the first."""
 
     requested_at: datetime.datetime | None
-    """When the last advance was asked for, in real UTC time; null before the first."""
+    """When the last advance was requested, in real UTC time; null before the first."""
 
     finished_at: datetime.datetime | None
     """When the last advance ended, in real UTC time; null while it runs and before the first."""

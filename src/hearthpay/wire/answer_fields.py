@@ -23,7 +23,7 @@ LineName = Annotated[str, Field(description="Name of the tax in English.")]
 LinePayer = Annotated[
     Literal["employee", "employer"],
     Field(
-        description="Who bears the tax: `employee` (withheld from pay) or `employer` (paid by the household on top)."
+        description="Who bears the tax: `employee` (withheld from pay) or `employer` (in addition to pay)."
     ),
 ]
 AgencyName = Annotated[

@@ -145,7 +145,7 @@ class PriorWagesItem:
     """Taxes that were withheld."""
 
     employer_taxes: Dollars
-    """Taxes that the household owed on top."""
+    """Taxes that the household owed in addition."""
 
     lines: list[PriorWagesLineItem]
     """The taxes as they were entered."""
