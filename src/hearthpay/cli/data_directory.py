@@ -29,12 +29,15 @@ def resolve_data_dir(named: Path | None) -> Path | None:
     """
     if named is not None or os.environ.get("DATABASE_URL"):
         return named
-    from hearthpay.database.embedded import EmbeddedServer, default_data_dir
     from hearthpay.database.running_services import running_services
 
-    default = EmbeddedServer(default_data_dir())
     running = running_services()
-    if not running or any(service.data_dir == str(default.data_dir) for service in running):
+    if not running:
+        return named
+    from hearthpay.database.embedded import EmbeddedServer, default_data_dir
+
+    default = EmbeddedServer(default_data_dir())
+    if any(service.data_dir == str(default.data_dir) for service in running):
         return named
     where = f"{'A service of yours is' if len(running) == 1 else 'Services of yours are'} running: {_list(running)}"
     if default.holds_database():
