@@ -100,7 +100,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs", *reference_files()})
 """Paths that answer without an API key."""
 
-INTERFACE_VERSION: Final = "1.11.0"
+INTERFACE_VERSION: Final = "1.12.0"
 """The version of the API as its clients see it; `docs/reference/api-changelog.md` lists what each added."""
 
 _LOADED_WITHIN: Final = 3.0  # seconds; some times what it takes where nothing else is done

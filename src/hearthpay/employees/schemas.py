@@ -274,6 +274,9 @@ class PersonEmployed:
     """Somebody whom a household employs, or employed."""
 
     employee_id: UUID
+    id: UUID
+    """The same as `employee_id`."""
+
     name: str
     status: EmployeeStatus
     pay_type: PayType
@@ -293,6 +296,9 @@ class HouseholdItem:
     """A household and its people, by name."""
 
     employer_id: UUID
+    id: UUID
+    """The same as `employer_id`."""
+
     name: str
     state: str
     sandbox: bool
@@ -303,12 +309,14 @@ def household_item(employer: Employer, people: Sequence[Employee]) -> HouseholdI
     """Return a household as the list of those with their people shows it."""
     return HouseholdItem(
         employer_id=employer.id,
+        id=employer.id,
         name=f"{employer.first_name} {employer.last_name}",
         state=employer.state,
         sandbox=employer.sandbox,
         employees=[
             PersonEmployed(
                 employee_id=person.id,
+                id=person.id,
                 name=person.name,
                 status=cast(EmployeeStatus, person.status),
                 pay_type=cast(PayType, person.pay_type),

@@ -135,6 +135,9 @@ class EmployerItem:
     """A household as a list shows it."""
 
     id: UUID
+    employer_id: UUID
+    """The same as `id`."""
+
     first_name: str
     last_name: str
     email: str | None
@@ -226,6 +229,7 @@ def employer_json(employer: Employer) -> dict[str, Any]:
     """Return the fields of `EmployerItem`."""
     return {
         "id": employer.id,
+        "employer_id": employer.id,
         "first_name": employer.first_name,
         "last_name": employer.last_name,
         "email": employer.email,

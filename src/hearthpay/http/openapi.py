@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute
 
 from hearthpay.access.plans import required_plan
 from hearthpay.http.routing import Endpoint
+from hearthpay.wire.year_names import document_year_names
 
 SCOPE_KEY: Final = "x-required-scope"
 """The OpenAPI extension that names the scope an operation needs."""
@@ -53,6 +54,7 @@ class Application(FastAPI):
             _name_envelopes(document)
             _drop_made_up_titles(document)
             _describe_optional_fields(document)
+            document_year_names(document)
             document["components"]["securitySchemes"] = _SECURITY_SCHEMES
             document["security"] = [{name: []} for name in _SECURITY_SCHEMES]
             self.openapi_schema = document

@@ -448,6 +448,9 @@ class PayrollResult:
     """A payroll that was run."""
 
     payroll_id: UUID
+    id: UUID
+    """The same as `payroll_id`."""
+
     employer_id: UUID
     status: PayrollStatus
     pay_date_defaulted: bool
@@ -545,6 +548,9 @@ class PayrollDetail:
     """A payroll as it was run, its history and its documents."""
 
     payroll_id: UUID
+    id: UUID
+    """The same as `payroll_id`."""
+
     employer_id: UUID
     status: PayrollStatus
     pay_date_defaulted: bool
@@ -574,6 +580,9 @@ class PayrollSummary:
     """A payroll as a list shows one."""
 
     payroll_id: UUID
+    id: UUID
+    """The same as `payroll_id`."""
+
     employer_id: UUID
     status: PayrollStatus
     pay_period: PayPeriod
