@@ -81,7 +81,9 @@ async def test_both_names_are_understood_wherever_a_year_is_asked(
                     {"field": other, "message": f"must be the same as {own}, or left out"}
                 ]
                 # What is wrong is told under the name that was sent; without any, under the documented one.
-                assert fields(refusal(await _ask(row, world, {other: "x"}), 400, "validation_error")) == [other]
+                assert fields(refusal(await _ask(row, world, {other: "x"}), 400, "validation_error")) == [
+                    other
+                ]
                 neither = await _ask(row, world, {})
                 if names[own]:
                     error = refusal(neither, 400, "validation_error")

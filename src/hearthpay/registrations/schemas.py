@@ -12,6 +12,7 @@ from hearthpay.insurance.requirements import PolicyKind
 from hearthpay.insurance.service import HouseholdPolicy
 from hearthpay.registrations.accounts import RegistrationType
 from hearthpay.registrations.derivation import Registration, RegistrationStatus
+from hearthpay.security.vault_numbers import shown_ending
 from hearthpay.taxes.money import from_cents
 from hearthpay.wire.fields import Identifier, RequestModel
 from hearthpay.wire.money import Dollars
@@ -78,7 +79,7 @@ class StateRegistrationItem:
     """Where to register; null where nothing asks for it."""
 
     account_number_last_four: str | None
-    """Null where no number is on file; fewer than four characters of a short number."""
+    """Null where no number is on file. Four characters of a number with six or more, two of one with four or five."""
 
     status: RegistrationStatus
     required: bool
@@ -139,7 +140,7 @@ def policy_item_of(policy: HouseholdPolicy) -> StateRegistrationItem:
         label=_POLICY_LABELS[policy.kind],
         agency="" if details is None else details.carrier or "",
         registration_url=_rules_url(policy) if required else None,
-        account_number_last_four=number[-4:] if number else None,
+        account_number_last_four=shown_ending(number) if number else None,
         status="registered" if details is not None else "required" if required else "not_required",
         required=required,
         required_from=None,
