@@ -447,8 +447,8 @@ ENGLISH: Final[Mapping[MessageCode, str]] = {
     "account_no_local_tax": "No local tax of this agency applies to anyone's pay.",
     "account_works_there": "An employee works in this state.",
     "account_wages_below": (
-        "An employee works in this state. The tax is owed once the wages of a quarter reach {threshold}. This quarter "
-        "has {wages}."
+        "An employee works in this state. The tax is owed once the wages of a quarter reach ${threshold}. This quarter "
+        "has ${wages}."
     ),
     "account_wages_paid": "Wages of this year or last year reached this state's threshold.",
     "account_nobody_works_there": "No employee works in this state now.",
