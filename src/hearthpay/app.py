@@ -28,6 +28,7 @@ from hearthpay.database.readiness import require_ready
 from hearthpay.database.replica import ReadReplica, ReplicaSettings
 from hearthpay.database.session import Database
 from hearthpay.documents.routes import router as documents
+from hearthpay.duties.registration_routes import router as registrations
 from hearthpay.duties.routes import router as duties
 from hearthpay.employees.routes import router as employees
 from hearthpay.employers.routes import router as employers
@@ -65,7 +66,6 @@ from hearthpay.payroll.years.threshold_routes import router as households
 from hearthpay.people.context import PeopleContext
 from hearthpay.people.dependencies import install_people_context
 from hearthpay.people.throttle import SignInThrottle
-from hearthpay.registrations.routes import router as registrations
 from hearthpay.reports.routes import router as reports
 from hearthpay.sandbox.routes import router as sandbox
 from hearthpay.security.key_ring import KeyRing

@@ -67,7 +67,7 @@ def test_an_odd_number_is_kept_with_a_warning(running: EmbeddedServer, household
     assert kept.returncode == 0, kept.stderr
     assert b"##-##### #" in kept.stderr
     assert b"987654" not in kept.stdout + kept.stderr
-    assert listed(running, household)["NY sui"] == ("registered", "654")
+    assert listed(running, household)["NY sui"] == ("registered", "7654")
 
 
 @pytest.mark.parametrize(

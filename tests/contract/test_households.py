@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from tests.http.api import MARIA, ROSA, Account, Caller, NewKey, data, fields, refusal
-from tests.worlds.households import add_employee
+from tests.worlds.households import add_employee, payroll_of
 from tests.worlds.town import Family
 
 HOME = {
@@ -18,7 +18,7 @@ HOME = {
 }
 ITEM = {
     *("id", "first_name", "last_name", "email", "state", "is_primary", "ein_status", "sandbox", "created_at"),
-    *("threshold_basis", "metadata"),
+    *("threshold_basis", "employer_id", "metadata"),
 }
 
 
@@ -64,6 +64,36 @@ async def test_reading_a_household_needs_the_scope_employees(
     data(await narrow.get(path))
     data(await patch(narrow, path, {"state": "NV"}))
     refusal(await (await new_key("Lopez family", scopes=("payroll",))).get(path), 403, "scope_required")
+
+
+async def test_an_id_has_both_its_names(account: Account) -> None:
+    """`employer_id` stands beside `id` in `/employers`, and the reverse in `/households`; payrolls and people, too."""
+    created = data(await account.live.post("/employers", MARIA), 201)
+    employer_id = created["id"]
+    path = f"/employers/{employer_id}"
+    rosa = await add_employee(account.live, employer_id)
+    ran = data(await account.live.post("/payroll/run", payroll_of(employer_id, rosa)))
+    named = {
+        "employer_id": [
+            created,
+            data(await account.live.get(path)),
+            data(await patch(account.live, path, {"phone": "415-555-0134"})),
+            *data(await account.live.get("/employers")),
+            *(households := data(await account.live.get("/households"))),
+        ],
+        "employee_id": [
+            *households[0]["employees"],
+            *data(await account.live.get("/employees", employer_id=employer_id)),
+        ],
+        "payroll_id": [
+            ran,
+            data(await account.live.get(f"/payroll/{ran['payroll_id']}")),
+            *data(await account.live.get("/payrolls", employer_id=employer_id)),
+        ],
+    }
+    expected = {"employer_id": employer_id, "employee_id": rosa, "payroll_id": ran["payroll_id"]}
+    for name, objects in named.items():
+        assert {(each["id"], each[name]) for each in objects} == {(expected[name], expected[name])}, name
 
 
 async def test_the_email_is_optional_with_a_test_key(account: Account) -> None:

@@ -79,7 +79,7 @@ async def test_what_a_payroll_answers(account: Account, household: Any, rosa: st
         "metadata",
     }
     assert preview.keys() == common | {"preview", "next_step", "preview_token"}
-    assert ran.keys() == common | {"payroll_id", "status"}
+    assert ran.keys() == common | {"payroll_id", "id", "status"}
     assert preview["preview"] is True
     assert ran["pay_period"].keys() == {"start", "end", "pay_date", "frequency"}
     assert ran["totals"].keys() == {

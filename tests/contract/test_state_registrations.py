@@ -17,7 +17,7 @@ from tests.worlds.households import add_employee, add_household, payroll_of
 
 ITEM = {
     *("state_code", "account_type", "label", "agency", "registration_url", "account_number_last_four"),
-    *("status", "required", "required_from"),
+    *("status", "required", "required_from", "obligations", "assessment"),
 }
 PLANTED = "987-6543-2"
 
@@ -55,6 +55,37 @@ async def test_every_item_has_the_fields_of_the_contract(account: Account, house
         "sdi": ("required", True),
     }
     assert all((item["registration_url"] is None) == (not item["required"]) for item in told["items"])
+
+
+async def test_an_item_tells_the_obligations_of_its_account(account: Account, household: Any) -> None:
+    """Items may carry `obligations [{key, what, frequency, next_due_on}]` and `assessment {status, why}`."""
+    rosa = await add_employee(account.live, household["id"], pay_rate=40)
+    data(await account.live.post("/payroll/run", payroll_of(household["id"], rosa)))
+    items = data(await account.live.get("/state-registrations"))["items"]
+    by_type = {item["account_type"]: item for item in items}
+    calendar = data(await account.live.get("/tax-calendar"))["items"]
+    due = {item["key"].rpartition("/")[0]: item["due_date"] for item in reversed(calendar)}
+    for item in items:
+        for obligation in item["obligations"]:
+            assert obligation["key"].startswith(f"{item['state_code']}/")
+            assert obligation["next_due_on"] == due[obligation["key"]]
+    # One return of the EDD has the lines of all three accounts; the report of a hire hangs on none.
+    wages = {
+        "key": "CA/wages-quarterly",
+        "what": "File the quarterly payroll tax return and pay",
+        "frequency": "quarterly",
+        "next_due_on": "2027-02-01",
+    }
+    for name in ("sui", "sdi", "withholding"):
+        assert wages in by_type[name]["obligations"], by_type[name]["obligations"]
+    assert "CA/new-hire" not in {each["key"] for item in items for each in item["obligations"]}
+    assert by_type["sui"]["assessment"] == {
+        "status": "needed",
+        "why": "An employee works in this state.",
+        "why_codes": [{"code": "account_works_there", "params": {}}],
+    }
+    revealed = data(await account.live.get("/state-registrations", reveal=True))["items"]
+    assert [each["obligations"] for each in revealed] == [each["obligations"] for each in items]
 
 
 async def test_an_all_family_household_still_needs_unemployment_insurance(

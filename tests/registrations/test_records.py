@@ -86,9 +86,16 @@ def test_an_item_tells_the_last_four_and_the_number_only_when_asked():
         "status": "registered",
         "required": False,
         "required_from": None,
+        "obligations": [],
+        "assessment": {
+            "status": "not_yet",
+            "why": "An employee works in this state. The tax is owed once the wages of a quarter reach $500.00. "
+            "This quarter has $0.00.",
+            "why_codes": [{"code": "account_wages_below", "params": {"threshold": 500, "wages": 0}}],
+        },
     }
-    assert asdict(item_of(sui)) == told
-    revealed = revealed_item_of(sui, {("NY", "sui"): "12-34567 4"})
+    assert asdict(item_of(sui, {})) == told
+    revealed = revealed_item_of(sui, {}, {("NY", "sui"): "12-34567 4"})
     assert asdict(revealed) == told | {"account_number": "12-34567 4"}
     assert "12-34567" not in repr(revealed)
-    assert revealed_item_of(withholding, {("NY", "sui"): "12-34567 4"}).account_number is None
+    assert revealed_item_of(withholding, {}, {("NY", "sui"): "12-34567 4"}).account_number is None

@@ -113,9 +113,9 @@ def test_every_single_wrong_digit_of_a_routing_number_is_noticed(position: int, 
 
 @pytest.mark.parametrize(
     ("digits", "shown"),
-    [("1234", "34"), ("12345", "45"), ("123456", "456"), ("12345678", "5678"), ("123456789012", "9012")],
+    [("1234", "34"), ("12345", "45"), ("123456", "3456"), ("1234567", "4567"), ("123456789012", "9012")],
 )
-def test_a_short_account_number_shows_at_most_half_of_itself(digits: str, shown: str) -> None:
+def test_four_digits_are_shown_of_six_or_more_and_two_of_fewer(digits: str, shown: str) -> None:
     assert parse_number("bank_account", digits).last_four == shown
 
 
@@ -125,7 +125,9 @@ def test_a_short_account_number_shows_at_most_half_of_itself(digits: str, shown:
         ("123-4567-8", "5678"),
         ("1234567-AB", "67AB"),
         ("036-123456789F-01", "9F01"),
-        ("123456", "456"),
+        ("123456", "3456"),
+        ("12-34567", "4567"),
+        ("12345", "45"),
         ("12-3", "3"),
         ("1", ""),
     ],

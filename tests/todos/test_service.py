@@ -53,7 +53,8 @@ async def test_an_open_payment_is_listed_until_it_is_recorded_as_paid(
     assert row["kind"] == "pay_taxes"
     assert row["amount"] == estimated["open"]
     assert row["due_on"] == estimated["due_date"]
-    assert row["title"].startswith(f"Pay the IRS ${estimated['open']:,.2f}, due January 15, 2027")
+    title = f"Pay the IRS ${estimated['open']:,.2f}: September–December 2026, due January 15, 2027"
+    assert row["title"].startswith(title)
     assert row["link"].endswith(f"/app/{household['id']}/calendar/{row['id']}")
     data(
         await account.live.post(

@@ -121,7 +121,7 @@ async def test_a_payment_lowers_what_is_open_and_its_reversal_restores_it(
 ) -> None:
     before = await balance_of(world)
     form = (await maria.look(here("taxes/payments/new?agency=ca-edd&account=sui&period=2026-Q3"))).text
-    assert f'<option value="{Q3_VALUE}" selected>EDD · July through September 2026: ' in form
+    assert f'<option value="{Q3_VALUE}" selected>EDD · July–September 2026: ' in form
     assert f'value="{money(before.open)}"' in form
     sent = payment(amount=money(before.open))
     for _ in ("once", "sent again"):
@@ -331,7 +331,7 @@ async def test_every_page_is_said_in_spanish(
     ]
     for path, words in (
         ("taxes", "Usted debe"),
-        ("taxes", "julio a septiembre de 2026"),
+        ("taxes", "julio–septiembre de 2026"),
         ("taxes", "días de atraso"),
         ("taxes/payments", "se pagó el 28 oct 2026"),
         ("taxes/payments/new?agency=ca-edd&account=sui&period=2026-Q3", "Impuestos de nómina"),

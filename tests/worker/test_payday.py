@@ -48,6 +48,7 @@ async def test_the_duties_of_one_worker(
         "awaited_rules": Progress(done=0),
         "make_packages": Progress(done=0),
         "household_dues": Progress(done=1),
+        "number_endings": Progress(done=0),
     }
     assert rows(owner_connection, "SELECT DISTINCT status FROM payrolls") == [("pending_funding",)]
 

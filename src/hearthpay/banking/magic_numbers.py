@@ -1,7 +1,7 @@
 """Account numbers to which the sandbox's bank responds with something other than taking the payment.
 
 An account whose number ends in `90NN` returns every entry with the reason RNN; one that ends in `80NN` is corrected
-by a notification of change CNN. The whole number counts, whatever its length: of a short one fewer than four digits
+by a notification of change CNN. The whole number counts, whatever its length: of one with four or five digits only two
 are shown.
 """
 

@@ -68,10 +68,13 @@ def calendar(
 
         typer.echo(feed_of(household, items, now), nl=False)
     elif as_json:
+        from hearthpay.clock import BUSINESS_TIME
         from hearthpay.duties.schemas import tax_calendar_item
         from hearthpay.wire.answer import render
 
-        typer.echo(json.dumps(json.loads(render([tax_calendar_item(item) for item in items])), indent=2))
+        today = now.astimezone(BUSINESS_TIME).date()
+        told = [tax_calendar_item(item, household, today) for item in items]
+        typer.echo(json.dumps(json.loads(render(told)), indent=2))
     else:
         for item in items:
             typer.echo(_line(item))
@@ -162,13 +165,14 @@ def calendar_link(
 
 
 def _line(item: "CalendarItem") -> str:
+    from hearthpay.duties.titles import title_of_item
     from hearthpay.taxes.money import from_cents
 
     amount = "" if item.amount is None else f"{from_cents(item.amount):,.2f}"
     whose = "" if item.employee_name is None else f" ({item.employee_name})"
     done = "" if item.done_on is None else f"done {item.done_on}"
     how_often = "" if item.reason is None else f" [{item.reason.frequency.replace('_', ' ')}]"
-    return f"{item.due}  {done:<15}  {amount:>12}  {item.key}  {item.what}{whose}{how_often}"
+    return f"{item.due}  {done:<15}  {amount:>12}  {item.key}  {title_of_item(item, 'en')}{whose}{how_often}"
 
 
 def _mark(

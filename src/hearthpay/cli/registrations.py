@@ -60,11 +60,11 @@ def registrations(
     from hearthpay.registrations.schemas import item_of
 
     household = _household_id(employer)
-    rows = run_with_keys(data_dir, lambda opened, ring: _read(opened, ring, household))
+    rows, obligations = run_with_keys(data_dir, lambda opened, ring: _read(opened, ring, household))
     if as_json:
         from hearthpay.wire.answer import render
 
-        typer.echo(json.dumps(json.loads(render([item_of(row) for row in rows])), indent=2))
+        typer.echo(json.dumps(json.loads(render([item_of(row, obligations) for row in rows])), indent=2))
         return
     for row in rows:
         end = f" …{row.last_four}" if row.last_four else ""
@@ -147,10 +147,12 @@ async def _apply(
 
 
 async def _read(opened: Any, ring: Any, household: UUID) -> Any:  # noqa: ARG001 - as `run_with_keys` calls it
+    from hearthpay.duties.obligations import obligations_of_household
     from hearthpay.registrations.derivation import EVERY_ACCOUNT
     from hearthpay.registrations.service import registrations_of_household
 
     async with opened.as_operator() as operator, operator.transaction(None) as session:
         employer, actor = await _employer(session, household)
         clock = await clock_for_reading(session, employer.id)
-        return await registrations_of_household(session, actor, clock, employer, include=EVERY_ACCOUNT)
+        rows = await registrations_of_household(session, actor, clock, employer, include=EVERY_ACCOUNT)
+        return rows, await obligations_of_household(session, employer, rows, clock.today())

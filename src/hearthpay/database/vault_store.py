@@ -175,7 +175,7 @@ async def owners_of(
         vault.c.kind == number.kind,
     )
     if not any_digits:
-        query = query.where(vault.c.last_four == number.last_four)
+        query = query.where(vault.c.last_four.in_({number.last_four, number.earlier_last_four}))
     return set(await session.scalars(query))
 
 

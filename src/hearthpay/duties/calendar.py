@@ -16,7 +16,7 @@ from hearthpay.duties.conditions import Conditions
 from hearthpay.duties.frequency import FrequencyReason
 from hearthpay.duties.household import FEDERAL, Household, HouseholdEmployee
 from hearthpay.duties.office_days import office_day_on_or_after
-from hearthpay.duties.periods import YEARS, AfterHire, AfterPayday, Partition, Paydays, Period
+from hearthpay.duties.periods import YEARS, AfterHire, AfterPayday, CoveredDays, Partition, Paydays, Period
 from hearthpay.duties.rules import EMPLOYEE, PAID, Duties, HouseholdDuty, Kind, duties_of
 from hearthpay.taxes.trace import Source
 from hearthpay.taxes.vocabulary import Confidence
@@ -104,6 +104,20 @@ class CalendarItem:
 
     payment_status: TaxPaymentStatus | None = None
     next_step: NextStep = "none"
+
+    @property
+    def covers(self) -> CoveredDays | None:
+        """The days that it is for, which its title names.
+
+        None for what happens on one day, such as a hire, and for an election, whose words say from which year it holds.
+        """
+        if self.kind == "election":
+            return None
+        if self.period != self.period_end.isoformat():
+            return CoveredDays(self.period_start, self.period_end)
+        if self.amount is None:
+            return None
+        return CoveredDays(self.period_start, self.period_end, of_paydays=True)
 
 
 def calendar_of_duties(

@@ -13,6 +13,7 @@ from icalendar import Calendar, Event
 from icalendar.enums import TRANSP
 
 from hearthpay.duties.calendar import CalendarItem
+from hearthpay.duties.titles import title_of_item
 from hearthpay.taxes.money import from_cents
 
 _PRODUCT: Final = "-//Hearthpay//Calendar of duties//EN"
@@ -87,7 +88,7 @@ def summary_of(item: CalendarItem) -> str:
     whose = "" if item.employee_name is None else f" ({item.employee_name})"
     done = "" if item.done_on is None else "Done: "
     place = "" if item.jurisdiction == "US" else f"{item.jurisdiction}: "
-    return f"{done}{place}{item.what}{whose}"
+    return f"{done}{place}{title_of_item(item, 'en')}{whose}"
 
 
 def description_of(item: CalendarItem) -> str:

@@ -48,6 +48,15 @@ class Period:
 
 
 @dataclass(frozen=True, slots=True)
+class CoveredDays:
+    """What is due for a time: whole months of one year, or if ``of_paydays`` the paydays that lie in it."""
+
+    first: datetime.date
+    last: datetime.date
+    of_paydays: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Partition:
     """How a year is divided into periods: the months in which one ends, and the word for one (none for a whole
     year).

@@ -39,6 +39,8 @@ async def get_tax_calendar(
     `statutory_date` is the day that the law names. `amount` is the total of the period's paychecks so far, without
     those that were voided or failed. Without `from` and `to`, the calendar covers a year from today.
 
+    An item with something to pay has a `payment_request`: send it to `POST /tax-payments` once the agency is paid.
+
     An item keeps its `key` even if its date changes. People mark items as done, never this API.
     """
     runtime = runtime_of(request)
@@ -46,4 +48,5 @@ async def get_tax_calendar(
     calendar = await runtime.read(
         actor.tenant, lambda session: read_calendar(session, actor, runtime.clock, asked)
     )
-    return answer(request, tax_calendar(calendar), as_of=runtime.clock.today())
+    today = runtime.clock.today()
+    return answer(request, tax_calendar(calendar, today), as_of=today)

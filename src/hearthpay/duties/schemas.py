@@ -10,6 +10,7 @@ from pydantic import Field
 from hearthpay.duties.accounts import LimitMeasure
 from hearthpay.duties.calendar import CalendarItem, NextStep, TaxPaymentStatus
 from hearthpay.duties.frequency import FrequencyReason, ReasonCode
+from hearthpay.duties.payment_requests import TaxPaymentRequest, account_of_item, payment_request_of
 from hearthpay.duties.rules import Kind
 from hearthpay.duties.service import CalendarQuery, HouseholdCalendar
 from hearthpay.taxes.money import from_cents
@@ -163,6 +164,13 @@ class TaxCalendarItem:
     payment_status: TaxPaymentStatus | None
     """`open` until it is due, `short` where a part was paid, `late` where something is open after the due date."""
 
+    account_type: str | None
+    """The account to which it is paid, as `POST /tax-payments` takes it, such as `sui`; null where it has no amount."""
+
+    payment_request: TaxPaymentRequest | None
+    """The body of a `POST /tax-payments` that records what is open as paid; null where nothing is to be paid, or not
+    yet because the period hasn't begun. It moves no money."""
+
     next_step: NextStep
     """`amend`: payrolls of the period changed after the return was filed. `claim_refund`: too much was paid."""
 
@@ -182,13 +190,13 @@ class TaxCalendar:
     """What is due on these days, by due date."""
 
 
-def tax_calendar(calendar: HouseholdCalendar) -> TaxCalendar:
-    """Return a calendar as the API tells it."""
+def tax_calendar(calendar: HouseholdCalendar, today: datetime.date) -> TaxCalendar:
+    """Return a calendar as the API tells it on a day."""
     return TaxCalendar(
         employer_id=calendar.employer.id,
         from_date=calendar.since,
         to_date=calendar.until,
-        items=[tax_calendar_item(item) for item in calendar.items],
+        items=[tax_calendar_item(item, calendar.employer.id, today) for item in calendar.items],
     )
 
 
@@ -209,8 +217,8 @@ def _filing_reason(reason: FrequencyReason) -> FilingReason:
     )
 
 
-def tax_calendar_item(item: CalendarItem) -> TaxCalendarItem:
-    """Return an item as the API tells it, its amount in dollars."""
+def tax_calendar_item(item: CalendarItem, employer_id: UUID, today: datetime.date) -> TaxCalendarItem:
+    """Return an item of a household as the API tells it on a day, its amounts in dollars."""
     return TaxCalendarItem(
         key=item.key,
         kind=item.kind,
@@ -238,5 +246,7 @@ def tax_calendar_item(item: CalendarItem) -> TaxCalendarItem:
         open=None if item.open is None else from_cents(item.open),
         filed_on=item.filed_on,
         payment_status=item.payment_status,
+        account_type=account_of_item(item),
+        payment_request=payment_request_of(item, employer_id, today),
         next_step=item.next_step,
     )

@@ -338,6 +338,9 @@ class PersonEmployed:
     """Somebody whom a household employs, or employed."""
 
     employee_id: EmployeeId
+    id: UUID
+    """The same as `employee_id`."""
+
     name: str
     """First and last name."""
 
@@ -369,6 +372,9 @@ class HouseholdItem:
     """A household and its people, by name."""
 
     employer_id: HouseholdId
+    id: UUID
+    """The same as `employer_id`."""
+
     name: str
     """First and last name of the employer."""
 
@@ -387,6 +393,7 @@ def household_item(employer: Employer, people: Sequence[Employee]) -> HouseholdI
     """Return a household as the list of those with their people shows it."""
     return HouseholdItem(
         employer_id=employer.id,
+        id=employer.id,
         name=f"{employer.first_name} {employer.last_name}",
         state=employer.state,
         sandbox=employer.sandbox,
@@ -394,6 +401,7 @@ def household_item(employer: Employer, people: Sequence[Employee]) -> HouseholdI
         employees=[
             PersonEmployed(
                 employee_id=person.id,
+                id=person.id,
                 name=person.name,
                 status=cast(EmployeeStatus, person.status),
                 pay_type=cast(PayType, person.pay_type),

@@ -169,6 +169,9 @@ class EmployerItem:
     id: UUID
     """The household's id, which other requests name `employer_id`."""
 
+    employer_id: UUID
+    """The same as `id`."""
+
     first_name: str
     """The employer's first name."""
 
@@ -298,6 +301,7 @@ def employer_json(employer: Employer) -> dict[str, Any]:
     """Return the fields of `EmployerItem`."""
     return {
         "id": employer.id,
+        "employer_id": employer.id,
         "first_name": employer.first_name,
         "last_name": employer.last_name,
         "email": employer.email,

@@ -64,7 +64,7 @@ async def record_payment_of_household(
     """Record the same for a household that has been found. Raises what `record_tax_payment` raises."""
     allow(actor, KEEP_TAX_LEDGER, employer.id)
     today = clock.today()
-    agency, account, period = _check(command, today)
+    agency, account, period = identify_payment(command, today)
     span = due_span(period)
     household, before = await settled_calendar_of(session, employer, today, *span)
     item = _item(before, account, period.label)
@@ -217,7 +217,10 @@ async def lock_household(session: AsyncSession, employer_id: UUID) -> None:
 # What is refused
 
 
-def _check(command: RecordTaxPayment, today: datetime.date) -> tuple[Agency, PaymentAccount, PaymentPeriod]:
+def identify_payment(
+    command: RecordTaxPayment, today: datetime.date
+) -> tuple[Agency, PaymentAccount, PaymentPeriod]:
+    """Return the agency, the account and the period that a payment names; raises `validation_error`."""
     agency = _agency(command.agency, command.state_code)
     accounts = {account.name: account for account in accounts_of_agency(agency)}
     account = accounts.get(command.account_type.lower().replace("_", "-"))

@@ -16,6 +16,7 @@ from hearthpay.access.plans import required_plan
 from hearthpay.http.field_descriptions import describe_fields
 from hearthpay.http.response_examples import add_response_examples
 from hearthpay.http.routing import Endpoint
+from hearthpay.wire.year_names import document_year_names
 
 SCOPE_KEY: Final = "x-required-scope"
 """The OpenAPI extension that names the scope an operation needs."""
@@ -58,6 +59,7 @@ class Application(FastAPI):
             describe_fields(document, self.routes)
             add_response_examples(document)
             _describe_optional_fields(document)
+            document_year_names(document)
             document["components"]["securitySchemes"] = _SECURITY_SCHEMES
             document["security"] = [{name: []} for name in _SECURITY_SCHEMES]
             self.openapi_schema = document

@@ -32,6 +32,7 @@ from hearthpay.http.query_values import query_values
 from hearthpay.http.runtime import runtime_of
 from hearthpay.http.statuses import STATUS
 from hearthpay.wire.problems import problems_of
+from hearthpay.wire.year_names import under_sent_name
 
 RouteGuard = Callable[[Request], Awaitable[object]]
 
@@ -158,7 +159,7 @@ def _validated(model: type[BaseModel], value: object, *, root: str) -> BaseModel
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        findings = error.errors(include_url=False, include_input=False)
+        findings = under_sent_name(model, value, error.errors(include_url=False, include_input=False))
         raise invalid_fields(problems_of(findings, root=root)) from None
 
 

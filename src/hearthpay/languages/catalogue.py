@@ -131,6 +131,11 @@ def month_in(language: str, day: datetime.date) -> str:
     return str(format_date(day, form, locale=_LOCALES[language]))
 
 
+def month_name_in(language: str, day: datetime.date) -> str:
+    """Return the name of the day's month alone: November."""
+    return str(format_date(day, "LLLL", locale=_LOCALES[language]))
+
+
 def short_day_in(language: str, day: datetime.date) -> str:
     """Return a day as shown on a page: Nov 24, 2026."""
     form = "MMM d, y" if language == "en" else "d MMM y"

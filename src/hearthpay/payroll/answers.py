@@ -90,6 +90,7 @@ def run_data(payroll: StoredPayroll) -> dict[str, Any]:
     """Return the ``data`` of a run."""
     data: dict[str, Any] = {
         "payroll_id": payroll.id,
+        "id": payroll.id,
         "employer_id": payroll.employer_id,
         "status": payroll.status,
         **_dates(payroll.dates, payroll.pay_frequency),
@@ -180,6 +181,7 @@ def summary_data(payroll: Payroll, employee_count: int) -> dict[str, Any]:
     """Return a payroll in the format of a list."""
     return {
         "payroll_id": payroll.id,
+        "id": payroll.id,
         "employer_id": payroll.employer_id,
         "status": payroll.status,
         "pay_period": {

@@ -633,6 +633,9 @@ class PayrollResult:
     """A payroll that was run."""
 
     payroll_id: PayrollId
+    id: UUID
+    """The same as `payroll_id`."""
+
     employer_id: HouseholdId
     status: StatusOfPayroll
     pay_date_defaulted: PayDateDefaulted
@@ -778,6 +781,9 @@ class PayrollDetail:
     """A payroll as it was run, its history and its documents."""
 
     payroll_id: PayrollId
+    id: UUID
+    """The same as `payroll_id`."""
+
     employer_id: HouseholdId
     status: StatusOfPayroll
     pay_date_defaulted: PayDateDefaulted
@@ -825,6 +831,9 @@ class PayrollSummary:
     """A payroll as a list shows one."""
 
     payroll_id: PayrollId
+    id: UUID
+    """The same as `payroll_id`."""
+
     employer_id: HouseholdId
     status: StatusOfPayroll
     pay_period: PayPeriod

@@ -120,21 +120,24 @@ def lines_of_number(state: str, number_id: str, year: int) -> frozenset[str]:
 
     Raises what `accounts_of` and `rulebook_of` raise.
     """
+    own = (account for account in accounts_of(state).accounts if account.number.id == number_id)
+    return frozenset[str]().union(*(lines_of_account(account, year) for account in own))
+
+
+def lines_of_account(account: StateAccount, year: int) -> frozenset[str]:
+    """Return the codes of the lines that are reported under one account.
+
+    Raises what `accounts_of` and `rulebook_of` raise.
+    """
+    state = account.state
     rules = rulebook_of(min(max(year, supported_years()[0]), supported_years()[-1])).state(state)
-    accounts = accounts_of(state).accounts
-    elsewhere = {line for account in accounts for line in account.lines}
-    codes: set[str] = set()
-    for account in accounts:
-        if account.number.id != number_id:
-            continue
-        codes |= set(account.lines)
-        if account.type == "withholding" and rules.income_tax is not None:
-            codes.add(rules.income_tax.code)
-            codes |= {tax.code for tax in rules.local_taxes} - elsewhere
-        if account.type == "sui":
-            codes |= {
-                line.code for line in rules.contributions if line.code.startswith(f"{state}-")
-            } - elsewhere
+    elsewhere = {line for each in accounts_of(state).accounts for line in each.lines}
+    codes = set(account.lines)
+    if account.type == "withholding" and rules.income_tax is not None:
+        codes.add(rules.income_tax.code)
+        codes |= {tax.code for tax in rules.local_taxes} - elsewhere
+    if account.type == "sui":
+        codes |= {line.code for line in rules.contributions if line.code.startswith(f"{state}-")} - elsewhere
     return frozenset(codes)
 
 

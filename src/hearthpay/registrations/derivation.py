@@ -14,6 +14,8 @@ from hearthpay.registrations.accounts import RegistrationType, StateAccount, acc
 from hearthpay.taxes.certificates import FederalCertificate
 from hearthpay.taxes.contribution import Contribution
 from hearthpay.taxes.errors import TaxInputError
+from hearthpay.taxes.message_texts import MessageCode
+from hearthpay.taxes.messages import DollarAmount, Message, message
 from hearthpay.taxes.paycheck.state_income_tax import is_withheld
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
 from hearthpay.taxes.state import StateRules
@@ -118,6 +120,18 @@ class RequiredFrom(NamedTuple):
     """What was paid in the current quarter: to all employees together, or to one employee if each is counted alone."""
 
 
+AccountNeed = Literal["needed", "not_yet", "not_needed"]
+"""Whether a household needs an account, with or without a number on file. ``not_yet``: once the wages of a quarter
+reach the state's threshold."""
+
+
+class AccountAssessment(NamedTuple):
+    """Whether an account or a policy is needed, and why."""
+
+    need: AccountNeed
+    reason: Message
+
+
 @dataclass(frozen=True, slots=True)
 class Registration:
     """One row: an account or policy of a state, and the household's status with it."""
@@ -136,6 +150,7 @@ class Registration:
     last_four: str | None
     applied_on: datetime.date | None
     number_id: str
+    assessment: AccountAssessment
     required_from: RequiredFrom | None = None
     """The state's wage threshold that isn't reached yet, for a row that is required or pending."""
 
@@ -230,6 +245,7 @@ def _row(account: StateAccount, household: HouseholdFacts, on: datetime.date) ->
         None,
     )
     required = _is_required(account, household.employees, on)
+    required_from = _required_from(account, household.employees, on) if required else None
     status: RegistrationStatus
     if last_four is not None:
         status = "registered"
@@ -248,9 +264,37 @@ def _row(account: StateAccount, household: HouseholdFacts, on: datetime.date) ->
         last_four=last_four,
         applied_on=applied_on if status == "pending" else None,
         number_id=account.number.id,
-        required_from=_required_from(account, household.employees, on)
-        if last_four is None and required
-        else None,
+        assessment=_assess(account, household.employees, on, required_from, required=required),
+        required_from=required_from if last_four is None else None,
+    )
+
+
+def _assess(
+    account: StateAccount,
+    employees: tuple[EmployeeFacts, ...],
+    on: datetime.date,
+    required_from: RequiredFrom | None,
+    *,
+    required: bool,
+) -> AccountAssessment:
+    if account.type in ("withholding", "local"):
+        if account.type == "withholding":
+            code: MessageCode = "account_withheld" if required else "account_not_withheld"
+        else:
+            code = "account_local_tax" if required else "account_no_local_tax"
+        return AccountAssessment("needed" if required else "not_needed", message(code))
+    works_there = _works_in(account.state, employees)
+    if required_from is not None and works_there:
+        wages, limit = DollarAmount(required_from.paid), DollarAmount(required_from.quarterly_wages)
+        return AccountAssessment("not_yet", message("account_wages_below", threshold=limit, wages=wages))
+    if required:
+        return AccountAssessment(
+            "needed", message("account_works_there" if works_there else "account_wages_paid")
+        )
+    if account.lines and not any(_lines(account, on.year)):
+        return AccountAssessment("not_needed", message("account_not_begun"))
+    return AccountAssessment(
+        "not_needed", message("account_all_exempt" if works_there else "account_nobody_works_there")
     )
 
 

@@ -1,5 +1,6 @@
 """API schemas for state registrations."""
 
+import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Final, Literal, get_args
@@ -10,10 +11,18 @@ from pydantic_core import PydanticCustomError
 from hearthpay.insurance.requirements import PolicyKind
 from hearthpay.insurance.service import HouseholdPolicy
 from hearthpay.registrations.accounts import RegistrationType
-from hearthpay.registrations.derivation import Registration, RegistrationStatus
+from hearthpay.registrations.derivation import (
+    AccountAssessment,
+    AccountNeed,
+    Registration,
+    RegistrationStatus,
+)
+from hearthpay.security.vault_numbers import shown_ending
+from hearthpay.taxes.messages import message
 from hearthpay.taxes.money import from_cents
 from hearthpay.wire.answer_fields import HouseholdId
 from hearthpay.wire.fields import Identifier, RequestModel
+from hearthpay.wire.messages import MessageItem, items_of
 from hearthpay.wire.money import Dollars
 
 ListedBesides = Literal["voluntary", "local", "insurance"]
@@ -70,6 +79,42 @@ class WagesRequired:
 
 
 @dataclass(frozen=True, slots=True)
+class Obligation:
+    """Something that is filed or paid under an account, again and again."""
+
+    key: str
+    """Names it for good, such as `CA/wages-quarterly`: the start of `key` of its items in `GET /tax-calendar`."""
+
+    what: str
+    """What is to be done, in English."""
+
+    frequency: str
+    """How often: `annual`, `semiannual`, `quarterly` or `monthly`; `payday` or an agency's own frequency, such as
+    `semiweekly`, for what follows paydays."""
+
+    next_due_on: datetime.date | None
+    """The next day by which it is due, today or later; null where all of the year ahead is done."""
+
+
+Obligations = Mapping[tuple[str, str], list[Obligation]]
+"""The obligations of accounts, by state and account id."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrationAssessment:
+    """Whether the household needs the account, apart from whether it has one."""
+
+    status: AccountNeed
+    """`not_yet`: once the wages of a quarter reach the state's threshold, which `required_from` has too."""
+
+    why: str
+    """The reason, in English."""
+
+    why_codes: list[MessageItem]
+    """The reason again, by code: for programs."""
+
+
+@dataclass(frozen=True, slots=True)
 class StateRegistrationItem:
     """One account or policy of a state, and where the household stands with it."""
 
@@ -89,7 +134,7 @@ class StateRegistrationItem:
     """Where to register; null where nothing asks for it."""
 
     account_number_last_four: str | None
-    """Null where no number is on file; fewer than four characters of a short number."""
+    """Null where no number is on file. Four characters of a number with six or more, two of one with four or five."""
 
     status: RegistrationStatus
     """`registered`: a number is on file. `pending`: the household has applied. `required`: nothing was done yet.
@@ -100,6 +145,11 @@ class StateRegistrationItem:
 
     required_from: WagesRequired | None
     """From which wages of a quarter on it is owed, while none has reached them; null elsewhere."""
+
+    obligations: list[Obligation]
+    """What is filed or paid under this account in the year ahead, the next due first. Empty of an insurance policy."""
+
+    assessment: RegistrationAssessment
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +178,8 @@ class RevealedRegistrations:
     """The accounts, state by state."""
 
 
-def item_of(row: Registration) -> StateRegistrationItem:
-    """Return a row as the API tells it, without its number."""
+def item_of(row: Registration, obligations: Obligations) -> StateRegistrationItem:
+    """Return a row as the API tells it, without its number; ``obligations`` are those of all rows."""
     return StateRegistrationItem(
         state_code=row.state,
         account_type=row.account_type,
@@ -142,7 +192,13 @@ def item_of(row: Registration) -> StateRegistrationItem:
         required_from=None
         if row.required_from is None
         else WagesRequired(from_cents(row.required_from.quarterly_wages), from_cents(row.required_from.paid)),
+        obligations=obligations.get((row.state, row.account_id), []),
+        assessment=_assessment(row.assessment),
     )
+
+
+def _assessment(assessment: AccountAssessment) -> RegistrationAssessment:
+    return RegistrationAssessment(assessment.need, assessment.reason.text, items_of([assessment.reason]))
 
 
 def policy_item_of(policy: HouseholdPolicy) -> StateRegistrationItem:
@@ -156,10 +212,16 @@ def policy_item_of(policy: HouseholdPolicy) -> StateRegistrationItem:
         label=_POLICY_LABELS[policy.kind],
         agency="" if details is None else details.carrier or "",
         registration_url=_rules_url(policy) if required else None,
-        account_number_last_four=number[-4:] if number else None,
+        account_number_last_four=shown_ending(number) if number else None,
         status="registered" if details is not None else "required" if required else "not_required",
         required=required,
         required_from=None,
+        obligations=[],
+        assessment=_assessment(
+            AccountAssessment("needed", message("policy_needed"))
+            if policy.needed is not None and policy.needed.need == "required"
+            else AccountAssessment("not_needed", message("policy_not_needed"))
+        ),
     )
 
 
@@ -179,8 +241,10 @@ def _rules_url(policy: HouseholdPolicy) -> str | None:
     return policy.needed.rule.sources[0].url or None
 
 
-def revealed_item_of(row: Registration, numbers: Mapping[tuple[str, str], str]) -> RevealedRegistrationItem:
+def revealed_item_of(
+    row: Registration, obligations: Obligations, numbers: Mapping[tuple[str, str], str]
+) -> RevealedRegistrationItem:
     """Return a row with its number in full; ``numbers`` holds those on file, by state and number id."""
-    item = item_of(row)
+    item = item_of(row, obligations)
     fields_shown = {each.name: getattr(item, each.name) for each in fields(item)}
     return RevealedRegistrationItem(**fields_shown, account_number=numbers.get((row.state, row.number_id)))

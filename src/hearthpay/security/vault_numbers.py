@@ -8,6 +8,8 @@ from typing import Final, Literal, NoReturn
 NumberKind = Literal["ssn", "itin", "ein", "bank_routing", "bank_account", "state_account"]
 
 _SHOWN_DIGITS: Final = 4
+_LONG_ENOUGH: Final = 6
+"""Characters from which a number shows four of them."""
 _TAXPAYER = re.compile(r"([0-9]{3})([- ]?)([0-9]{2})\2([0-9]{4})")
 _EMPLOYER = re.compile(r"([0-9]{2})-?([0-9]{7})")
 _ROUTING = re.compile(r"[0-9]{9}")
@@ -53,8 +55,13 @@ class SecretNumber:
 
     @property
     def last_four(self) -> str:
-        """The letters and digits by which its owner recognizes it: four, but never more than half of a short number."""
-        shown = "".join(character for character in self._characters if character.isalnum())
+        """The letters and digits by which its owner recognizes it; see `shown_ending`."""
+        return shown_ending(self._characters)
+
+    @property
+    def earlier_last_four(self) -> str:
+        """What was stored of it while a number never showed more than half: three of six or seven characters."""
+        shown = _shown(self._characters)
         return shown[len(shown) - min(_SHOWN_DIGITS, len(shown) // 2) :]
 
     def __repr__(self) -> str:
@@ -62,6 +69,16 @@ class SecretNumber:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a secret number is not copied or pickled")
+
+
+def shown_ending(number: str) -> str:
+    """Return the last letters and digits of a number: four of six or more, two of four or five, half of fewer."""
+    shown = _shown(number)
+    return shown[len(shown) - (_SHOWN_DIGITS if len(shown) >= _LONG_ENOUGH else len(shown) // 2) :]
+
+
+def _shown(number: str) -> str:
+    return "".join(character for character in number if character.isalnum())
 
 
 def parse_number(kind: NumberKind, text: str) -> SecretNumber:

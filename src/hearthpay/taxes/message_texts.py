@@ -122,6 +122,19 @@ MessageCode = Literal[
     "line_on_top",
     # What the law of a state asks.
     "state_thresholds",
+    # Why a household needs an account with an agency, or a policy.
+    "account_withheld",
+    "account_not_withheld",
+    "account_local_tax",
+    "account_no_local_tax",
+    "account_works_there",
+    "account_wages_below",
+    "account_wages_paid",
+    "account_nobody_works_there",
+    "account_all_exempt",
+    "account_not_begun",
+    "policy_needed",
+    "policy_not_needed",
     # What is wrong with a request.
     "required",
     "secret_number",
@@ -428,6 +441,21 @@ ENGLISH: Final[Mapping[MessageCode, str]] = {
     "payout_without_account": (
         "{name} has no active bank account to pay to. Connect one, or pay by hand what the household keeps."
     ),
+    "account_withheld": "This state's income tax is withheld from an employee's pay.",
+    "account_not_withheld": "This state's income tax isn't withheld from anyone's pay.",
+    "account_local_tax": "A local tax of this agency applies to an employee's pay.",
+    "account_no_local_tax": "No local tax of this agency applies to anyone's pay.",
+    "account_works_there": "An employee works in this state.",
+    "account_wages_below": (
+        "An employee works in this state. The tax is owed once the wages of a quarter reach ${threshold}. This quarter "
+        "has ${wages}."
+    ),
+    "account_wages_paid": "Wages of this year or last year reached this state's threshold.",
+    "account_nobody_works_there": "No employee works in this state now.",
+    "account_all_exempt": "All employees in this state are exempt from these contributions.",
+    "account_not_begun": "This program hasn't begun yet.",
+    "policy_needed": "State law requires this policy.",
+    "policy_not_needed": "State law doesn't require this policy.",
     "recorded": _TEXT,
 }
 """Each message in English."""

@@ -8,7 +8,8 @@ from uuid import UUID
 from hearthpay.duties.calendar import CalendarItem, NextStep
 from hearthpay.duties.employment import POLICY_IDS
 from hearthpay.duties.open_items import is_open, is_overdue
-from hearthpay.duties.payment_accounts import account_names, agency_of
+from hearthpay.duties.payment_accounts import agency_of
+from hearthpay.duties.payment_requests import account_of_item
 from hearthpay.duties.rules import Kind
 from hearthpay.taxes.agencies import Agency
 from hearthpay.todos.to_do import ToDo, ToDoKind
@@ -53,8 +54,9 @@ def _to_do(employer_id: UUID, item: CalendarItem, today: datetime.date) -> ToDo:
         what=item.what,
         name=item.employee_name,
         state=item.jurisdiction,
-        account=None if item.amount is None else account_names(item.jurisdiction)[item.key.split("/")[1]],
+        account=account_of_item(item),
         period=item.period,
+        covers=item.covers,
         office=office,
     )
 

@@ -26,7 +26,7 @@ from hearthpay.employers.reminder_schedule import (
     count_reminder_checks,
     record_reminder_check,
 )
-from hearthpay.languages.catalogue import day_in, mark, money_in
+from hearthpay.languages.catalogue import day_in, mark
 from hearthpay.mail.letter import letter
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.notices import Notice, NotificationSettings, queue_notice
@@ -34,10 +34,9 @@ from hearthpay.mail.wording import name_in_mail
 from hearthpay.payroll.payday.notices import MUTED_BY
 from hearthpay.people.recipients import NoticeReader, addressed, readers_of_households
 from hearthpay.security.key_ring import KeyRing
-from hearthpay.taxes.money import from_cents
 from hearthpay.todos.service import read_agenda
 from hearthpay.todos.to_do import ToDo
-from hearthpay.todos.wording import action_text, days_late_text
+from hearthpay.todos.wording import action_text, action_with_amount_text, days_late_text
 
 DAYS_AHEAD: Final = (14, 3)
 """How many days before its due date an item is announced."""
@@ -178,15 +177,17 @@ def _late_line(to: NoticeReader, to_do: ToDo, today: datetime.date) -> str:
 
 def _what(to: NoticeReader, to_do: ToDo, today: datetime.date) -> str:
     """Return what to do, with what is left to pay."""
-    action = _action(to, to_do, today)
-    return action if to_do.amount is None else f"{action} {money_in(to.language, from_cents(to_do.amount))}"
+    return action_with_amount_text(_safe(to_do), to.language, today)
 
 
 def _action(to: NoticeReader, to_do: ToDo, today: datetime.date) -> str:
-    """Return what to do; names that people or apps chose are made safe for a mail."""
-    if to_do.name is not None:
-        to_do = replace(to_do, name=name_in_mail(to_do.name))
-    return action_text(to_do, to.language, today)
+    """Return what to do."""
+    return action_text(_safe(to_do), to.language, today)
+
+
+def _safe(to_do: ToDo) -> ToDo:
+    """Return a to-do whose name, which a person or an app chose, is safe for a mail."""
+    return to_do if to_do.name is None else replace(to_do, name=name_in_mail(to_do.name))
 
 
 def _write(

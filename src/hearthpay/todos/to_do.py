@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Final, Literal, get_args
 from uuid import UUID, uuid5
 
+from hearthpay.duties.periods import CoveredDays
 from hearthpay.duties.settlement import SettledCalendar
 from hearthpay.payroll.next_payday import NextPayday
 from hearthpay.taxes.agencies import Agency
@@ -113,6 +114,9 @@ class ToDo:
     account: str | None = None
     period: str | None = None
     """Of taxes: what is paid or filed, as the tax ledger names it; of an assigned rate its year."""
+
+    covers: CoveredDays | None = None
+    """The days that a duty is for, which the title names."""
 
     office: Agency | None = None
 

@@ -4,6 +4,7 @@ import datetime
 from collections.abc import Mapping
 from typing import Final
 
+from hearthpay.duties.titles import with_period
 from hearthpay.languages.catalogue import day_in, day_of_year_in, mark, money_in, say_in
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.money import from_cents
@@ -104,7 +105,19 @@ def label_text(to_do: ToDo, language: str, today: datetime.date) -> str:
 
 
 def action_text(to_do: ToDo, language: str, today: datetime.date) -> str:
-    """Return what to do in words, a verb and its object: "Pay the EDD"."""
+    """Return what to do in words, and for which period: "Pay the EDD: April–June 2026"."""
+    return with_period(_action(to_do, language, today), to_do.covers, language)
+
+
+def action_with_amount_text(to_do: ToDo, language: str, today: datetime.date) -> str:
+    """Return the same with the amount: "Pay the EDD $436.20: April–June 2026"."""
+    text = _action(to_do, language, today)
+    if to_do.amount is not None:
+        text += f" {money_in(language, from_cents(to_do.amount))}"
+    return with_period(text, to_do.covers, language)
+
+
+def _action(to_do: ToDo, language: str, today: datetime.date) -> str:
     say = say_in(language)
     if to_do.kind == "get_policy" and to_do.due_on is not None and to_do.due_on < today:
         return say(_ENTER_POLICY[to_do.key.split("/")[1]])
@@ -148,10 +161,8 @@ def date_text(to_do: ToDo, language: str, today: datetime.date) -> str:
 
 
 def title_text(to_do: ToDo, language: str, today: datetime.date) -> str:
-    """Return the to-do in one line: "Pay the EDD $436.20, 20 days late"."""
-    text = action_text(to_do, language, today)
-    if to_do.amount is not None:
-        text += f" {money_in(language, from_cents(to_do.amount))}"
+    """Return the to-do in one line: "Pay the EDD $436.20: April–June 2026, 20 days late"."""
+    text = action_with_amount_text(to_do, language, today)
     whose = to_do.name
     if whose is not None and (to_do.kind == "run_payroll" or to_do.kind not in _ACTIONS):
         text += f" ({whose})"

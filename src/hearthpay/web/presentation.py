@@ -32,7 +32,6 @@ _DAYS: Final[Mapping[str, Mapping[str, str]]] = {
     "day": {"en": "MMM d", "es": "d MMM"},
     "date": {"en": "MMM d, y", "es": "d MMM y"},
     "month": {"en": "MMMM y", "es": "MMMM 'de' y"},
-    "month_alone": {"en": "LLLL", "es": "LLLL"},
     "short_month": {"en": "MMM", "es": "MMM"},
 }
 _ONE_HOUR: Final = mark("{hours} hour")

@@ -31,6 +31,7 @@ from hearthpay.wire.secrecy import (
     holds_a_secret,
     key_holds_a_secret,
 )
+from hearthpay.wire.year_names import read_year
 
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
@@ -40,7 +41,10 @@ _LINES: Final = frozenset("\n\t")
 
 
 class RequestModel(BaseModel):
-    """Base of every request body and query: unknown fields and values of another type are refused."""
+    """Base of every request body and query: unknown fields and values of another type are refused.
+
+    Where a year is asked for, `year` and `tax_year` name the same field (`year_names`).
+    """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -48,7 +52,10 @@ class RequestModel(BaseModel):
     @classmethod
     def _leave_out_nothing(cls, value: object) -> object:
         """Treat null as left out for an optional field that doesn't accept null; some do, to clear a value."""
-        if not isinstance(value, dict) or None not in value.values():
+        if not isinstance(value, dict):
+            return value
+        value = read_year(cls, value)
+        if None not in value.values():
             return value
         without = {
             field.alias or name

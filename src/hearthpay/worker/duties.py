@@ -13,6 +13,7 @@ from hearthpay.autopilot.generation import generate_due
 from hearthpay.autopilot.outbox_tasks import run_outbox_tasks
 from hearthpay.banking.account_changes import CHUNK as CONNECTED_AT_ONCE
 from hearthpay.banking.account_changes import connect_due
+from hearthpay.banking.number_endings import renew_number_endings
 from hearthpay.clock import Clock
 from hearthpay.database.audit import COUNTED_UP_TO, seal_pending
 from hearthpay.database.session import Database
@@ -145,6 +146,7 @@ def worker_duties(
         _settle_years(database),
         _notify_of_provisional_rules(database, ring, clock, notifications),
         _renew_dues(database, clock),
+        _renew_number_endings(database, ring),
     )
 
 
@@ -225,6 +227,20 @@ def _notify_of_provisional_rules(
         return Progress(await notify_of_provisional_rules(database, ring, clock, notifications))
 
     return Duty("awaited_rules", "Notices of rules that are not final", awaited_rules, cron=_EVERY_HOUR)
+
+
+def _renew_number_endings(database: Database, ring: KeyRing) -> Duty:
+    async def number_endings(stopping: Stopping) -> Progress:
+        """Store four digits of numbers of which three were stored, for display."""
+        return Progress(*await renew_number_endings(database, ring, stopping))
+
+    return Duty(
+        "number_endings",
+        "Numbers whose last digits were stored again",
+        number_endings,
+        cron=_EVERY_HOUR,
+        priority=-3,
+    )
 
 
 def _not_fired(report: FiringReport) -> int:

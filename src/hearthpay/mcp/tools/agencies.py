@@ -144,6 +144,7 @@ TAX_CALENDAR: Final = AgentTool(
     title="Read the tax calendar",
     description=(
         "List what the household must file, pay, hand out or report, by due date, with what payments come to so far. "
+        "`payment_request` of an item is the API's request to record it as paid, once the person has paid the agency. "
         "Use it for 'what is due next?'. Nothing is filed or paid by reading it, and only people mark things as done."
     ),
     properties={

@@ -86,6 +86,12 @@ CHECK_THRESHOLD: Final = AgentTool(
             "maximum": 2027,
             "description": "Left out, this year.",
         },
+        "year": {
+            "type": "integer",
+            "minimum": 2024,
+            "maximum": 2027,
+            "description": "Another name of tax_year. Give one of them.",
+        },
     },
     required=("state", "annual_wages"),
     example={"state": "NY", "annual_wages": 2800},

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hearthpay.duties.calendar import CalendarItem
+from hearthpay.duties.titles import title_of_item
 from hearthpay.languages.catalogue import Say, mark
 from hearthpay.payroll.ledger.costs import LatestPaycheck
 from hearthpay.todos.duty_rows import office_of
@@ -52,7 +53,7 @@ def _of_items(items: Iterable[CalendarItem], say: Say, language: str) -> Iterato
         office = office_of(item)
         agency = agency_text(item.agency if office is None else office.name, language)
         path = f"/calendar/{item.uid}"
-        what = say(item.what)
+        what = title_of_item(item, language)
         if item.paid_on is not None and item.paid:
             details = f"{day_text(language, 'weekday', item.paid_on)} · {what}"
             yield DoneRow(

@@ -9,7 +9,6 @@ from hearthpay.languages.catalogue import Say, mark
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.todos.to_do import Agenda, ToDo, ToDoGroup, ToDoKind
 from hearthpay.todos.wording import NO_PAYROLL_SINCE, action_text, days_late_text
-from hearthpay.web.household.taxes.ledger_words import period_of, period_text
 from hearthpay.web.presentation import day_text
 
 RowSymbol = Literal["late", "pay", "people", "paper", "flag", "bank", "day"]
@@ -54,7 +53,7 @@ _SYMBOLS: Final[Mapping[ToDoKind, RowSymbol]] = {
 _LATE: Final = mark("was due {day}")
 _BY: Final = mark("by {day}")
 _WAS_DUE: Final = mark("was due {day}. If you did it, mark it as done.")
-_SO_FAR: Final = mark("{period} so far")
+_SO_FAR: Final = mark("amount so far")
 _PAYDAY: Final = mark("payday {day}")
 _PAYDAY_WAS: Final = mark("payday was {day}")
 _ASKED: Final = mark("Requested {day}")
@@ -119,16 +118,16 @@ def rows_of(to_dos: Iterable[ToDo], today: datetime.date, say: Say, language: st
 
 
 def _details(to_do: ToDo, today: datetime.date, say: Say, language: str, *, is_late: bool) -> str:
-    """Return whom it is about, its period, and its date."""
-    parts = [_about(to_do, say, language), _date(to_do, today, say, language, is_late=is_late)]
+    """Return whom it is about, or whether its amount may grow, and its date."""
+    parts = [_about(to_do, say), _date(to_do, today, say, language, is_late=is_late)]
     text = " · ".join(part for part in parts if part)
     return text[:1].upper() + text[1:]
 
 
-def _about(to_do: ToDo, say: Say, language: str) -> str:
+def _about(to_do: ToDo, say: Say) -> str:
     match to_do.kind:
         case "pay_taxes" | "file_and_pay" | "file_return" | "amend_return":
-            return _period(to_do, say, language)
+            return say(_SO_FAR) if to_do.is_running and to_do.amount else ""
         case "register" | "enter_number":
             return STATES.get(to_do.state or "", "")
         case "get_policy" | "renew_policy":
@@ -143,14 +142,6 @@ def _about(to_do: ToDo, say: Say, language: str) -> str:
             return to_do.name or ""
         case _:
             return ""
-
-
-def _period(to_do: ToDo, say: Say, language: str) -> str:
-    if to_do.office is None or to_do.account is None or to_do.period is None:
-        return ""
-    period = period_of(to_do.office, to_do.account, to_do.period)
-    text = to_do.period if period is None else period_text(period, say, language)
-    return say(_SO_FAR, period=text) if to_do.is_running and to_do.amount else text
 
 
 def _date(to_do: ToDo, today: datetime.date, say: Say, language: str, *, is_late: bool) -> str:

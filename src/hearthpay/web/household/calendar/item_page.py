@@ -1,6 +1,7 @@
 """One deadline: what its amount consists of, what was paid and filed, the law behind it, and marking it as done."""
 
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Final
 
 from fastapi import APIRouter
@@ -16,6 +17,7 @@ from hearthpay.duties.open_items import is_overdue
 from hearthpay.duties.rules import duties_of
 from hearthpay.duties.service import mark_duty
 from hearthpay.duties.settlement import FILED
+from hearthpay.duties.titles import title_of_item
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import find_employer
 from hearthpay.filing.balances import period_balance
@@ -131,6 +133,7 @@ async def _page(at: HouseholdContext, problems: dict[str, str] | None = None) ->
     unpaid = row is not None and row.balance.status == "late" and found.marked_on is None
     facts = {
         "item": found,
+        "title_of": partial(title_of_item, language=at.visitor.language),
         "note": note_text(at.say, found.note),
         "status": status_text(at.say, at.visitor.language, found, today, overdue=overdue),
         "moved": moved_text(at.say, at.visitor.language, found, overdue=overdue),

@@ -2,6 +2,7 @@
 
 import datetime
 from collections.abc import Iterable
+from functools import partial
 from typing import Final
 
 from fastapi import APIRouter
@@ -12,6 +13,7 @@ from hearthpay.duties.calendar import CalendarItem
 from hearthpay.duties.feed import link_in_force
 from hearthpay.duties.household import FEDERAL
 from hearthpay.duties.open_items import is_open, is_overdue
+from hearthpay.duties.titles import title_of_item
 from hearthpay.employers.service import find_employer
 from hearthpay.languages.catalogue import mark
 from hearthpay.taxes.jurisdictions import STATES
@@ -62,6 +64,7 @@ async def calendar(at: HouseholdContext) -> Response:
         "linked_since": linked_since,
         "may_keep": at.may(KEEP_CALENDAR),
         "today": today,
+        "title_of": partial(title_of_item, language=at.visitor.language),
     }
     return at.show("calendar/list.html", facts)
 

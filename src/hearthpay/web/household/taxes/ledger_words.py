@@ -7,6 +7,7 @@ from typing import Final
 from hearthpay.duties.payment_accounts import PaymentPeriod, account_names, payment_accounts
 from hearthpay.duties.periods import Partition
 from hearthpay.duties.rules import HouseholdDuty, duties_of
+from hearthpay.duties.titles import months_text
 from hearthpay.filing.commands import TaxPaymentMethod
 from hearthpay.languages.catalogue import Say, mark
 from hearthpay.taxes.agencies import Agency
@@ -26,7 +27,6 @@ _FEDERAL_ACCOUNT: Final = mark("Household employment taxes")
 _PAYROLL_TAXES: Final = mark("Payroll taxes")
 _INCOME_TAX: Final = "-SIT"
 _LOCAL: Final = mark("Local tax")
-_MONTHS: Final = mark("{first} through {last}")
 _UNTIL: Final = mark("Paydays up to {day}")
 _ACCOUNTS: Final = {**ACCOUNT_WORDS, "estimated-tax": _FEDERAL_ACCOUNT}
 
@@ -61,16 +61,10 @@ def period_of(agency: Agency, account: str, label: str) -> PaymentPeriod | None:
 
 
 def period_text(period: PaymentPeriod, say: Say, language: str) -> str:
-    """Return a period in words: "July through September 2026", "October 2026", "2026", or the last of its paydays."""
-    first, last = period.start, period.end
+    """Return a period in words: "July–September 2026", "October 2026", "2026", or the last of its paydays."""
     if _is_payday(period):
-        return say(_UNTIL, day=day_text(language, "date", last))
-    if (first.month, last.month) == (1, 12):
-        return str(first.year)
-    end = day_text(language, "month", last)
-    if first.month == last.month:
-        return end
-    return say(_MONTHS, first=day_text(language, "month_alone", first), last=end)
+        return say(_UNTIL, day=day_text(language, "date", period.end))
+    return months_text(period.start, period.end, language)
 
 
 def item_text(key: str, say: Say) -> str:

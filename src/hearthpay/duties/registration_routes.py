@@ -1,4 +1,4 @@
-"""HTTP routes for state registrations."""
+"""HTTP routes for state registrations, with the obligations that hang on them."""
 
 from typing import Annotated, Final
 
@@ -9,6 +9,7 @@ from starlette.responses import Response
 from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import READ_REGISTRATIONS
 from hearthpay.access.refusal import Refusal
+from hearthpay.duties.obligations import obligations_of_household
 from hearthpay.http.auth import require
 from hearthpay.http.envelope import DatedEnvelope, answer
 from hearthpay.http.routing import api_router, describe
@@ -53,6 +54,8 @@ async def get_state_registrations(
     household hires, terminates or moves an employee, or turns withholding on or off. `meta.as_of` is the day that it
     was calculated for.
 
+    `assessment` tells whether the account is needed, and why; `obligations` what is filed or paid under it by when.
+
     Numbers are shown by their last four characters; with `reveal=true` in full, and each read is recorded in the
     audit log. People enter them in the app, never through this API.
     """
@@ -68,12 +71,16 @@ async def get_state_registrations(
         policies: tuple[HouseholdPolicy, ...] = ()
         if "insurance" in asked:
             policies = await policies_of_household(session, actor, runtime.clock, employer)
+        today = runtime.clock.today()
+        obligations = await obligations_of_household(session, employer, rows, today)
         if query.reveal and runtime.ring is not None:
             numbers = await reveal_numbers(session, runtime.ring, actor, employer, rows)
-            revealed = [revealed_item_of(row, numbers) for row in rows]
+            revealed = [revealed_item_of(row, obligations, numbers) for row in rows]
             revealed += [revealed_policy_item_of(policy) for policy in policies]
             data = RevealedRegistrations(employer.id, revealed)
         else:
-            items = [item_of(row) for row in rows] + [policy_item_of(policy) for policy in policies]
+            items = [item_of(row, obligations) for row in rows] + [
+                policy_item_of(policy) for policy in policies
+            ]
             data = StateRegistrations(employer.id, items)
-    return answer(request, data, as_of=runtime.clock.today())
+    return answer(request, data, as_of=today)
