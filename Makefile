@@ -71,7 +71,7 @@ test-long: setup
 test-dates: setup
 	$(BIN)/python -m tools.suite_on_dates $(DATES)
 
-# Does a test need its neighbors, or suffer from them? All files in one process in a random order, then each by itself.
+# Does a test need its neighbors, or suffer from them? All files in one process in a random order, then each alone.
 # SEED=number repeats an order. An hour.
 test-order: setup
 	$(BIN)/python -m tools.suite_in_order $(SEED)

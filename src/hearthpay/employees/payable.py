@@ -99,8 +99,8 @@ def check_payable(employee: Employee, clock: Clock, *, city: str | None = None) 
     where the employee lives, also why naming it withholds nothing.
 
     The federal tax withheld from one paycheck, which a script may give the engine, is refused as well: stored as a
-    setting it would replace the tax that each payroll calculates. After the last year with rules its law is asked: a
-    payroll of a later year is refused by itself.
+    setting it would replace the tax that each payroll calculates. After the last year with rules its law is asked: only
+    payrolls of later years are refused.
     """
     if FEDERAL_TAX_TOLD in employee.state_withholding:
         raise invalid(
