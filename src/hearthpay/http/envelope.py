@@ -7,9 +7,8 @@ false, "error": {"code", "message", …}, "meta": {"requestId": …}}`.
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
-from pydantic import WithJsonSchema
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -117,30 +116,16 @@ class ListEnvelope(Generic[T]):
     meta: PageMeta
 
 
-_DETAILS: Final = {
-    "anyOf": [
-        {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"field": {"type": "string"}, "message": {"type": "string"}},
-                "required": ["field", "message"],
-                "additionalProperties": False,
-            },
-        },
-        {"type": "object"},
-    ],
-    "description": "Of a `validation_error` the fields and what is wrong with each; of other codes an object.",
-}
-
-
 @dataclass(frozen=True, slots=True)
 class ErrorBody:
-    """What went wrong; every 400 carries `example`, a correct request, and `docs_url`."""
+    """What went wrong; every 400 carries `example`, a correct request, and `docs_url`.
+
+    `hearthpay.http.error_schemas` documents it by code, with its details.
+    """
 
     code: str
     message: str
-    details: Annotated[Any, WithJsonSchema(_DETAILS)] = None
+    details: Any = None
     example: Any = None
     docs_url: str | None = None
 

@@ -13,6 +13,7 @@ from fastapi.openapi.utils import get_openapi
 from starlette.routing import BaseRoute
 
 from hearthpay.access.plans import required_plan
+from hearthpay.http.error_schemas import type_errors
 from hearthpay.http.routing import Endpoint
 
 SCOPE_KEY: Final = "x-required-scope"
@@ -50,6 +51,7 @@ class Application(FastAPI):
             )
             _drop_framework_errors(document)
             _add_scopes(document, self.routes)
+            type_errors(document["components"]["schemas"])
             _name_envelopes(document)
             _drop_made_up_titles(document)
             _describe_optional_fields(document)
