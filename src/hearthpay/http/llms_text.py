@@ -59,4 +59,5 @@ def llms_page(openapi: Callable[[], Mapping[str, Any]]) -> Published:
 def _summary(operation: Mapping[str, Any]) -> str:
     scope = operation.get(SCOPE_KEY)
     retired = " (retired)" if operation.get("deprecated") else ""
-    return operation["summary"] + retired + ("" if scope is None else f"; scope `{scope}`")
+    needs = "" if scope is None else f"; scope `{scope}`"
+    return f"{operation['summary']}{retired}{needs}"
