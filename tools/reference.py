@@ -142,28 +142,24 @@ def error_codes_page() -> str:
         "that is wrong. Amounts are dollars. Codes that aren't here carry none. Later versions add codes and fields,",
         "so accept what you don't know: go by the HTTP status then, and show `message`.",
     ]
+    lines += ["", "| code | field | type | meaning |", "|---|---|---|---|"]
     schemas = details_schemas()
     for code in DETAILS:
-        schema = schemas[details_name(code)]
-        lines += ["", f"### `{code}`", "", "| field | type | meaning |", "|---|---|---|"]
-        lines += _detail_rows("", schema, schemas)
+        rows = _detail_rows("", schemas[details_name(code)], schemas)
+        lines += [f"| {'' if place else f'`{code}`'} | {row}" for place, row in enumerate(rows)]
     return "\n".join(lines) + "\n"
 
 
 def _detail_rows(before: str, schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a row for each field of a schema, and for those of the objects inside."""
+    """Yield field, type and meaning for each field of a schema, and for those of the objects inside."""
     for name, field in schema["properties"].items():
         inner = field.get("items", field)
-        kinds = [each["type"] for each in field.get("anyOf", (inner,)) if "type" in each]
-        kind = field.get("format") or next(
-            (each["format"] for each in field.get("anyOf", ()) if "format" in each), None
-        )
-        shown = kind or " or ".join(kinds) or "object"
+        kinds = [each.get("format", each.get("type")) for each in field.get("anyOf", (inner,))]
+        shown = " or ".join(filter(None, kinds)) or "object"
         if "items" in field:
             shown = f"list of {shown}s"
         optional = "" if name in schema.get("required", ()) else " (optional)"
-        meaning = _cell(field.get("description", ""))
-        yield f"| `{before}{name}` | {shown}{optional} | {meaning} |"
+        yield f"`{before}{name}` | {shown}{optional} | {_cell(field['description'])} |"
         if "$ref" in inner:
             within = f"{before}{name}{'[]' if 'items' in field else ''}."
             yield from _detail_rows(within, schemas[inner["$ref"].rsplit("/", 1)[-1]], schemas)
