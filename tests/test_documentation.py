@@ -158,7 +158,14 @@ def _calls() -> set[str]:
 
 
 def test_calls_that_pages_name_exist() -> None:
-    known = _calls() | {"GET /healthz", "GET /readyz", "GET /metrics", "GET /openapi.json", "GET /docs"}
+    known = _calls() | {
+        "GET /healthz",
+        "GET /readyz",
+        "GET /metrics",
+        "GET /openapi.json",
+        "GET /llms.txt",
+        "GET /docs",
+    }
     with every_case() as case:
         for page in PRESENT:
             with case(_name(page)):

@@ -14,7 +14,9 @@ from typing import Any, Final, get_args
 
 from hearthpay.access import permissions
 from hearthpay.access.permissions import FEATURE_OF_SCOPE, Permission
+from hearthpay.access.refusal_details import DETAILS
 from hearthpay.banking.return_codes import return_codes
+from hearthpay.http.error_schemas import details_name, details_schemas
 from hearthpay.http.statuses import STATUS
 from hearthpay.payroll.issues.failures import FailureKind
 from hearthpay.payroll.issues.payment_status import PaymentStatus, RefundStatus
@@ -140,8 +142,34 @@ def error_codes_page() -> str:
         "",
         "`validation_error` also comes with 408 (the request arrived too slowly) and 413 (it is too large). Some",
         "conflicts of `invalid_state` come with 409.",
+        "",
+        "## Details",
+        "",
+        "What `error.details` holds, by code. Of `validation_error` it is a list: `field` and `message` of every field",
+        "that is wrong. Amounts are dollars. Codes that aren't here carry none. Later versions add codes and fields,",
+        "so accept what you don't know: go by the HTTP status then, and show `message`.",
     ]
+    lines += ["", "| code | field | type | meaning |", "|---|---|---|---|"]
+    schemas = details_schemas()
+    for code in DETAILS:
+        rows = _detail_rows("", schemas[details_name(code)], schemas)
+        lines += [f"| {'' if place else f'`{code}`'} | {row}" for place, row in enumerate(rows)]
     return "\n".join(lines) + "\n"
+
+
+def _detail_rows(before: str, schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[str]:
+    """Yield field, type and meaning for each field of a schema, and for those of the objects inside."""
+    for name, field in schema["properties"].items():
+        inner = field.get("items", field)
+        kinds = [each.get("format", each.get("type")) for each in field.get("anyOf", (inner,))]
+        shown = " or ".join(filter(None, kinds)) or "object"
+        if "items" in field:
+            shown = f"list of {shown}s"
+        optional = "" if name in schema.get("required", ()) else " (optional)"
+        yield f"`{before}{name}` | {shown}{optional} | {_cell(field['description'])} |"
+        if "$ref" in inner:
+            within = f"{before}{name}{'[]' if 'items' in field else ''}."
+            yield from _detail_rows(within, schemas[inner["$ref"].rsplit("/", 1)[-1]], schemas)
 
 
 def _operations_by_code() -> dict[str, list[str]]:

@@ -1,8 +1,8 @@
 """The web application: every route of the service behind one middleware.
 
-Only `/healthz`, `/readyz`, `/openapi.json` and `/docs` with its files answer without an API key; `/` leads programs
-to the documentation and people home. `/metrics` and the portal's pages have tokens of their own, people's pages their
-sessions. `/mcp` is for agents, with a key or a token.
+Only `/healthz`, `/readyz`, `/openapi.json`, `/llms.txt` and `/docs` with its files answer without an API key; `/` leads
+programs to the documentation and people home. `/metrics` and the portal's pages have tokens of their own, people's
+pages their sessions. `/mcp` is for agents, with a key or a token.
 """
 
 import asyncio
@@ -42,6 +42,7 @@ from hearthpay.http.fair_share import USUAL_SHARE, FairShare
 from hearthpay.http.fast_dispatch import FastDispatch
 from hearthpay.http.hosts import KnownHosts
 from hearthpay.http.key_lookup import KeyLookup
+from hearthpay.http.llms_text import llms_page
 from hearthpay.http.middleware import RequestMiddleware
 from hearthpay.http.openapi import Application
 from hearthpay.http.published import Published
@@ -97,7 +98,9 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
 )
 """The feature packages' routes, in the order of the documentation."""
 
-OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs", *reference_files()})
+OPEN_PATHS: Final = frozenset(
+    {"/healthz", "/readyz", "/openapi.json", "/llms.txt", "/docs", *reference_files()}
+)
 """Paths that answer without an API key."""
 
 INTERFACE_VERSION: Final = "1.12.0"
@@ -240,6 +243,7 @@ def create_app(database: Database, clock: Clock, settings: AppSettings = DEFAULT
     app.add_middleware(RequestMiddleware, metrics=counted, deadlines=settings.deadlines)
     app.state.documentation = {
         "/openapi.json": openapi_document(app.openapi),
+        "/llms.txt": llms_page(app.openapi),
         "/docs": docs_page(app.openapi),
     }
     for router in (_OPEN, *ROUTERS):
@@ -323,6 +327,7 @@ def _open_routes() -> APIRouter:
     router.add_api_route("/healthz", healthz)
     router.add_api_route("/readyz", readyz)
     router.add_api_route("/openapi.json", documentation)
+    router.add_api_route("/llms.txt", documentation)
     router.add_api_route("/docs", documentation)
     for path, file in reference_files().items():
         router.add_api_route(path, file)

@@ -13,9 +13,9 @@ from tests.http.api import Account, NewKey, refusal
 CHANGELOG = Path(__file__).parents[2] / "docs" / "reference" / "api-changelog.md"
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/openapi.json", "/docs"])
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/openapi.json", "/llms.txt", "/docs"])
 async def test_what_is_open(client: httpx.AsyncClient, path: str) -> None:
-    """Open, without a key: `GET /healthz`, `/readyz`, `/openapi.json`, `/docs`."""
+    """Open, without a key: `GET /healthz`, `/readyz`, `/openapi.json`, `/llms.txt`, `/docs`."""
     assert (await client.get(path)).status_code == 200
 
 

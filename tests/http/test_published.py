@@ -5,7 +5,7 @@ import pytest
 from fastapi import FastAPI
 
 
-@pytest.mark.parametrize("path", ["/openapi.json", "/docs"])
+@pytest.mark.parametrize("path", ["/openapi.json", "/llms.txt", "/docs"])
 async def test_it_is_rendered_once_and_known_again(
     app: FastAPI, client: httpx.AsyncClient, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

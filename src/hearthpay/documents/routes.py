@@ -25,7 +25,7 @@ from hearthpay.documents.packages import (
     year_package_of,
 )
 from hearthpay.documents.packing import package_file
-from hearthpay.documents.paper import media_type_of
+from hearthpay.documents.paper import MEDIA_TYPES, media_type_of
 from hearthpay.documents.schemas import (
     DocumentItem,
     DocumentsQuery,
@@ -44,7 +44,7 @@ from hearthpay.http.auth import require
 from hearthpay.http.disconnects import until_disconnected
 from hearthpay.http.envelope import DatedEnvelope, Envelope, ListEnvelope, answer, listing
 from hearthpay.http.idempotency import REPLAYED, idempotent_name
-from hearthpay.http.routing import api_router, describe, describe_file
+from hearthpay.http.routing import OCTETS, api_router, describe, describe_file
 from hearthpay.http.runtime import runtime_of
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.wire.answer_fields import described_id
@@ -127,7 +127,8 @@ def _ordered(request: Request, package: DocumentPackage, *, replayed: bool) -> R
 def _file(request: Request, actor: Actor, kept: ArchivedFile, *, replayed: bool = False) -> Response:
     name = kept.document.file_name
     headers = _naming(kept) | {
-        "Content-Type": media_type_of(name),
+        "Content-Type": _media_type(request, name),
+        "Vary": "Accept",
         "Content-Disposition": f'attachment; filename="{name}"',
     }
     headers |= REPLAYED if replayed else {}
@@ -135,6 +136,15 @@ def _file(request: Request, actor: Actor, kept: ArchivedFile, *, replayed: bool 
         transaction = partial(runtime_of(request).database.transaction, actor.tenant)
         return StreamingResponse(package_file(transaction, _ring(request), kept), headers=headers)
     return Response(kept.content, headers=headers)
+
+
+def _media_type(request: Request, file_name: str) -> str:
+    """Return the file's own type; of one that isn't text `OCTETS`, if the client lists that in `Accept` instead."""
+    own = media_type_of(file_name)
+    if own.startswith("text/"):
+        return own
+    accepted = {each.split(";")[0].strip() for each in request.headers.get("Accept", "").lower().split(",")}
+    return OCTETS if OCTETS in accepted and own not in accepted else own
 
 
 def _naming(kept: ArchivedFile) -> dict[str, str]:
@@ -302,7 +312,7 @@ async def get_documents(
     operation_id="getDocument",
     summary="Get an issued paper again",
     **describe_file(
-        media_types=(*_PDF, "application/zip", "text/plain"),
+        media_types=tuple(MEDIA_TYPES.values()),
         what="The paper, byte for byte as it was issued.",
         errors=("not_found",),
     ),

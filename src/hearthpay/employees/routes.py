@@ -130,6 +130,7 @@ async def list_employees(
         answer=Envelope[EmployeeDetail],
         body=_NEW_EMPLOYEE,
         status=201,
+        links={"getEmployee": {"employee_id": "id"}},
         errors=(
             "unsupported_jurisdiction",
             "duplicate_employee",

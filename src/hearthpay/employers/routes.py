@@ -76,6 +76,7 @@ async def list_employers(
         answer=Envelope[CreatedEmployer],
         body=_NEW_EMPLOYER,
         status=201,
+        links={"getEmployer": {"employer_id": "id"}},
         errors=("plan_limit_reached", "household_forbidden", "idempotency_conflict"),
     ),
 )

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from hearthpay.http import reference
 from hearthpay.http.example import example_in
+from hearthpay.http.llms_text import llms_text
 from hearthpay.http.openapi import PLAN_KEY, SCOPE_KEY
 from hearthpay.http.published import Published
 
@@ -64,6 +65,7 @@ def static_docs(openapi: Mapping[str, Any]) -> dict[str, str]:
     return {
         "index.html": render_page(openapi, document="openapi.json") + "\n",
         "openapi.json": json.dumps(openapi, indent=2, ensure_ascii=False) + "\n",
+        "llms.txt": llms_text(openapi, docs="index.html", document="openapi.json"),
     }
 
 

@@ -7,9 +7,9 @@ false, "error": {"code", "message", …}, "meta": {"requestId": …}}`.
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -135,29 +135,12 @@ class ListEnvelope(Generic[T]):
     """What accompanies the page."""
 
 
-_DETAILS: Final = {
-    "anyOf": [
-        {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "field": {"type": "string", "description": "Where it is, such as `employees[0].bonus`."},
-                    "message": {"type": "string", "description": "What is wrong with it, in English."},
-                },
-                "required": ["field", "message"],
-                "additionalProperties": False,
-            },
-        },
-        {"type": "object"},
-    ],
-    "description": "Of a `validation_error` the fields and what is wrong with each; of other codes an object.",
-}
-
-
 @dataclass(frozen=True, slots=True)
 class ErrorBody:
-    """What went wrong; every 400 carries `example`, a correct request, and `docs_url`."""
+    """What went wrong; every 400 carries `example`, a correct request, and `docs_url`.
+
+    `hearthpay.http.error_schemas` documents it by code, with its details.
+    """
 
     code: str
     """What went wrong, for programs; a code never changes its meaning."""
@@ -165,7 +148,9 @@ class ErrorBody:
     message: str
     """The same in English, for people. Its words may change."""
 
-    details: Annotated[Any, WithJsonSchema(_DETAILS)] = None
+    details: Any = None
+    """What programs may need besides, by `code`."""
+
     example: Any = None
     """A correct request for the same endpoint; with every 400."""
 

@@ -30,7 +30,7 @@ from hearthpay.wire.answer import render
 ELSEWHERE: Final = "x-entered-elsewhere"
 """The OpenAPI extension with a hint for clients that use the wrong method here, about where to do it instead."""
 
-_PROGRAMS: Final = frozenset({"/api", "/healthz", "/readyz", "/metrics", "/openapi.json"})
+_PROGRAMS: Final = frozenset({"/api", "/healthz", "/readyz", "/metrics", "/openapi.json", "/llms.txt"})
 """Paths besides the API that only programs request."""
 _FOR_PROGRAMS: Final = ("/oauth/token", "/oauth/register", "/oauth/revoke")
 """Paths that always respond in OAuth's own shape (RFC 6749, section 5.2), whatever goes wrong."""

@@ -13,6 +13,7 @@ from fastapi.openapi.utils import get_openapi
 from starlette.routing import BaseRoute
 
 from hearthpay.access.plans import required_plan
+from hearthpay.http.error_schemas import type_errors
 from hearthpay.http.field_descriptions import describe_fields
 from hearthpay.http.response_examples import add_response_examples
 from hearthpay.http.routing import Endpoint
@@ -53,6 +54,7 @@ class Application(FastAPI):
             )
             _drop_framework_errors(document)
             _add_scopes(document, self.routes)
+            type_errors(document["components"]["schemas"])
             _name_envelopes(document)
             _drop_made_up_titles(document)
             _spell_out_objects(document)

@@ -59,6 +59,9 @@ _RATE_LIMIT_HEADERS: Final = {
 _REFUSAL_FIELD: Final = create_model_field("Refusal", ErrorEnvelope, mode="serialization")
 """What FastAPI documents a refusal by; it would build another for each of an endpoint's statuses."""
 
+OCTETS: Final = "application/octet-stream"
+"""The type of any file's answer, for clients that list it in `Accept`; by default a file has its own type."""
+
 _FILE_HEADERS: Final = {
     "Content-Disposition": "The name to keep it by.",
     "ETag": "Names this version; send it back in `If-None-Match` to `Content-Location`.",
@@ -220,11 +223,10 @@ def describe_file(
     `later` is the envelope of its 202, and its description, if the file may have to be made first.
     """
     described = describe(answer=None, body=body, errors=errors)
-    binary = {"schema": {"type": "string", "format": "binary"}}
     described["response_class"] = Response
     described["responses"][200] = {
         "description": what,
-        "content": dict.fromkeys(media_types, binary),
+        "content": _file_content(media_types),
         "headers": {
             name: {"description": description, "schema": {"type": "string"}}
             for name, description in _FILE_HEADERS.items()
@@ -235,6 +237,17 @@ def describe_file(
         where = {"Location": {"description": "Where to ask for it.", "schema": {"type": "string"}}}
         described["responses"][202] = {"model": model, "description": description, "headers": where}
     return described
+
+
+def _file_content(media_types: tuple[str, ...]) -> dict[str, Any]:
+    """Return the contents of a file's answer, so that generators of clients read them as bytes, and text as text.
+
+    openapi-python-client takes the first type that it knows, and of bytes it knows `OCTETS` only: it stands first.
+    """
+    text = {name: {"schema": {"type": "string"}} for name in media_types if name.startswith("text/")}
+    others = [name for name in media_types if name not in text]
+    binary = {"schema": {"type": "string", "format": "binary"}}
+    return dict.fromkeys((OCTETS, *others) if others else (), binary) | text
 
 
 def _links(links: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:

@@ -98,7 +98,7 @@ class ExplainedLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanations:
+class PreviewExplanations:
     """The explanations for a payroll that nobody has run."""
 
     employer_id: HouseholdId
@@ -193,7 +193,7 @@ def recorded_explanations_of(
     )
 
 
-def explanations_of(record: PayrollRecord, line_code: str | None) -> Explanations:
+def explanations_of(record: PayrollRecord, line_code: str | None) -> PreviewExplanations:
     """Return how the lines were calculated, or one of them. Raises `validation_error` if there is no such line."""
     explained = []
     for paycheck in record.paychecks:
@@ -206,7 +206,7 @@ def explanations_of(record: PayrollRecord, line_code: str | None) -> Explanation
     if line_code is not None and not explained:
         codes = dict.fromkeys(line.code for paycheck in record.paychecks for line in paycheck.lines)
         raise invalid("line_code", f"is not a line of this payroll; its lines are {', '.join(codes)}")
-    return Explanations(record.employer_id, explained)
+    return PreviewExplanations(record.employer_id, explained)
 
 
 def _parts_of(employee_id: UUID, line: LineRow, known: LineExplanation | None) -> dict[str, Any]:

@@ -23,8 +23,8 @@ from hearthpay.payroll.commands import Corrections
 from hearthpay.payroll.explaining import (
     ExplanationQuery,
     ExplanationRequest,
-    Explanations,
     PayrollExplanations,
+    PreviewExplanations,
     explanations_of,
     recorded_explanations_of,
 )
@@ -134,7 +134,7 @@ async def preview_payroll(
     operation_id="explainPayroll",
     summary="Tell why the lines of a payroll are what they are",
     **describe(
-        answer=Envelope[Explanations],
+        answer=Envelope[PreviewExplanations],
         body={**_PAYROLL, "line_code": "US-SS-EE"},
         errors=_RUN_ERRORS,
     ),
