@@ -12,7 +12,7 @@ from hearthpay.insurance.service import HouseholdPolicy
 from hearthpay.registrations.accounts import RegistrationType
 from hearthpay.registrations.derivation import Registration, RegistrationStatus
 from hearthpay.taxes.money import from_cents
-from hearthpay.wire.answer_fields import HouseholdId
+from hearthpay.wire.answer_fields import HouseholdIdentifier
 from hearthpay.wire.fields import Identifier, RequestModel
 from hearthpay.wire.money import Dollars
 
@@ -114,7 +114,7 @@ class RevealedRegistrationItem(StateRegistrationItem):
 class StateRegistrations:
     """A household's registrations."""
 
-    employer_id: HouseholdId
+    employer_id: HouseholdIdentifier
     items: list[StateRegistrationItem]
     """The accounts, state by state."""
 
@@ -123,7 +123,7 @@ class StateRegistrations:
 class RevealedRegistrations:
     """A household's registrations with the numbers in full."""
 
-    employer_id: HouseholdId
+    employer_id: HouseholdIdentifier
     items: list[RevealedRegistrationItem]
     """The accounts, state by state."""
 
