@@ -14,7 +14,7 @@ from hearthpay.autopilot.schedule import AutopilotPeriod
 from hearthpay.autopilot.views import AutopilotView, EnrollmentView, Managed
 from hearthpay.payroll.schemas import HoursPaid
 from hearthpay.taxes.money import from_cents
-from hearthpay.wire.answer_fields import EmployeeId, HouseholdId
+from hearthpay.wire.answer_fields import EmployeeIdentifier, HouseholdIdentifier
 from hearthpay.wire.fields import Day, Identifier, RequestModel
 from hearthpay.wire.money import Dollars
 from hearthpay.wire.paging import Page
@@ -89,7 +89,7 @@ class EnrollmentItem:
     """`active`: payrolls are made for each period. `paused`: none are made until it is resumed. `disabled`: it was
     ended; only the household can enroll the employee again, in the app."""
 
-    employee_id: EmployeeId
+    employee_id: EmployeeIdentifier
     standard_hours: HoursPaid
     """The hours that each period pays at the regular rate."""
 
@@ -138,7 +138,7 @@ class ScheduledPeriod:
 class AutopilotOfEmployee:
     """An employee's enrollment, null where there is none or it was ended, and what comes next."""
 
-    employer_id: HouseholdId
+    employer_id: HouseholdIdentifier
     enrollment: EnrollmentItem | None
     """The enrollment, active or paused; null if the employee was never enrolled or the enrollment was ended."""
 
@@ -155,7 +155,7 @@ class AutopilotOfEmployee:
 class AutopilotOfHousehold:
     """A household's live enrollments (active and paused), newest first."""
 
-    employer_id: HouseholdId
+    employer_id: HouseholdIdentifier
     enrollments: list[EnrollmentItem]
     """The household's enrollments, active and paused, newest first; empty if there are none."""
 
@@ -164,7 +164,7 @@ class AutopilotOfHousehold:
 class ManagedAutopilot:
     """How things stand after a wish."""
 
-    employer_id: HouseholdId
+    employer_id: HouseholdIdentifier
     action: AutopilotAction
     """The action of the request's path."""
 

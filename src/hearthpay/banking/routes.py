@@ -19,7 +19,7 @@ from hearthpay.http.idempotency import idempotent
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import runtime_of
 from hearthpay.wire.answer import Answer
-from hearthpay.wire.answer_fields import HouseholdId
+from hearthpay.wire.answer_fields import HouseholdIdentifier
 
 router: Final = api_router("Employers")
 
@@ -31,7 +31,9 @@ router: Final = api_router("Employers")
     **describe(answer=Envelope[DirectDepositStatus], errors=("not_found", "key_mode_mismatch")),
 )
 async def get_direct_deposit_status(
-    request: Request, employer_id: HouseholdId, actor: Annotated[Actor, Depends(require(READ_PAYROLLS))]
+    request: Request,
+    employer_id: HouseholdIdentifier,
+    actor: Annotated[Actor, Depends(require(READ_PAYROLLS))],
 ) -> Response:
     """What is missing, for the household and for each active employee. Nothing of it asks for a number here.
 
@@ -58,7 +60,7 @@ async def get_direct_deposit_status(
 )
 async def authorize_debit(
     request: Request,
-    employer_id: HouseholdId,
+    employer_id: HouseholdIdentifier,
     body: DebitAuthorization,  # noqa: ARG001 - it can say yes alone
     actor: Annotated[Actor, Depends(require(RUN_PAYROLL))],
 ) -> Response:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from hearthpay.banking.authorizations import AuthorizationStatus
 from hearthpay.banking.readiness import Blocker
-from hearthpay.wire.answer_fields import EmployeeId, HouseholdId
+from hearthpay.wire.answer_fields import EmployeeIdentifier, HouseholdIdentifier
 from hearthpay.wire.fields import RequestModel
 
 AccountStatus = Literal["verifying", "active", "failed"]
@@ -51,7 +51,7 @@ class AuthorizationView:
 class EmployeeReadiness:
     """Whether one employee can be paid by direct deposit, once the household can pay so."""
 
-    employee_id: EmployeeId
+    employee_id: EmployeeIdentifier
     ready: bool
     """Whether the employee can be paid by direct deposit once the household is ready."""
 
@@ -63,7 +63,7 @@ class EmployeeReadiness:
 class DirectDepositStatus:
     """Whether a household can pay by direct deposit, and what is missing."""
 
-    employer_id: HouseholdId
+    employer_id: HouseholdIdentifier
     ready: bool
     """Whether the household can pay by direct deposit. Each employee's `ready` must be true as well."""
 

@@ -35,7 +35,7 @@ from hearthpay.payroll.ledger.federal_year import (
 from hearthpay.payroll.years.prior_wages import read_prior_year
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
-from hearthpay.wire.answer_fields import HouseholdId, YearOfTaxes
+from hearthpay.wire.answer_fields import HouseholdIdentifier, YearOfTaxes
 from hearthpay.wire.money import Dollars
 
 _INSTALMENTS: Final = "estimated-tax"
@@ -103,7 +103,7 @@ class ExtraWithholding:
 class EstimatedTax:
     """A household's employment taxes of a year by installments, and the withholding that can replace them."""
 
-    employer_id: HouseholdId
+    employer_id: HouseholdIdentifier
     tax_year: YearOfTaxes
     instalments: list[EstimatedInstalment]
     """The year's four installments of Form 1040-ES, in order."""

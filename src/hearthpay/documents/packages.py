@@ -20,7 +20,7 @@ from hearthpay.documents.commands import IssueYearPackage, WageFileSubmitter
 from hearthpay.documents.models import DocumentPackage
 from hearthpay.documents.service import Prepared
 from hearthpay.employers.service import resolve_employer
-from hearthpay.wire.answer_fields import HouseholdId, YearOfTaxes
+from hearthpay.wire.answer_fields import HouseholdIdentifier, YearOfTaxes
 
 PACKAGE_AT_ONCE: Final = 60
 """How many documents are drawn within a request, about a second's work; the worker draws more than that."""
@@ -35,7 +35,7 @@ class YearPackage:
     id: UUID
     """The package's id, for `GET /documents/packages/{package_id}`."""
 
-    employer_id: HouseholdId
+    employer_id: HouseholdIdentifier
     tax_year: YearOfTaxes
     status: PackageStatus
     """`waiting` for its turn, being drawn (`drawing`), `ready` at `document_path`, or `failed` with a `failure`."""

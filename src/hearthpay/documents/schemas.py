@@ -23,7 +23,7 @@ from hearthpay.documents.models import IssuedDocument
 from hearthpay.documents.paper import DocumentKind, media_type_of
 from hearthpay.employees.commands import PaperLanguage
 from hearthpay.employers.schemas import PhoneNumber
-from hearthpay.wire.answer_fields import CreatedAt, HouseholdId, YearOfTaxes
+from hearthpay.wire.answer_fields import CreatedAt, HouseholdIdentifier, YearOfTaxes
 from hearthpay.wire.fields import Email, Identifier, PersonName, RequestModel, StateCode, Text
 from hearthpay.wire.paging import Page
 
@@ -193,7 +193,7 @@ class DocumentItem:
     id: UUID
     """The version's id, for `GET /documents/{document_id}`."""
 
-    employer_id: HouseholdId
+    employer_id: HouseholdIdentifier
     kind: DocumentKind
     """What it is: `w2c` and `w3c` are corrections, `efw2` the wage file for the SSA, `year_cover` and `year_package`
     belong to the package of a year."""

@@ -14,7 +14,13 @@ from hearthpay.duties.payment_requests import TaxPaymentRequest, account_of_item
 from hearthpay.duties.rules import Kind
 from hearthpay.duties.service import CalendarQuery, HouseholdCalendar
 from hearthpay.taxes.money import from_cents
-from hearthpay.wire.answer_fields import FigureConfidence, HouseholdId, SourceDate, SourceTitle, SourceUrl
+from hearthpay.wire.answer_fields import (
+    FigureConfidence,
+    HouseholdIdentifier,
+    SourceDate,
+    SourceTitle,
+    SourceUrl,
+)
 from hearthpay.wire.fields import Day, Identifier, RequestModel
 from hearthpay.wire.money import Dollars
 
@@ -179,7 +185,7 @@ class TaxCalendarItem:
 class TaxCalendar:
     """What a household must do from one day to another, both included, by due date."""
 
-    employer_id: HouseholdId
+    employer_id: HouseholdIdentifier
     from_date: datetime.date
     """First day of the calendar: `from` of the request, or today."""
 

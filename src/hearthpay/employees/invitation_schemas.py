@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from hearthpay.employees.commands import InvitationType, Invite
-from hearthpay.wire.answer_fields import EmployeeId, HouseholdId
+from hearthpay.wire.answer_fields import EmployeeIdentifier, HouseholdIdentifier
 from hearthpay.wire.fields import RequestModel
 
 
@@ -58,5 +58,5 @@ class InvitationItem:
     email_reason: str | None
     """Why the email wasn't sent, by code, such as `not_requested` or `no_address`; null if it was."""
 
-    employer_id: HouseholdId
-    employee_id: EmployeeId
+    employer_id: HouseholdIdentifier
+    employee_id: EmployeeIdentifier

@@ -40,7 +40,7 @@ from hearthpay.http.runtime import address_in_mail, runtime_of
 from hearthpay.mail.postman import Postman
 from hearthpay.taxes.messages import Message
 from hearthpay.wire.answer import Answer
-from hearthpay.wire.answer_fields import EmployeeId
+from hearthpay.wire.answer_fields import EmployeeIdentifier
 
 router: Final = api_router("Employees")
 
@@ -165,7 +165,9 @@ async def create_employee(
     **describe(answer=Envelope[EmployeeDetail], errors=("not_found",)),
 )
 async def get_employee(
-    request: Request, employee_id: EmployeeId, actor: Annotated[Actor, Depends(require(READ_EMPLOYEES))]
+    request: Request,
+    employee_id: EmployeeIdentifier,
+    actor: Annotated[Actor, Depends(require(READ_EMPLOYEES))],
 ) -> Response:
     """Returns the employee's record: withholding elections, certificate, localities and relationship.
 
@@ -190,7 +192,7 @@ async def get_employee(
 )
 async def update_employee(
     request: Request,
-    employee_id: EmployeeId,
+    employee_id: EmployeeIdentifier,
     body: EmployeeChanges,
     actor: Annotated[Actor, Depends(require(CHANGE_EMPLOYEES))],
 ) -> Response:
@@ -220,7 +222,7 @@ async def update_employee(
 )
 async def terminate_employee(
     request: Request,
-    employee_id: EmployeeId,
+    employee_id: EmployeeIdentifier,
     actor: Annotated[Actor, Depends(require(CHANGE_EMPLOYEES))],
     body: Termination = _TODAY,
 ) -> Response:
@@ -256,7 +258,7 @@ async def terminate_employee(
 )
 async def reinstate_employee(
     request: Request,
-    employee_id: EmployeeId,
+    employee_id: EmployeeIdentifier,
     actor: Annotated[Actor, Depends(require(CHANGE_EMPLOYEES))],
     body: Reinstatement = _GOING_ON,
 ) -> Response:
@@ -291,7 +293,7 @@ async def reinstate_employee(
 )
 async def invite_employee(
     request: Request,
-    employee_id: EmployeeId,
+    employee_id: EmployeeIdentifier,
     body: NewInvitation,
     actor: Annotated[Actor, Depends(require(CHANGE_EMPLOYEES))],
 ) -> Response:

@@ -26,7 +26,7 @@ from hearthpay.employers.schemas import Address, AddressItem
 from hearthpay.taxes import FederalCertificate, Pre2020Certificate
 from hearthpay.taxes.contribution import RELATIONSHIPS
 from hearthpay.taxes.messages import Message
-from hearthpay.wire.answer_fields import CreatedAt, EmployeeId, HouseholdId
+from hearthpay.wire.answer_fields import CreatedAt, EmployeeIdentifier, HouseholdIdentifier
 from hearthpay.wire.fields import Choice, Day, Email, Identifier, PersonName, RequestModel, StateCode, Text
 from hearthpay.wire.messages import MessageItem, items_of
 from hearthpay.wire.metadata import (
@@ -337,7 +337,7 @@ class SalaryItem:
 class PersonEmployed:
     """Somebody whom a household employs, or employed."""
 
-    employee_id: EmployeeId
+    employee_id: EmployeeIdentifier
     id: UUID
     """The same as `employee_id`."""
 
@@ -371,7 +371,7 @@ class PersonEmployed:
 class HouseholdItem:
     """A household and its people, by name."""
 
-    employer_id: HouseholdId
+    employer_id: HouseholdIdentifier
     id: UUID
     """The same as `employer_id`."""
 
@@ -424,8 +424,8 @@ class EmployeeItem:
     id: UUID
     """The employee's id, the same as `employee_id`."""
 
-    employee_id: EmployeeId
-    employer_id: HouseholdId
+    employee_id: EmployeeIdentifier
+    employer_id: HouseholdIdentifier
     first_name: str
     """Legal first name, as on the Social Security card."""
 

@@ -29,7 +29,7 @@ from hearthpay.http.idempotency import idempotent
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import runtime_of
 from hearthpay.wire.answer import Answer
-from hearthpay.wire.answer_fields import HouseholdId
+from hearthpay.wire.answer_fields import HouseholdIdentifier
 
 router: Final = api_router("Employers")
 
@@ -104,7 +104,9 @@ async def create_employer(
     **describe(answer=Envelope[EmployerDetail], errors=("not_found",)),
 )
 async def get_employer(
-    request: Request, employer_id: HouseholdId, actor: Annotated[Actor, Depends(require(READ_HOUSEHOLD))]
+    request: Request,
+    employer_id: HouseholdIdentifier,
+    actor: Annotated[Actor, Depends(require(READ_HOUSEHOLD))],
 ) -> Response:
     """A household that the key reaches, with its mailing address."""
     async with runtime_of(request).database.transaction(actor.tenant) as session:
@@ -124,7 +126,7 @@ async def get_employer(
 )
 async def delete_employer(
     request: Request,
-    employer_id: HouseholdId,
+    employer_id: HouseholdIdentifier,
     query: Annotated[DeletionQuery, Query()],
     actor: Annotated[Actor, Depends(require(DELETE_HOUSEHOLD))],
 ) -> Response:

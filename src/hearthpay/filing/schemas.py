@@ -15,7 +15,7 @@ from hearthpay.filing.filings import FilingDetails
 from hearthpay.filing.service import PaymentDetails
 from hearthpay.taxes.agencies import agencies
 from hearthpay.taxes.money import from_cents, to_cents
-from hearthpay.wire.answer_fields import HouseholdId, LineCode
+from hearthpay.wire.answer_fields import HouseholdIdentifier, LineCode
 from hearthpay.wire.fields import Day, Identifier, RequestModel, StateCode, Text
 from hearthpay.wire.money import Dollars, PositiveMoney
 from hearthpay.wire.paging import Page
@@ -135,7 +135,7 @@ class TaxPaymentItem:
     id: UUID
     """The payment's id, for `POST /tax-payments/{tax_payment_id}/reverse`."""
 
-    employer_id: HouseholdId
+    employer_id: HouseholdIdentifier
     agency: str
     """The agency's short name, such as `IRS` or `EDD`."""
 
@@ -223,7 +223,7 @@ class FilingItem:
     id: UUID
     """The filing's id, for `POST /filings/{filing_id}/reverse`."""
 
-    employer_id: HouseholdId
+    employer_id: HouseholdIdentifier
     key: str
     """`key` of the tax calendar's item that was filed."""
 

@@ -7,7 +7,7 @@ false, "error": {"code", "message", …}, "meta": {"requestId": …}}`.
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Generic, TypeVar
+from typing import Annotated, Any, Final, Generic, TypeVar
 
 from pydantic import Field
 from starlette.requests import Request
@@ -67,7 +67,7 @@ def listing(request: Request, items: object, next_cursor: str | None) -> Respons
 # The shapes below exist for OpenAPI: they describe as types what `Answer` and `errors` render.
 
 Success = Annotated[bool, Field(description="Always `true`: the request did what it was to do.")]
-Failure = Annotated[bool, Field(description="Always `false`: the request was refused or failed.")]
+Unsuccessful = Annotated[bool, Field(description="Always `false`: the request was refused or failed.")]
 RequestId = Annotated[
     str,
     Field(description="Names this request in our log and in the header `X-Request-Id`; quote it to support."),
@@ -162,7 +162,7 @@ class ErrorBody:
 class ErrorEnvelope:
     """A response that refuses or failed."""
 
-    success: Failure
+    success: Unsuccessful
     error: ErrorBody
     """What went wrong."""
 

@@ -21,12 +21,12 @@ from hearthpay.taxes.paycheck.result import LineExplanation
 from hearthpay.taxes.vocabulary import Confidence
 from hearthpay.wire.answer_fields import (
     AgencyName,
-    EmployeeId,
-    HouseholdId,
+    EmployeeIdentifier,
+    HouseholdIdentifier,
     LineCode,
     LineName,
     LinePayer,
-    PayrollId,
+    PayrollIdentifier,
     SourceDate,
     SourceTitle,
     SourceUrl,
@@ -70,7 +70,7 @@ class LawSource:
 class ExplainedLine:
     """A line of one employee's paycheck, and how it was calculated."""
 
-    employee_id: EmployeeId
+    employee_id: EmployeeIdentifier
     code: LineCode
     name: LineName
     payer: LinePayer
@@ -101,7 +101,7 @@ class ExplainedLine:
 class PreviewExplanations:
     """The explanations for a payroll that nobody has run."""
 
-    employer_id: HouseholdId
+    employer_id: HouseholdIdentifier
     explanations: list[ExplainedLine]
     """The requested lines, employee by employee."""
 
@@ -134,8 +134,8 @@ class RecordedRulebook:
 class PayrollExplanations:
     """The explanations for a payroll on record."""
 
-    employer_id: HouseholdId
-    payroll_id: PayrollId
+    employer_id: HouseholdIdentifier
+    payroll_id: PayrollIdentifier
     status: StatusOfPayroll
     is_estimated: bool
     """It is scheduled and not sent yet: the lines are what it would be now."""

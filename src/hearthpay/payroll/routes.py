@@ -46,7 +46,7 @@ from hearthpay.payroll.schemas import (
 )
 from hearthpay.payroll.stored_explanations import explain_stored_payroll
 from hearthpay.wire.answer import Answer
-from hearthpay.wire.answer_fields import EmployeeId, PayrollId
+from hearthpay.wire.answer_fields import EmployeeIdentifier, PayrollIdentifier
 
 router: Final = api_router("Payroll")
 
@@ -205,7 +205,7 @@ async def run_payroll(
     **describe(answer=Envelope[PayrollDetail], errors=("not_found",)),
 )
 async def get_payroll(
-    request: Request, payroll_id: PayrollId, actor: Annotated[Actor, Depends(require(READ_PAYROLLS))]
+    request: Request, payroll_id: PayrollIdentifier, actor: Annotated[Actor, Depends(require(READ_PAYROLLS))]
 ) -> Response:
     """The payroll as it was run, line by line, how it stands with the bank, and what can be done about it."""
     runtime = runtime_of(request)
@@ -227,7 +227,7 @@ async def get_payroll(
 )
 async def explain_payroll_on_record(
     request: Request,
-    payroll_id: PayrollId,
+    payroll_id: PayrollIdentifier,
     query: Annotated[ExplanationQuery, Query()],
     actor: Annotated[Actor, Depends(require(READ_PAYROLLS))],
 ) -> Response:
@@ -254,7 +254,7 @@ async def explain_payroll_on_record(
 )
 async def void_payroll(
     request: Request,
-    payroll_id: PayrollId,
+    payroll_id: PayrollIdentifier,
     actor: Annotated[Actor, Depends(require(RUN_PAYROLL))],
     body: VoidRequest = _NO_REASON,
 ) -> Response:
@@ -286,7 +286,7 @@ async def void_payroll(
 )
 async def hand_over_payroll(
     request: Request,
-    payroll_id: PayrollId,
+    payroll_id: PayrollIdentifier,
     actor: Annotated[Actor, Depends(require(RUN_PAYROLL))],
     body: HandOverRequest = _NO_NOTE,
 ) -> Response:
@@ -317,8 +317,8 @@ async def hand_over_payroll(
 )
 async def remedy_paycheck(
     request: Request,
-    payroll_id: PayrollId,
-    employee_id: EmployeeId,
+    payroll_id: PayrollIdentifier,
+    employee_id: EmployeeIdentifier,
     body: RemedyRequest,
     actor: Annotated[Actor, Depends(require(RUN_PAYROLL))],
 ) -> Response:

@@ -27,12 +27,12 @@ from hearthpay.payroll.ledger.rows import Action, RemedyAction
 from hearthpay.payroll.lifecycle import PayrollStatus
 from hearthpay.wire.answer_fields import (
     CreatedAt,
-    EmployeeId,
-    HouseholdId,
+    EmployeeIdentifier,
+    HouseholdIdentifier,
     LineCode,
     LineName,
     LinePayer,
-    PayrollId,
+    PayrollIdentifier,
     Warnings,
 )
 from hearthpay.wire.fields import Day, Identifier, RequestModel, Text
@@ -256,8 +256,8 @@ class HandOverRequest(RequestModel):
 class HandedOver:
     """That the checks or the cash of a payroll were handed over; `status` and the pay date stay as they are."""
 
-    payroll_id: PayrollId
-    employer_id: HouseholdId
+    payroll_id: PayrollIdentifier
+    employer_id: HouseholdIdentifier
     status: StatusOfPayroll
     pay_date: datetime.date
     """The payroll's pay date."""
@@ -510,7 +510,7 @@ class RemedyItem:
 class PaycheckItem:
     """One employee's paycheck."""
 
-    employee_id: EmployeeId
+    employee_id: EmployeeIdentifier
     name: str
     """The employee's first and last name."""
 
@@ -561,7 +561,7 @@ class PaycheckItem:
     """What was decided about it last; absent where nothing was."""
 
 
-Paychecks = Annotated[list[PaycheckItem], Field(description="One paycheck for each employee.")]
+ListedPaychecks = Annotated[list[PaycheckItem], Field(description="One paycheck for each employee.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -591,7 +591,7 @@ class PayrollPreview:
     preview: bool
     """Always `true`: nothing was created."""
 
-    employer_id: HouseholdId
+    employer_id: HouseholdIdentifier
     next_step: str
     """How to run this payroll, in English."""
 
@@ -599,7 +599,7 @@ class PayrollPreview:
     pay_period: PayPeriod
     """The pay period, and the pay date that a run would have."""
 
-    employees: Paychecks
+    employees: ListedPaychecks
     totals: Totals
     """Sums over the paychecks."""
 
@@ -632,17 +632,17 @@ class PayrollPreview:
 class PayrollResult:
     """A payroll that was run."""
 
-    payroll_id: PayrollId
+    payroll_id: PayrollIdentifier
     id: UUID
     """The same as `payroll_id`."""
 
-    employer_id: HouseholdId
+    employer_id: HouseholdIdentifier
     status: StatusOfPayroll
     pay_date_defaulted: PayDateDefaulted
     pay_period: PayPeriod
     """First and last day worked, and the day paid."""
 
-    employees: Paychecks
+    employees: ListedPaychecks
     totals: Totals
     """Sums over the paychecks."""
 
@@ -754,8 +754,8 @@ class Failure:
 class PaystubWanted:
     """The body to send for a pay stub."""
 
-    payroll_id: PayrollId
-    employee_id: EmployeeId
+    payroll_id: PayrollIdentifier
+    employee_id: EmployeeIdentifier
 
 
 @dataclass(frozen=True, slots=True)
@@ -765,7 +765,7 @@ class PayrollDocument:
     kind: Literal["paystub"]
     """What it is: always `paystub`."""
 
-    employee_id: EmployeeId
+    employee_id: EmployeeIdentifier
     method: Literal["POST"]
     """The request's method: always `POST`."""
 
@@ -780,11 +780,11 @@ class PayrollDocument:
 class PayrollDetail:
     """A payroll as it was run, its history and its documents."""
 
-    payroll_id: PayrollId
+    payroll_id: PayrollIdentifier
     id: UUID
     """The same as `payroll_id`."""
 
-    employer_id: HouseholdId
+    employer_id: HouseholdIdentifier
     status: StatusOfPayroll
     pay_date_defaulted: PayDateDefaulted
     pay_period: PayPeriod
@@ -830,11 +830,11 @@ class PayrollDetail:
 class PayrollSummary:
     """A payroll as a list shows one."""
 
-    payroll_id: PayrollId
+    payroll_id: PayrollIdentifier
     id: UUID
     """The same as `payroll_id`."""
 
-    employer_id: HouseholdId
+    employer_id: HouseholdIdentifier
     status: StatusOfPayroll
     pay_period: PayPeriod
     """First and last day worked, and the day paid."""

@@ -20,7 +20,7 @@ from hearthpay.registrations.derivation import (
 from hearthpay.security.vault_numbers import shown_ending
 from hearthpay.taxes.messages import message
 from hearthpay.taxes.money import from_cents
-from hearthpay.wire.answer_fields import HouseholdId
+from hearthpay.wire.answer_fields import HouseholdIdentifier
 from hearthpay.wire.fields import Identifier, RequestModel
 from hearthpay.wire.messages import MessageItem, items_of
 from hearthpay.wire.money import Dollars
@@ -164,7 +164,7 @@ class RevealedRegistrationItem(StateRegistrationItem):
 class StateRegistrations:
     """A household's registrations."""
 
-    employer_id: HouseholdId
+    employer_id: HouseholdIdentifier
     items: list[StateRegistrationItem]
     """The accounts, state by state."""
 
@@ -173,7 +173,7 @@ class StateRegistrations:
 class RevealedRegistrations:
     """A household's registrations with the numbers in full."""
 
-    employer_id: HouseholdId
+    employer_id: HouseholdIdentifier
     items: list[RevealedRegistrationItem]
     """The accounts, state by state."""
 

@@ -11,7 +11,13 @@ from hearthpay.reports.commands import AskStateWages, AskTaxLiability
 from hearthpay.reports.state_wages import PersonsWages, StateWageDetail, WagesOfLine
 from hearthpay.reports.tax_liability import AgencyLiability, TaxLiability
 from hearthpay.taxes.money import from_cents
-from hearthpay.wire.answer_fields import AgencyName, EmployeeId, HouseholdId, LineCode, LineName
+from hearthpay.wire.answer_fields import (
+    AgencyName,
+    EmployeeIdentifier,
+    HouseholdIdentifier,
+    LineCode,
+    LineName,
+)
 from hearthpay.wire.fields import Day, Identifier, RequestModel, StateCode
 from hearthpay.wire.money import Dollars
 
@@ -83,7 +89,7 @@ class StateWageLine:
 class EmployeeStateWages:
     """One person's wages in the state; all records of a rehired employee together."""
 
-    employee_id: EmployeeId
+    employee_id: EmployeeIdentifier
     first_name: str
     """The employee's first name."""
 
@@ -136,7 +142,7 @@ class StateWageTotals:
 class StateWageReport:
     """The wages of a state by employee."""
 
-    employer_id: HouseholdId
+    employer_id: HouseholdIdentifier
     state: str
     """The state: two letters."""
 
@@ -301,7 +307,7 @@ class TaxLiabilityTotals:
 class TaxLiabilityReport:
     """Taxes by agency and month of the pay dates."""
 
-    employer_id: HouseholdId
+    employer_id: HouseholdIdentifier
     first_pay_date: datetime.date
     """First day of the report: `from` of the request."""
 

@@ -34,7 +34,7 @@ from hearthpay.sandbox.schemas import (
 )
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.wire.answer import Answer
-from hearthpay.wire.answer_fields import EmployeeId, HouseholdId
+from hearthpay.wire.answer_fields import EmployeeIdentifier, HouseholdIdentifier
 
 router: Final = api_router("Sandbox")
 
@@ -64,7 +64,7 @@ class require_sandbox(require):  # noqa: N801 - reads as a verb where a route de
 )
 async def set_household_account(
     request: Request,
-    employer_id: HouseholdId,
+    employer_id: HouseholdIdentifier,
     body: HouseholdTestAccount,
     actor: Annotated[Actor, Depends(require_sandbox(USE_SANDBOX))],
 ) -> Response:
@@ -91,7 +91,7 @@ async def set_household_account(
 )
 async def set_ein(
     request: Request,
-    employer_id: HouseholdId,
+    employer_id: HouseholdIdentifier,
     body: TestEin,
     actor: Annotated[Actor, Depends(require_sandbox(USE_SANDBOX))],
 ) -> Response:
@@ -113,7 +113,7 @@ async def set_ein(
 )
 async def set_tax_info(
     request: Request,
-    employee_id: EmployeeId,
+    employee_id: EmployeeIdentifier,
     body: TestTaxInfo,
     actor: Annotated[Actor, Depends(require_sandbox(USE_SANDBOX))],
 ) -> Response:
@@ -141,7 +141,7 @@ async def set_tax_info(
 )
 async def set_employee_account(
     request: Request,
-    employee_id: EmployeeId,
+    employee_id: EmployeeIdentifier,
     body: EmployeeTestAccount,
     actor: Annotated[Actor, Depends(require_sandbox(USE_SANDBOX))],
 ) -> Response:
@@ -165,7 +165,7 @@ async def set_employee_account(
 )
 async def advance_clock(
     request: Request,
-    employer_id: HouseholdId,
+    employer_id: HouseholdIdentifier,
     body: ClockAdvance,
     actor: Annotated[Actor, Depends(require_sandbox(USE_SANDBOX))],
 ) -> Response:
@@ -192,7 +192,7 @@ async def advance_clock(
 )
 async def get_clock(
     request: Request,
-    employer_id: HouseholdId,
+    employer_id: HouseholdIdentifier,
     actor: Annotated[Actor, Depends(require_sandbox(READ_SANDBOX))],
 ) -> Response:
     """Where the household's clock stands, and how far an advance is. A household that was never advanced goes by real

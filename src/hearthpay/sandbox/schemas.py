@@ -14,7 +14,7 @@ from hearthpay.employers.schemas import EinStatus
 from hearthpay.sandbox.clocks import HouseholdClockState
 from hearthpay.sandbox.magic import EINS, EMPLOYEE_ACCOUNTS, HOUSEHOLD_ACCOUNTS, TAX_NUMBERS, not_listed_words
 from hearthpay.sandbox.models import ClockStatus
-from hearthpay.wire.answer_fields import EmployeeId, HouseholdId
+from hearthpay.wire.answer_fields import EmployeeIdentifier, HouseholdIdentifier
 from hearthpay.wire.fields import RequestModel
 
 _INSTANT: Final = re.compile(
@@ -117,7 +117,7 @@ class ClockAdvance(RequestModel):
 class EinState:
     """How far the household is with its employer identification number."""
 
-    employer_id: HouseholdId
+    employer_id: HouseholdIdentifier
     ein_status: EinStatus
     """`none`: no employer identification number. `pending`: applied for. `approved`: a test number is on file."""
 
@@ -126,8 +126,8 @@ class EinState:
 class EmployeeState:
     """What the employee has entered so far; `completed_invitation` tells whether an open link was used up."""
 
-    employer_id: HouseholdId
-    employee_id: EmployeeId
+    employer_id: HouseholdIdentifier
+    employee_id: EmployeeIdentifier
     onboarding: Onboarding
     """What the employee still has to enter."""
 
@@ -145,7 +145,7 @@ class HouseholdClockView:
     the last advance.
     """
 
-    employer_id: HouseholdId
+    employer_id: HouseholdIdentifier
     status: ClockStatus
     """`ready`: the time stands still, or is real without a test clock. `advancing`: it is on its way to `target`, and
     changes are refused. `internal_failure`: it stopped at a step that failed; advance it again."""

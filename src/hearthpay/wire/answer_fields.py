@@ -12,9 +12,11 @@ def described_id(what: str) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "format": "uuid", "description": what})
 
 
-HouseholdId = Annotated[UUID, described_id("Id of the household, as `GET /households` lists it.")]
-EmployeeId = Annotated[UUID, described_id("Id of the employee, as `GET /employees` lists it.")]
-PayrollId = Annotated[UUID, described_id("Id of the payroll, as a run answers and `GET /payrolls` lists it.")]
+HouseholdIdentifier = Annotated[UUID, described_id("Id of the household, as `GET /households` lists it.")]
+EmployeeIdentifier = Annotated[UUID, described_id("Id of the employee, as `GET /employees` lists it.")]
+PayrollIdentifier = Annotated[
+    UUID, described_id("Id of the payroll, as a run answers and `GET /payrolls` lists it.")
+]
 CreatedAt = Annotated[datetime.datetime, Field(description="When it was created, in UTC.")]
 YearOfTaxes = Annotated[int, Field(description="The tax year: the calendar year of the pay dates.")]
 

@@ -17,7 +17,7 @@ from hearthpay.http.runtime import runtime_of
 from hearthpay.payroll.years.prior_schemas import NewPriorWages
 from hearthpay.payroll.years.prior_wages import PriorWagesItem, enter_prior_wages, list_prior_wages
 from hearthpay.wire.answer import Answer
-from hearthpay.wire.answer_fields import EmployeeId
+from hearthpay.wire.answer_fields import EmployeeIdentifier
 
 router: Final = api_router("Employees")
 
@@ -49,7 +49,7 @@ _PRIOR_WAGES: Final = {
 )
 async def enter(
     request: Request,
-    employee_id: EmployeeId,
+    employee_id: EmployeeIdentifier,
     body: NewPriorWages,
     actor: Annotated[Actor, Depends(require(CHANGE_EMPLOYEES))],
 ) -> Response:
@@ -73,7 +73,9 @@ async def enter(
     **describe(answer=ListEnvelope[PriorWagesItem], errors=("not_found",)),
 )
 async def list_entered(
-    request: Request, employee_id: EmployeeId, actor: Annotated[Actor, Depends(require(READ_EMPLOYEES))]
+    request: Request,
+    employee_id: EmployeeIdentifier,
+    actor: Annotated[Actor, Depends(require(READ_EMPLOYEES))],
 ) -> Response:
     """Lists the entries in force, latest year first, all on one page."""
     async with runtime_of(request).database.transaction(actor.tenant) as session:

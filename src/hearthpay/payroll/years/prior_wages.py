@@ -26,7 +26,14 @@ from hearthpay.payroll.years.household_year import measure_household
 from hearthpay.taxes.messages import DollarAmount, Message, message, of_json, texts, to_json
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.prior_wages import PriorLine, Review, review_prior_wages
-from hearthpay.wire.answer_fields import CreatedAt, EmployeeId, HouseholdId, LineCode, Warnings, YearOfTaxes
+from hearthpay.wire.answer_fields import (
+    CreatedAt,
+    EmployeeIdentifier,
+    HouseholdIdentifier,
+    LineCode,
+    Warnings,
+    YearOfTaxes,
+)
 from hearthpay.wire.messages import MessageItem, items_of
 from hearthpay.wire.money import Dollars
 
@@ -126,8 +133,8 @@ class PriorWagesItem:
     id: UUID
     """The entry's id."""
 
-    employer_id: HouseholdId
-    employee_id: EmployeeId
+    employer_id: HouseholdIdentifier
+    employee_id: EmployeeIdentifier
     tax_year: YearOfTaxes
     source: str
     """Who paid, such as the earlier provider's name."""

@@ -17,7 +17,7 @@ from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import runtime_of
 from hearthpay.payroll.years.threshold_choice import ChangedEmployer, change_employer
 from hearthpay.wire.answer import Answer
-from hearthpay.wire.answer_fields import HouseholdId
+from hearthpay.wire.answer_fields import HouseholdIdentifier
 
 router: Final = api_router("Employers")
 
@@ -45,7 +45,7 @@ _CHANGES: Final = {
 )
 async def update_employer(
     request: Request,
-    employer_id: HouseholdId,
+    employer_id: HouseholdIdentifier,
     body: EmployerChanges,
     actor: Annotated[Actor, Depends(require(CHANGE_HOUSEHOLD))],
 ) -> Response:
