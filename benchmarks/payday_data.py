@@ -359,7 +359,7 @@ def _copy_statement(table: str, columns: dict[str, str]) -> sql.Composed:
         order=sql.Identifier(
             next(
                 name
-                for name in ("id", "paycheck_id", "payroll_id", "employee_id", "owner_id")
+                for name in ("id", "paycheck_id", "payroll_id", "employee_id", "owner_id", "object_id")
                 if name in columns
             )
         ),
