@@ -20,6 +20,7 @@ from _pytest.unraisableexception import gc_collect_iterations_key
 from hypothesis import settings
 
 from hearthpay.access import deferred_audit
+from hearthpay.access.refusal_details import DetailsCheck
 from hearthpay.clock import FixedClock
 from hearthpay.database.embedded import DATABASE, ROLES, EmbeddedServer
 from hearthpay.database.migrations import read
@@ -161,6 +162,14 @@ def passwords_are_quick() -> Iterator[None]:
     """Passwords are hashed at the least cost."""
     with passwords_are_hashed_quickly():
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def details_are_checked() -> Iterator[None]:
+    """A refusal whose details differ from its code's row is an error where it is made."""
+    DetailsCheck.enabled = True
+    yield
+    DetailsCheck.enabled = False
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from hearthpay.access.refusal_details import check_details
+from hearthpay.access.refusal_details import DetailsCheck, check_details
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.messages import Message
 
@@ -65,11 +65,10 @@ class Problem:
 class Refusal(Exception):  # noqa: N818 - the name says what happens to the caller
     """A refusal the client can understand and act on.
 
-    `details` is a list of `Problem` for `validation_error`, for every other code what its row in `DETAILS` says; other
-    details raise TypeError. `example`
-    replaces the endpoint's own example (a request to send again, for `confirmation_required`). `conflict`: it is
-    refused only while something else is under way. A sentence that names something is a `Message`, kept as
-    `coded_message`: pages translate it.
+    `details` is a list of `Problem` for `validation_error`, for every other code what its row in `DETAILS` says: in
+    tests, other details raise TypeError (`DetailsCheck`). `example` replaces the endpoint's own example (a request to
+    send again, for `confirmation_required`). `conflict`: it is refused only while something else is under way. A
+    sentence that names something is a `Message`, kept as `coded_message`: pages translate it.
     """
 
     def __init__(
@@ -84,7 +83,7 @@ class Refusal(Exception):  # noqa: N818 - the name says what happens to the call
     ) -> None:
         text = message if isinstance(message, str) else message.text
         super().__init__(text)
-        if isinstance(details, Mapping):
+        if DetailsCheck.enabled and isinstance(details, Mapping):
             check_details(code, details)
         self.code = code
         self.message = text

@@ -37,6 +37,5 @@ def alerts_left() -> str:
            AND NOT EXISTS (SELECT FROM security_alerts s WHERE s.id = a.id)
         UNION ALL
         SELECT 'organization', s.organization_id, 'warning of ' || s.created_at, 'told to nobody', 'told'
-          FROM security_alerts s
-         WHERE s.told_at IS NULL AND s.created_at < CAST(:now AS timestamptz) - interval '2 days'
+          FROM security_alerts s WHERE s.told_at IS NULL AND s.created_at < now() - interval '2 days'
     """
