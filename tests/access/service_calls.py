@@ -87,6 +87,7 @@ from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from hearthpay.security.vault_numbers import parse_number
 from hearthpay.taxes.prior_wages import PriorLine
 from hearthpay.todos import service as todos
+from hearthpay.web import mode_switch
 from hearthpay.web.household import comparison, worklist
 from hearthpay.wire.paging import Page
 
@@ -1368,6 +1369,16 @@ async def _disconnect(session: AsyncSession, actor: Actor, target: Target) -> ob
 @_deed(worklist.first_households, MEMBERS, None, names_household=False, any_plan=True)
 async def _first_households(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await worklist.first_households(session, actor, 5)
+
+
+@_deed(worklist.find_households, MEMBERS, None, names_household=False, any_plan=True)
+async def _find_households(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await worklist.find_households(session, actor, "lopez")
+
+
+@_deed(mode_switch.count_households, MEMBERS, None, names_household=False, any_plan=True)
+async def _count_households(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await mode_switch.count_households(session, actor, "lopez")
 
 
 @_deed(worklist.read_worklist, MEMBERS, None, names_household=False, any_plan=True)

@@ -127,6 +127,7 @@ TOLD_OTHERWISE: Final = {
     "set_aside_request.ask": "told in the transaction",
     "set_aside_request.declined": "told in the transaction",
     "set_aside_request.withdraw": "told in the transaction",
+    "vault.display": "the worker stores the digits that are shown again; nobody reads the number",
     "vault.read": "the operator's, or for a paper that is asked for",
     "vault.rotate": "no number is shown by it",
     "vault.store": "told as what was entered: the account, the number",

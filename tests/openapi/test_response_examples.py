@@ -22,6 +22,8 @@ RECORD: Final = "HEARTHPAY_RECORD_EXAMPLES"
 COMMAND: Final = "make examples"
 
 _SHOWN_TYPES: Final = frozenset({"application/json", "text/csv"})
+_FILES: Final = frozenset({"getDocument"})
+"""Operations that give a kept file back, whatever its kind."""
 _SECRET: Final = re.compile(r"\b\d{3}-\d{2}-\d{4}\b|\b\d{2}-\d{7}\b|\b\d{9}\b|hp_(live|test|pub)_|whsec_")
 
 
@@ -30,7 +32,10 @@ def _answers(document: Document) -> Iterator[tuple[str, str, str, dict[str, Any]
     for _, _, operation in document.operations():
         for status, response in operation["responses"].items():
             for media_type, content in response.get("content", {}).items():
-                if status.startswith("2") and media_type.partition(";")[0] in _SHOWN_TYPES:
+                is_shown = (
+                    media_type.partition(";")[0] in _SHOWN_TYPES and operation["operationId"] not in _FILES
+                )
+                if status.startswith("2") and is_shown:
                     yield operation["operationId"], status, media_type, content
 
 

@@ -25,6 +25,7 @@ ORDER_FIELDS: Final[dict[str, object]] = {
     "notes": "they move no money: what they make the payroll is its kind, and that is bound",
     "entries": "its own table",
     "kind": ("catch_up", "fica_refund"),
+    "metadata": "the client's own notes: no amount hangs on them",
 }
 DATE_FIELDS: Final[dict[str, object]] = {
     "period_start": (DAY - datetime.timedelta(days=1),),

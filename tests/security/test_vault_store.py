@@ -329,10 +329,11 @@ async def test_a_number_goes_with_its_sandbox_household(
 
 
 def test_nobody_else_decrypts() -> None:
-    """The vault one number at a time, a bank file's many at once, rotation, and who looks at keys or proves numbers."""
+    """The vault one number at a time, a bank file's many at once, rotation, the digits shown, and who looks at keys or
+    proves numbers."""
     source = Path(__file__).parents[2] / "src" / "hearthpay"
     users = {path.stem for path in source.rglob("*.py") if re.search(r"\bunseal\b", path.read_text())}
     looking = {"sealing_keys", "required_keys", "proofs", "reconciliation"}
-    assert users == {"vault_cipher", "vault_store", "vault_rotation", "files"} | looking
+    assert users == {"vault_cipher", "vault_store", "vault_rotation", "vault_endings", "files"} | looking
     decrypting = {path.stem for path in source.rglob("*.py") if ".decrypt(" in path.read_text()}
     assert decrypting == {"vault_cipher", "file_seal", "content_seal", "required_keys"}

@@ -57,9 +57,9 @@ def test_the_latest_comes_first_with_what_was_paid() -> None:
         paychecks=(paycheck("completed", date(2026, 12, 4)),),
     ) == [
         ("Paid Ana López", "Fri, Dec 4", 96_944),
-        ("Filed with the EDD", "Thu, Dec 3 · Quarterly report of wages", None),
-        ("Give Form I-9", "Wed, Dec 2", None),
-        ("Paid the EDD", "Tue, Dec 1 · Quarterly report of wages", 28_120),
+        ("Filed with the EDD", "Thu, Dec 3 · Quarterly report of wages: July–September 2026", None),
+        ("Give Form I-9: July–September 2026", "Wed, Dec 2", None),
+        ("Paid the EDD", "Tue, Dec 1 · Quarterly report of wages: July–September 2026", 28_120),
     ]
 
 

@@ -210,6 +210,7 @@ def _of_state(state: str, localities: list[str], entries: dict[str, Any]) -> Emp
         state_withholding=entries,
         earlier_employments=[],
         left_states={},
+        metadata_={},
     )
 
 

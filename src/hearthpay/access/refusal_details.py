@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from hearthpay.access.refusal import RefusalCode
 
 _Dollars = Annotated[Decimal, WithJsonSchema({"type": "number"})]
-_EmployeeId = Annotated[UUID, Field(description="The employee.")]
-_EmployerId = Annotated[UUID, Field(description="The household.")]
-_PayrollId = Annotated[UUID, Field(description="The payroll.")]
+_EmployeeId = Annotated[UUID, Field(description="Identifies the employee that the error is about.")]
+_EmployerId = Annotated[UUID, Field(description="Identifies the household that the error is about.")]
+_PayrollId = Annotated[UUID, Field(description="Identifies the payroll that the error is about.")]
 _Status = Annotated[str, Field(description="The status that it has now.")]
 _Plan = Annotated[str, Field(description="The organization's plan.")]
 
@@ -50,7 +50,10 @@ class TaxYearNotFinalDetails(TypedDict):
 class PayDatePastDeadlineDetails(TypedDict):
     """The pay date that was asked for, and the first one that direct deposit can still reach."""
 
-    pay_date: Annotated[datetime.date, Field(description="The pay date that was asked for.")]
+    pay_date: Annotated[
+        datetime.date,
+        Field(description="The day that was asked for, which direct deposit can't reach any more."),
+    ]
     next_valid_pay_date: Annotated[
         datetime.date, Field(description="The earliest pay date by direct deposit. Send it as `pay_date`.")
     ]
@@ -116,8 +119,8 @@ class EmployeeIncompleteDetails(TypedDict):
 class MissingDetail(TypedDict):
     """One thing that a document lacks."""
 
-    field: Annotated[str, Field(description="What is missing.")]
-    how: Annotated[str, Field(description="How to supply it.")]
+    field: Annotated[str, Field(description="Name of what must be entered first.")]
+    how: Annotated[str, Field(description="Page, call or command that enters it.")]
     employee_id: NotRequired[_EmployeeId]
 
 
@@ -128,7 +131,7 @@ class DocumentNotAvailableDetails(TypedDict):
     missing: NotRequired[
         Annotated[list[MissingDetail], Field(description="What to supply, for `details_missing`.")]
     ]
-    tax_year: NotRequired[Annotated[int, Field(description="The year of the document.")]]
+    tax_year: NotRequired[Annotated[int, Field(description="Calendar year that the document is of.")]]
     employer_id: NotRequired[_EmployerId]
     employee_id: NotRequired[_EmployeeId]
     payroll_id: NotRequired[_PayrollId]
@@ -146,7 +149,7 @@ class PlanLimitReachedDetails(TypedDict):
     plan: _Plan
     limit: Annotated[int, Field(description="How many the plan allows.")]
     current: Annotated[int, Field(description="How many there are.")]
-    limit_name: Annotated[str, Field(description="What is counted.")]
+    limit_name: Annotated[str, Field(description="What the plan counts, such as households or keys.")]
 
 
 class SubscriptionRequiredDetails(TypedDict):
@@ -154,13 +157,13 @@ class SubscriptionRequiredDetails(TypedDict):
 
     plan: _Plan
     required_plan: Annotated[str, Field(description="The smallest plan with the feature.")]
-    feature: Annotated[str, Field(description="The feature.")]
+    feature: Annotated[str, Field(description="What the plan lacks, by name.")]
 
 
 class ScopeRequiredDetails(TypedDict):
     """What the key, token or role lacks."""
 
-    required_scope: NotRequired[Annotated[str, Field(description="The scope that is needed.")]]
+    required_scope: NotRequired[Annotated[str, Field(description="The scope to add to the key.")]]
     scopes: NotRequired[Annotated[list[str], Field(description="The scopes that the key or token has.")]]
     required_role: NotRequired[Annotated[str, Field(description="The least role that is needed.")]]
     role: NotRequired[Annotated[str, Field(description="The role that the person has.")]]
@@ -195,7 +198,7 @@ class AutopilotRunScheduledDetails(TypedDict):
     employee_id: _EmployeeId
     payroll_id: _PayrollId
     pay_period: Annotated[PayPeriodDays, Field(description="The days that it pays.")]
-    pay_date: Annotated[datetime.date, Field(description="Its pay date.")]
+    pay_date: Annotated[datetime.date, Field(description="Day on which that payroll pays.")]
     scheduled_send_at: Annotated[
         datetime.datetime | None, Field(description="When it is sent; null if that isn't known.")
     ]
@@ -206,14 +209,14 @@ class NextRun(TypedDict):
 
     start: Annotated[datetime.date, Field(description="The first day that it pays.")]
     end: Annotated[datetime.date, Field(description="The last day that it pays.")]
-    pay_date: Annotated[datetime.date, Field(description="Its pay date.")]
+    pay_date: Annotated[datetime.date, Field(description="Day on which that payroll pays.")]
 
 
 class PeriodAheadOfAnchorDetails(TypedDict):
     """The period that Autopilot pays first."""
 
     employee_id: _EmployeeId
-    next_run: Annotated[NextRun, Field(description="The next run of Autopilot.")]
+    next_run: Annotated[NextRun, Field(description="Pay period and pay date that Autopilot pays next.")]
 
 
 class PayrollOverlapDetails(TypedDict):
@@ -252,7 +255,7 @@ class AmountsChangedDetails(TypedDict):
 class GoneDetails(TypedDict):
     """What to use in place of it."""
 
-    use: Annotated[str, Field(description="The call to use.")]
+    use: Annotated[str, Field(description="Method and path to call in its place.")]
 
 
 class InvitationTooSoonDetails(TypedDict):
@@ -264,8 +267,8 @@ class InvitationTooSoonDetails(TypedDict):
 class DepositBlocker(TypedDict):
     """One thing that must change before direct deposit is possible."""
 
-    code: Annotated[str, Field(description="What it is, by code.")]
-    message: Annotated[str, Field(description="What it is, in words.")]
+    code: Annotated[str, Field(description="What is in the way, for programs.")]
+    message: Annotated[str, Field(description="What is in the way, in English.")]
 
 
 class BlockedEmployee(TypedDict):
@@ -284,7 +287,10 @@ class DirectDepositUnavailableDetails(TypedDict):
         Annotated[list[DepositBlocker], Field(description="What is in the way for the household.")]
     ]
     employees: NotRequired[
-        Annotated[list[BlockedEmployee], Field(description="What is in the way for employees.")]
+        Annotated[
+            list[BlockedEmployee],
+            Field(description="What keeps each employee from being paid by direct deposit."),
+        ]
     ]
 
 
@@ -308,14 +314,16 @@ class InvalidStateDetails(TypedDict):
     possible: NotRequired[Annotated[list[str], Field(description="The actions that are possible now.")]]
     start_date: NotRequired[Annotated[datetime.date, Field(description="The first day of work.")]]
     end_date: NotRequired[Annotated[datetime.date | None, Field(description="The last day of work.")]]
-    tax_year: NotRequired[Annotated[int, Field(description="The tax year.")]]
+    tax_year: NotRequired[Annotated[int, Field(description="Calendar year that the error is about.")]]
     wages: NotRequired[Annotated[_Dollars, Field(description="Dollars of wages in the year.")]]
     threshold: NotRequired[Annotated[_Dollars, Field(description="Dollars from which wages are taxed.")]]
     available: NotRequired[Annotated[_Dollars, Field(description="Dollars that can be paid out this way.")]]
     balance: NotRequired[Annotated[_Dollars, Field(description="Dollars that are set aside in all.")]]
     held: NotRequired[Annotated[_Dollars, Field(description="Dollars that were collected by bank.")]]
     frozen_until: NotRequired[Annotated[datetime.datetime, Field(description="When it is possible again.")]]
-    possible_from: NotRequired[Annotated[datetime.datetime, Field(description="When it is possible.")]]
+    possible_from: NotRequired[
+        Annotated[datetime.datetime, Field(description="First day on which the request is possible.")]
+    ]
     eligible: NotRequired[Annotated[bool, Field(description="Whether Autopilot can pay the employee.")]]
     reasons: NotRequired[Annotated[list[str], Field(description="Why it can't, by code.")]]
     from_period: NotRequired[
@@ -330,10 +338,12 @@ class InvalidStateDetails(TypedDict):
     ein_status: NotRequired[Annotated[str, Field(description="The household's EIN status.")]]
     allowed: NotRequired[Annotated[list[str], Field(description="What the EIN status may become.")]]
     package_id: NotRequired[Annotated[UUID, Field(description="The package that is being made.")]]
-    filing_id: NotRequired[Annotated[UUID, Field(description="The filing.")]]
-    filed_on: NotRequired[Annotated[datetime.date, Field(description="When it was filed.")]]
-    payment_id: NotRequired[Annotated[UUID, Field(description="The tax payment.")]]
-    reversed_at: NotRequired[Annotated[datetime.datetime | None, Field(description="When it was reversed.")]]
+    filing_id: NotRequired[Annotated[UUID, Field(description="Identifies the recorded filing.")]]
+    filed_on: NotRequired[Annotated[datetime.date, Field(description="Day on which the return was filed.")]]
+    payment_id: NotRequired[Annotated[UUID, Field(description="Identifies the recorded tax payment.")]]
+    reversed_at: NotRequired[
+        Annotated[datetime.datetime | None, Field(description="Instant of the reversal, in UTC.")]
+    ]
 
 
 @dataclass(frozen=True, slots=True)

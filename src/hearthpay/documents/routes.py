@@ -314,7 +314,7 @@ async def get_documents(
     **describe_file(
         media_types=tuple(MEDIA_TYPES.values()),
         what="The paper, byte for byte as it was issued.",
-        errors=("not_found",),
+        errors=("not_found", "method_not_allowed"),
     ),
 )
 async def get_document(

@@ -24,7 +24,7 @@ class TaxPaymentRequest:
     """
 
     employer_id: UUID
-    """The household."""
+    """Identifies the household that paid."""
 
     agency: str
     """The agency that is paid, by its full name."""

@@ -339,7 +339,7 @@ class PersonEmployed:
 
     employee_id: EmployeeIdentifier
     id: UUID
-    """The same as `employee_id`."""
+    """Identifies the employee, with the same value as `employee_id`."""
 
     name: str
     """First and last name."""
@@ -373,7 +373,7 @@ class HouseholdItem:
 
     employer_id: HouseholdIdentifier
     id: UUID
-    """The same as `employer_id`."""
+    """Identifies the household, with the same value as `employer_id`."""
 
     name: str
     """First and last name of the employer."""

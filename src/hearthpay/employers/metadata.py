@@ -18,11 +18,11 @@ METADATA: Final = "metadata_"
 """The attribute of models: SQLAlchemy has another `metadata`."""
 
 ObjectType = Literal["employer", "employee", "payroll"]
-Row = TypeVar("Row")
+ListedRow = TypeVar("ListedRow")
 
 
 def with_metadata(
-    statement: Select[Row],
+    statement: Select[ListedRow],
     actor: Actor,
     object_type: ObjectType,
     id_column: InstrumentedAttribute[UUID],
@@ -30,7 +30,7 @@ def with_metadata(
     *,
     employer_id: UUID | None = None,
     before: UUID | None = None,
-) -> Select[Row]:
+) -> Select[ListedRow]:
     """Return the statement for those of its rows that have all of these keys with these values.
 
     Its rows are of the type, with their ids in `id_column`, of one household if `employer_id` says so, and in a page of

@@ -170,7 +170,7 @@ class EmployerItem:
     """The household's id, which other requests name `employer_id`."""
 
     employer_id: UUID
-    """The same as `id`."""
+    """Identifies the household, with the same value as `id`."""
 
     first_name: str
     """The employer's first name."""

@@ -89,7 +89,7 @@ async def create_employer(session: AsyncSession, actor: Actor, clock: Clock, new
         raise Refusal(
             "household_forbidden",
             "This key is confined to one household and cannot create another.",
-            details={"employer_id": actor.employer_id},
+            details=None if actor.employer_id is None else {"employer_id": actor.employer_id},
         )
     # Counting and inserting are one step: two first households must not both become the primary one.
     await lock_households(session, actor)

@@ -89,7 +89,10 @@ def _shape(code: str, rest: dict[str, Any]) -> dict[str, Any]:
         }
         always = False
     else:
-        details = {"$ref": f"{REF}{details_name(code)}", "description": "What it is about."}
+        details = {
+            "$ref": f"{REF}{details_name(code)}",
+            "description": "What the code is about, such as the ids, days or amounts that it names.",
+        }
         always = DETAILS[code].always  # type: ignore[index]
     return {
         "type": "object",

@@ -54,11 +54,12 @@ class Application(FastAPI):
             )
             _drop_framework_errors(document)
             _add_scopes(document, self.routes)
-            type_errors(document["components"]["schemas"])
             _name_envelopes(document)
-            _drop_made_up_titles(document)
             _spell_out_objects(document)
             describe_fields(document, self.routes)
+            type_errors(document["components"]["schemas"])
+            _title_components(document)
+            _drop_made_up_titles(document)
             add_response_examples(document)
             _describe_optional_fields(document)
             document_year_names(document)
@@ -95,13 +96,19 @@ def _add_scopes(document: dict[str, Any], routes: Sequence[BaseRoute]) -> None:
 
 
 def _name_envelopes(document: dict[str, Any]) -> None:
-    """Name each envelope after its contents, by component and by title: `EnvelopeOfEmployeeDetail`."""
-    named = {_name(component): schema for component, schema in document["components"]["schemas"].items()}
-    for name, schema in named.items():
-        schema["title"] = name
-    document["components"]["schemas"] = dict(sorted(named.items()))
+    """Name each envelope after its contents: `EnvelopeOfEmployeeDetail`."""
+    components = document["components"]
+    components["schemas"] = {_name(component): schema for component, schema in components["schemas"].items()}
     for reference in _references(document):
         reference["$ref"] = _SCHEMAS + _name(reference["$ref"].removeprefix(_SCHEMAS))
+
+
+def _title_components(document: dict[str, Any]) -> None:
+    """Give each component its name as title, and sort them."""
+    components = document["components"]
+    for name, schema in components["schemas"].items():
+        schema["title"] = name
+    components["schemas"] = dict(sorted(components["schemas"].items()))
 
 
 def _name(component: str) -> str:

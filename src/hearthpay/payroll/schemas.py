@@ -634,7 +634,7 @@ class PayrollResult:
 
     payroll_id: PayrollIdentifier
     id: UUID
-    """The same as `payroll_id`."""
+    """Identifies the payroll, with the same value as `payroll_id`."""
 
     employer_id: HouseholdIdentifier
     status: StatusOfPayroll
@@ -782,7 +782,7 @@ class PayrollDetail:
 
     payroll_id: PayrollIdentifier
     id: UUID
-    """The same as `payroll_id`."""
+    """Identifies the payroll, with the same value as `payroll_id`."""
 
     employer_id: HouseholdIdentifier
     status: StatusOfPayroll
@@ -832,7 +832,7 @@ class PayrollSummary:
 
     payroll_id: PayrollIdentifier
     id: UUID
-    """The same as `payroll_id`."""
+    """Identifies the payroll, with the same value as `payroll_id`."""
 
     employer_id: HouseholdIdentifier
     status: StatusOfPayroll

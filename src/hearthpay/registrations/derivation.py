@@ -14,7 +14,6 @@ from hearthpay.registrations.accounts import RegistrationType, StateAccount, acc
 from hearthpay.taxes.certificates import FederalCertificate
 from hearthpay.taxes.contribution import Contribution
 from hearthpay.taxes.errors import TaxInputError
-from hearthpay.taxes.message_texts import MessageCode
 from hearthpay.taxes.messages import DollarAmount, Message, message
 from hearthpay.taxes.paycheck.state_income_tax import is_withheld
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
@@ -279,10 +278,10 @@ def _assess(
 ) -> AccountAssessment:
     if account.type in ("withholding", "local"):
         if account.type == "withholding":
-            code: MessageCode = "account_withheld" if required else "account_not_withheld"
+            why = message("account_withheld" if required else "account_not_withheld")
         else:
-            code = "account_local_tax" if required else "account_no_local_tax"
-        return AccountAssessment("needed" if required else "not_needed", message(code))
+            why = message("account_local_tax" if required else "account_no_local_tax")
+        return AccountAssessment("needed" if required else "not_needed", why)
     works_there = _works_in(account.state, employees)
     if required_from is not None and works_there:
         wages, limit = DollarAmount(required_from.paid), DollarAmount(required_from.quarterly_wages)

@@ -150,6 +150,7 @@ class StateRegistrationItem:
     """What is filed or paid under this account in the year ahead, the next due first. Empty of an insurance policy."""
 
     assessment: RegistrationAssessment
+    """Whether the household needs the account now, and why."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,6 +107,7 @@ SERVICE_CALLS: Final = {
     "set_aside_request.declined": mark("An amount to set aside was declined"),
     "set_aside_request.withdraw": mark("An employee took back what was to be set aside"),
     "vault.read": mark("An encrypted number was read"),
+    "vault.display": mark("The digits that are shown of numbers were stored again"),
     "vault.rotate": mark("Encrypted numbers were sealed with a new key"),
     "vault.store": mark("A number was stored encrypted"),
 }
