@@ -125,11 +125,11 @@ def logical(logical_said: str) -> Path:
 
 
 def cli(
-    *arguments: str | Path, user: int | None = None, **environment: str
+    *arguments: str | Path, user: int | None = None, at: datetime | None = None, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run `hearthpay` to its end."""
+    """Run `hearthpay` to its end; as this user, its clock may begin `at` an instant."""
     if user is None:
-        return hearthpay_says(*arguments, environment={**os.environ, **environment}, folder="/")
+        return hearthpay_says(*arguments, environment={**os.environ, **environment}, folder="/", at=at)
     return subprocess.run(
         [sys.executable, "-m", "hearthpay.cli", *map(str, arguments)],
         env={**os.environ, **environment},

@@ -13,6 +13,7 @@ import psycopg
 import pytest
 from icalendar import Calendar
 
+from hearthpay.clock import SystemClock
 from hearthpay.database.embedded import EmbeddedServer
 from tests.banking.families import add_family
 from tests.conftest import plain_url
@@ -20,7 +21,7 @@ from tests.database.damage import without_triggers
 from tests.worlds.commands import hearthpay
 from tests.worlds.installations import install
 
-THIS_YEAR = date.today().year  # noqa: DTZ011 - the command tells the time by itself
+THIS_YEAR = SystemClock().today().year
 DAYS = ("--from", f"{THIS_YEAR}-01-01", "--to", f"{THIS_YEAR + 1}-12-31")
 
 
