@@ -40,11 +40,15 @@ def test_what_many_import_stays_with_its_package() -> None:
 
 def test_long_tests_are_named_where_a_page_rests_on_them() -> None:
     assert select_long_tests([Path("docs/api/openapi.json")]) == [
+        "tests/openapi/test_bruno.py",
         "tests/openapi/test_conformance.py",
         "tests/openapi/test_generated_clients.py",
         "tests/openapi/test_in_a_browser.py",
     ]
-    assert select_long_tests([Path("README.md")]) == ["tests/server/test_readme.py"]
+    assert select_long_tests([Path("README.md")]) == [
+        "tests/server/test_readme.py",
+        "tests/server/test_tutorials.py",
+    ]
     assert select_long_tests([Path("docs/how-to/void.md")]) == []
 
 

@@ -68,18 +68,23 @@ def _run(pages: list[str], folder: Path, *, forked: bool, second: bool) -> None:
     assert status == 0, output
 
 
+FIRST = "tutorials/first-payroll-api.md"
+FOLLOWING = ("how-to/record-a-tax-payment.md", "tutorials/first-agent.md")
+
+
 @pytest.mark.parametrize(
-    ("second", "forked"),
+    ("pages", "second", "forked"),
     [
-        (True, True),
-        pytest.param(False, True, marks=pytest.mark.long),
-        pytest.param(True, False, marks=pytest.mark.long),
+        pytest.param((FIRST,), True, True, id="the first page, second terminal"),
+        pytest.param((FIRST, *FOLLOWING), True, True, marks=pytest.mark.long, id="second terminal"),
+        pytest.param((FIRST, *FOLLOWING), False, True, marks=pytest.mark.long, id="same terminal"),
+        pytest.param((FIRST, *FOLLOWING), True, False, marks=pytest.mark.long, id="installed"),
     ],
-    ids=["second-terminal", "same-terminal", "installed"],
 )
-def test_the_pages_that_go_on_from_the_block(folder: Path, second: bool, forked: bool) -> None:
-    pages = ["tutorials/first-payroll-api.md", "how-to/record-a-tax-payment.md", "tutorials/first-agent.md"]
-    _run(pages, folder, forked=forked, second=second)
+def test_the_pages_that_go_on_from_the_block(
+    folder: Path, pages: tuple[str, ...], second: bool, forked: bool
+) -> None:
+    _run(list(pages), folder, forked=forked, second=second)
     assert (folder / "w2.pdf").read_bytes().startswith(b"%PDF")
     names = zipfile.ZipFile(folder / "test-household-payroll-2026.zip").namelist()
     assert {"test-w3-2026.pdf", "test-w2-2026-rosa-diaz.pdf", "test-schedule-h-2026.pdf"} <= set(names)
