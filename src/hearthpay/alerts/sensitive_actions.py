@@ -92,8 +92,8 @@ _HOUSEHOLDS: Final = query(
     "SELECT h.id, lower(h.email) AS address FROM {employers} h "
     "WHERE h.organization_id = :organization AND NOT h.sandbox "
     "UNION ALL SELECT f.employer_id, lower(f.address) FROM former_addresses f "
-    "WHERE f.organization_id = :organization AND NOT f.sandbox AND f.employee_id IS NULL AND f.told_until > :now "
-    "AND f.taken_back_at IS NULL ORDER BY 1, 2",
+    "WHERE f.organization_id = :organization AND NOT f.sandbox AND f.employee_id IS NULL AND f.address IS NOT NULL "
+    "AND f.told_until > :now AND f.taken_back_at IS NULL ORDER BY 1, 2",
     employers=EMPLOYERS,
 )
 
@@ -107,7 +107,7 @@ _EMPLOYEE: Final = query(
     _EmployeeRow,
     "SELECT lower(e.email) AS address, e.language FROM {employees} e WHERE e.id = :employee AND e.email IS NOT NULL "
     "UNION SELECT lower(f.address), e.language FROM former_addresses f JOIN {employees} e ON e.id = f.employee_id "
-    "WHERE f.employee_id = :employee AND f.told_until > :now AND f.taken_back_at IS NULL "
+    "WHERE f.employee_id = :employee AND f.address IS NOT NULL AND f.told_until > :now AND f.taken_back_at IS NULL "
     "UNION SELECT p.email, p.language FROM employee_links l JOIN {people} p ON p.id = l.person_id "
     "WHERE l.employee_id = :employee AND (l.ended_at IS NULL OR p.id = CAST(:unlinked AS uuid)) ORDER BY 1",
     employees=EMPLOYEES,

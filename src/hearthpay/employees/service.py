@@ -165,16 +165,15 @@ async def _leave_address(
     allow(actor, CHANGE_ADDRESSES, employee.employer_id)
     now = clock.now()
     await refuse_frozen(session, actor, now)
-    if address is not None:
-        await note_former_address(
-            session,
-            now,
-            organization_id=employee.organization_id,
-            employer_id=employee.employer_id,
-            sandbox=employee.sandbox,
-            employee_id=employee.id,
-            address=str(address),
-        )
+    await note_former_address(
+        session,
+        now,
+        organization_id=employee.organization_id,
+        employer_id=employee.employer_id,
+        sandbox=employee.sandbox,
+        employee_id=employee.id,
+        address=None if address is None else str(address),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -198,16 +198,15 @@ async def _leave_address(session: AsyncSession, actor: Actor, clock: Clock, empl
     allow(actor, CHANGE_ADDRESSES, employer.id)
     now = clock.now()
     await refuse_frozen(session, actor, now)
-    if employer.email is not None:
-        await note_former_address(
-            session,
-            now,
-            organization_id=employer.organization_id,
-            employer_id=employer.id,
-            sandbox=employer.sandbox,
-            employee_id=None,
-            address=employer.email,
-        )
+    await note_former_address(
+        session,
+        now,
+        organization_id=employer.organization_id,
+        employer_id=employer.id,
+        sandbox=employer.sandbox,
+        employee_id=None,
+        address=employer.email,
+    )
 
 
 async def shared_time_zone(session: AsyncSession) -> ZoneInfo | None:

@@ -2,6 +2,9 @@
 
 The person who changes where warnings go must not be the only one warned. Reversed changes no longer count: neither
 the address that is restored, nor those that came after it, which may be a thief's.
+
+Only an address that was there before the week's first change may be restored: one that a thief set for a minute is
+told what concerns it, and restores nothing.
 """
 
 import datetime
@@ -13,47 +16,70 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
+from hearthpay.database.statements import Fragment, compose, statement
+
 TOLD_FOR: Final = datetime.timedelta(days=7)
 """How long a former address is notified, and may reverse the change."""
 
-_NOTE: Final = text(
-    "INSERT INTO former_addresses (id, organization_id, employer_id, sandbox, employee_id, address, changed_at, "
-    "told_until) VALUES (:id, :organization, :employer, :sandbox, :employee, :address, :now, :until)"
+MAY_RESTORE: Final = Fragment("(f.held_since IS NULL OR f.held_since <= f.changed_at - interval '7 days')")
+"""SQL: whether the former address `f` was held for TOLD_FOR when it was changed, so that it may be restored."""
+
+# Who returns to the address of before the week's first change has held it since then.
+_HELD_SINCE: Final = compose(
+    "CASE WHEN bool_or({same} AND {may_restore}) THEN min(f.held_since) FILTER (WHERE {same} AND {may_restore}) "
+    "ELSE max(f.changed_at) END",
+    same=Fragment("lower(f.address) IS NOT DISTINCT FROM lower(CAST(:address AS text))"),
+    may_restore=MAY_RESTORE,
 )
-_NOTE_PERSON: Final = text(
-    "INSERT INTO former_person_addresses (id, person_id, address, changed_at, told_until) "
-    "VALUES (:id, :person, :address, :now, :until)"
+_NOTE: Final = statement(
+    "INSERT INTO former_addresses (id, organization_id, employer_id, sandbox, employee_id, address, changed_at, "
+    "told_until, held_since) SELECT :id, :organization, :employer, :sandbox, CAST(:employee AS uuid), "
+    "CAST(:address AS text), CAST(:now AS timestamptz), CAST(:until AS timestamptz), {held_since} "
+    "FROM former_addresses f WHERE f.employer_id = :employer "
+    "AND f.employee_id IS NOT DISTINCT FROM CAST(:employee AS uuid) AND f.taken_back_at IS NULL",
+    held_since=_HELD_SINCE,
+)
+_NOTE_PERSON: Final = statement(
+    "INSERT INTO former_person_addresses (id, person_id, address, changed_at, told_until, held_since) "
+    "SELECT :id, :person, CAST(:address AS text), CAST(:now AS timestamptz), CAST(:until AS timestamptz), "
+    "{held_since} FROM former_person_addresses f WHERE f.person_id = :person AND f.taken_back_at IS NULL",
+    held_since=_HELD_SINCE,
 )
 _CHANGED: Final = text(
     "SELECT EXISTS (SELECT FROM former_addresses WHERE employer_id = :employer "
-    "AND (employee_id = :employee OR employee_id IS NULL) AND changed_at > :since AND taken_back_at IS NULL)"
+    "AND (employee_id = :employee OR employee_id IS NULL) AND address IS NOT NULL AND changed_at > :since "
+    "AND taken_back_at IS NULL)"
 )
 _OF_EMPLOYEE: Final = text(
     "SELECT DISTINCT lower(address) FROM former_addresses WHERE employer_id = :employer AND employee_id = :employee "
-    "AND told_until > :now AND taken_back_at IS NULL"
+    "AND address IS NOT NULL AND told_until > :now AND taken_back_at IS NULL"
 )
 _OF_HOUSEHOLD: Final = text(
     "SELECT DISTINCT lower(address) FROM former_addresses WHERE employer_id = :employer AND employee_id IS NULL "
-    "AND told_until > :now AND taken_back_at IS NULL"
+    "AND address IS NOT NULL AND told_until > :now AND taken_back_at IS NULL"
 )
 _OF_PERSON: Final = text(
     "SELECT DISTINCT address FROM former_person_addresses WHERE person_id = :person AND told_until > :now "
     "AND taken_back_at IS NULL"
 )
 # The earliest change from this address that can still be reversed: later changes are reversed with it.
-_TAKE_BACK: Final = text(
-    "WITH first AS (SELECT id FROM former_addresses WHERE employer_id = :employer "
-    "AND employee_id IS NOT DISTINCT FROM CAST(:employee AS uuid) AND lower(address) = lower(:address) "
-    "AND told_until > :now AND taken_back_at IS NULL ORDER BY id LIMIT 1) "
+_TAKE_BACK: Final = statement(
+    "WITH first AS (SELECT f.id FROM former_addresses f WHERE f.employer_id = :employer "
+    "AND f.employee_id IS NOT DISTINCT FROM CAST(:employee AS uuid) "
+    "AND lower(f.address) IS NOT DISTINCT FROM lower(CAST(:address AS text)) AND {may_restore} "
+    "AND f.told_until > :now AND f.taken_back_at IS NULL ORDER BY f.id LIMIT 1) "
     "UPDATE former_addresses f SET taken_back_at = :now FROM first WHERE f.employer_id = :employer "
     "AND f.employee_id IS NOT DISTINCT FROM CAST(:employee AS uuid) AND f.id >= first.id "
-    "AND f.taken_back_at IS NULL RETURNING true"
+    "AND f.taken_back_at IS NULL RETURNING true",
+    may_restore=MAY_RESTORE,
 )
-_TAKE_BACK_PERSON: Final = text(
-    "WITH first AS (SELECT id FROM former_person_addresses WHERE person_id = :person "
-    "AND address = :address AND told_until > :now AND taken_back_at IS NULL ORDER BY id LIMIT 1) "
+_TAKE_BACK_PERSON: Final = statement(
+    "WITH first AS (SELECT f.id FROM former_person_addresses f WHERE f.person_id = :person "
+    "AND f.address = :address AND {may_restore} AND f.told_until > :now AND f.taken_back_at IS NULL "
+    "ORDER BY f.id LIMIT 1) "
     "UPDATE former_person_addresses f SET taken_back_at = :now FROM first WHERE f.person_id = :person "
-    "AND f.id >= first.id AND f.taken_back_at IS NULL RETURNING true"
+    "AND f.id >= first.id AND f.taken_back_at IS NULL RETURNING true",
+    may_restore=MAY_RESTORE,
 )
 
 
@@ -65,9 +91,9 @@ async def note_former_address(
     employer_id: UUID,
     sandbox: bool,
     employee_id: UUID | None,
-    address: str,
+    address: str | None,
 ) -> None:
-    """Record that this was the address of a household, or of one of its employees, until now."""
+    """Record that this was the address of a household, or of one of its employees, until now; None: there was none."""
     await session.execute(
         _NOTE,
         {
@@ -122,9 +148,16 @@ async def former_addresses_of_person(
 
 
 async def end_former_addresses(
-    session: AsyncSession, now: datetime.datetime, employer_id: UUID, employee_id: UUID | None, address: str
+    session: AsyncSession,
+    now: datetime.datetime,
+    employer_id: UUID,
+    employee_id: UUID | None,
+    address: str | None,
 ) -> bool:
-    """Mark a change from this address as reversed, with all later ones; return False if none can be."""
+    """Mark a change from this address as reversed, with all later ones; return False if none can be.
+
+    None may be: the address was set within the week before it was changed.
+    """
     values = {"employer": employer_id, "employee": employee_id, "address": address, "now": now}
     return bool((await session.execute(_TAKE_BACK, values)).all())
 

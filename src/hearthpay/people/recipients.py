@@ -72,8 +72,8 @@ _FORMER: Final = query(
     _FormerRow,
     "SELECT f.employer_id AS place, lower(f.address) AS address, 'en' AS language, e.state, e.time_zone "
     "FROM former_addresses f JOIN {employers} e ON e.id = f.employer_id "
-    "WHERE f.employer_id = ANY(:places) AND f.employee_id IS NULL AND f.taken_back_at IS NULL "
-    "UNION SELECT e.id, f.address, p.language, e.state, e.time_zone "
+    "WHERE f.employer_id = ANY(:places) AND f.employee_id IS NULL AND f.address IS NOT NULL "
+    "AND f.taken_back_at IS NULL UNION SELECT e.id, f.address, p.language, e.state, e.time_zone "
     "FROM {employers} e JOIN memberships m ON m.organization_id = e.organization_id AND m.ended_at IS NULL "
     "AND m.role IN ('owner', 'admin') JOIN people p ON p.id = m.person_id "
     "JOIN former_person_addresses f ON f.person_id = p.id AND f.taken_back_at IS NULL "
