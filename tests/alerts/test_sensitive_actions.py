@@ -106,6 +106,8 @@ TOLD_OTHERWISE: Final = {
     "mail.failed": "the operator sees it",
     "mail.kept": "the operator sees it",
     "mail.sent": "nothing happened by it",
+    "member.return": "organization.freeze, of the same moment, is told",
+    "member.settle_address": "both addresses are told in the transaction",
     "member.stay": "nothing changed by it",
     "member.uninvite": "it ends something",
     "organization.create": "nobody is concerned yet",

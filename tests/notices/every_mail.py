@@ -78,6 +78,7 @@ def _person(kind: PersonMailKind) -> Write:
         "moved",
         "record_changed",
         "stopped",
+        "disputed",
     }
 
     def write(language: str, name: str) -> Mail:

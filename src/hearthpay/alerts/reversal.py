@@ -32,7 +32,8 @@ from hearthpay.employers.models import Employer
 from hearthpay.oauth.grants import revoke_grant as disconnect_agent
 from hearthpay.people.context import PeopleContext
 from hearthpay.people.former_addresses import end_former_addresses
-from hearthpay.people.members import keep_member, withdraw_member_invitation
+from hearthpay.people.members import withdraw_member_invitation
+from hearthpay.people.owner_removal import keep_member
 from hearthpay.people.stop_links import StopActs, StopRecord
 
 REPORTED: Final = "reported"
@@ -213,9 +214,9 @@ async def _withdraw_member(session: AsyncSession, actor: Actor, clock: Clock, ac
     return True
 
 
-async def _keep_member(session: AsyncSession, actor: Actor, clock: Clock, act: SensitiveAct) -> bool:  # noqa: ARG001 - as all
+async def _keep_member(session: AsyncSession, actor: Actor, clock: Clock, act: SensitiveAct) -> bool:
     assert act.subject_id is not None
-    return await keep_member(session, actor, act.subject_id)
+    return await keep_member(session, actor, clock, act.subject_id)
 
 
 async def _revoke_calendar(session: AsyncSession, actor: Actor, clock: Clock, act: SensitiveAct) -> bool:

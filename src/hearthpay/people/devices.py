@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -26,16 +26,43 @@ _MOST_PEOPLE: Final = 8
 """The most people remembered for one browser; beyond that, the most recent are kept."""
 
 
+class Use(NamedTuple):
+    """A person's use of a browser: when they last signed in there, and when first."""
+
+    person_id: UUID
+    latest: datetime.datetime
+    first: datetime.datetime
+
+
+@dataclass(frozen=True, slots=True)
+class KnownBrowsers:
+    """Which browsers count as known for a person: none whose latest sign-in was before `since`, and none first seen
+    from `strangers_from` until `strangers_until`, when somebody else was in the account.
+    """
+
+    since: datetime.datetime | None = None
+    strangers_from: datetime.datetime | None = None
+    strangers_until: datetime.datetime | None = None
+
+    def has(self, use: Use) -> bool:
+        """Return whether the browser with this use counts as known."""
+        if self.since is not None and use.latest < self.since:
+            return False
+        if self.strangers_from is None or self.strangers_until is None:
+            return True
+        return not self.strangers_from <= use.first <= self.strangers_until
+
+
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A browser: a number without meaning, and when each person last signed in there."""
+    """A browser: a number without meaning, and its use by each person."""
 
     id: UUID
-    people: tuple[tuple[UUID, datetime.datetime], ...] = ()
+    people: tuple[Use, ...] = ()
 
-    def knows(self, person_id: UUID, since: datetime.datetime | None) -> bool:
-        """Return whether the person signed in here, and not before `since`, when they had all browsers forgotten."""
-        return any(known == person_id and (since is None or at >= since) for known, at in self.people)
+    def knows(self, person_id: UUID, known: KnownBrowsers) -> bool:
+        """Return whether the person signed in here, and the browser counts as known for them."""
+        return any(use.person_id == person_id and known.has(use) for use in self.people)
 
 
 def read_device(ring: KeyRing | None, now: datetime.datetime, cookie: str | None) -> Device | None:
@@ -44,14 +71,28 @@ def read_device(ring: KeyRing | None, now: datetime.datetime, cookie: str | None
     if content is None:
         return None
     found = orjson.loads(content)
-    people = tuple((UUID(person), datetime.datetime.fromisoformat(at)) for person, at in found["people"])
-    return Device(UUID(found["id"]), tuple((each, at) for each, at in people if at > now - KEPT_FOR))
+    people = tuple(_use(*facts) for facts in found["people"])
+    return Device(UUID(found["id"]), tuple(use for use in people if use.latest > now - KEPT_FOR))
 
 
-def device_cookie(ring: KeyRing, now: datetime.datetime, device: Device | None, person_id: UUID) -> str:
-    """Return the cookie of the browser in which this person has just signed in."""
-    others = () if device is None else tuple(each for each in device.people if each[0] != person_id)
-    people = (*others[-(_MOST_PEOPLE - 1) :], (person_id, now))
+def device_cookie(
+    ring: KeyRing, now: datetime.datetime, device: Device | None, person_id: UUID, *, known: bool = True
+) -> str:
+    """Return the cookie of the browser in which this person has just signed in; one that wasn't `known` begins again."""
+    before = () if device is None else device.people
+    others = tuple(use for use in before if use.person_id != person_id)
+    first = next((use.first for use in before if use.person_id == person_id), now)
+    if not known:
+        first = now
+    uses = (*others[-(_MOST_PEOPLE - 1) :], Use(person_id, now, first))
     number = uuid7() if device is None else device.id
-    content = orjson.dumps({"id": number, "people": [[str(person), at] for person, at in people]})
+    content = orjson.dumps(
+        {"id": number, "people": [[str(use.person_id), use.latest, use.first] for use in uses]}
+    )
     return seal_text(ring.newest, device_place(), content)
+
+
+def _use(person: str, latest: str, first: str | None = None) -> Use:
+    """Return the use in a cookie; older cookies don't say when it was the first."""
+    last = datetime.datetime.fromisoformat(latest)
+    return Use(UUID(person), last, last if first is None else datetime.datetime.fromisoformat(first))

@@ -21,7 +21,7 @@ from hearthpay.people.context import PeopleContext
 from hearthpay.people.devices import Device, device_cookie, read_device
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.former_addresses import former_addresses_of_person
-from hearthpay.people.freezing import devices_since
+from hearthpay.people.freezing import known_browsers
 from hearthpay.people.identity import read_address
 from hearthpay.people.mails import PersonMailKind, person_mail
 from hearthpay.people.models import PersonCredential, PersonRecord, PersonSession
@@ -32,6 +32,10 @@ from hearthpay.people.stop_links import StopAccount
 from hearthpay.security.portal_tokens import PortalToken
 
 WRONG: Final = mark("That email and password don't match.")
+IN_DOUBT: Final = mark(
+    "This password was reported as known to somebody else. Sign in from a browser that you used before, or choose a "
+    "new password."
+)
 WRONG_CODE: Final = mark("That code is wrong or was already used.")
 
 _NEWS_LAST: Final = datetime.timedelta(days=2)
@@ -54,13 +58,14 @@ class _Account:
 
     person_id: UUID | None
     password_hash: str | None
+    in_doubt: bool = False
 
 
 async def sign_in(people_context: PeopleContext, email: str, password: str, visit: Visit) -> SignInResult:
     """Begin a session of the person with this address and password; a pending one if there is a second factor.
 
     A browser that is known for the account is counted separately. Raises `authentication_required`, always in the
-    same words, and `rate_limited`.
+    same words, and `rate_limited`. A password in doubt is taken only in a known browser, or before a second factor.
     """
     address = _address(email)
     device = read_device(people_context.ring, people_context.clock.now(), visit.device_cookie)
@@ -87,15 +92,21 @@ async def _sign_in(
         if await _password_hash(session, account.person_id) != account.password_hash:
             raise Refusal("authentication_required", WRONG)  # it was changed in this moment
         needs_second_factor = await second_factor_of(session, account.person_id) is not None
-        sign_in = await complete_sign_in(
-            people_context,
-            session,
-            now,
-            account.person_id,
-            "password",
-            visit,
-            needs_second_factor=needs_second_factor,
-        )
+        refused = account.in_doubt and known is None and not needs_second_factor
+        if refused:
+            await note_event(session, account.person_id, visit, "sign_in.in_doubt")
+        else:
+            sign_in = await complete_sign_in(
+                people_context,
+                session,
+                now,
+                account.person_id,
+                "password",
+                visit,
+                needs_second_factor=needs_second_factor,
+            )
+    if refused:
+        raise Refusal("authentication_required", IN_DOUBT)
     await _succeeded(people_context, visit, None if needs_second_factor else address, known)
     return sign_in
 
@@ -133,7 +144,7 @@ async def complete_sign_in(
 ) -> SignInResult:
     """Begin a session of the person whose transaction it is, and notify them if this browser is new for them."""
     device = read_device(people_context.ring, now, visit.device_cookie)
-    known = device is not None and device.knows(person_id, await devices_since(session, person_id))
+    known = device is not None and device.knows(person_id, await known_browsers(session, person_id))
     new_place = not needs_second_factor and not known and await _was_here(session, person_id)
     begun = await begin_session(
         session, now, person_id, method, visit, needs_second_factor=needs_second_factor
@@ -146,12 +157,12 @@ async def complete_sign_in(
     }
     await note_event(session, person_id, visit, action, opened)
     if new_place:
-        stop = StopAccount(person_id, "sign_in", begun.session_id)
+        stop = StopAccount(person_id, "sign_in", now, begun.session_id)
         await send_sign_in_notice(people_context, session, now, person_id, "new_sign_in", stop=stop)
     cookie = (
         None
         if needs_second_factor or people_context.ring is None
-        else device_cookie(people_context.ring, now, device, person_id)
+        else device_cookie(people_context.ring, now, device, person_id, known=known)
     )
     return SignInResult(begun.token, needs_second_factor, cookie)
 
@@ -272,7 +283,7 @@ async def send_sign_in_notice(
     """Notify the person whose account changed, in the transaction of the change, if mail is written.
 
     For a week after a change of their address, the old one is notified too. The mail has a link that `stop`s the
-    change.
+    change; one to the address that has just been left, `to`, only if that address could be restored.
     """
     if not people_context.writes_mail:
         return
@@ -282,6 +293,7 @@ async def send_sign_in_notice(
         gaps["what"] = say_in(person.language)(what)
     link = None if stop is None else people_context.stop_link(stop)
     former = await former_addresses_of_person(session, now, person_id)
+    holders = {*former, *(() if to is not None else (person.email,))}
     about = f"{kind} {person_id} {what or ''}"
     for address in dict.fromkeys((to or person.email, *former)):
         mail = person_mail(
@@ -289,7 +301,7 @@ async def send_sign_in_notice(
             address,
             person.language,
             name=person.name,
-            link=link,
+            link=link if address in holders else None,
             operator=people_context.operator,
             **gaps,
         )
@@ -312,12 +324,20 @@ async def _account(people_context: PeopleContext, address: str) -> _Account:
         if person_id is None:
             return _Account(None, None)
         await become_person(session, person_id)
-        return _Account(person_id, await _password_hash(session, person_id))
+        kept = await _password(session, person_id)
+        if kept is None:
+            return _Account(person_id, None)
+        return _Account(person_id, kept.password_hash, kept.doubted_at is not None)
 
 
 async def _password_hash(session: AsyncSession, person_id: UUID) -> str | None:
-    found: str | None = await session.scalar(
-        select(PersonCredential.password_hash).where(
+    kept = await _password(session, person_id)
+    return None if kept is None else kept.password_hash
+
+
+async def _password(session: AsyncSession, person_id: UUID) -> PersonCredential | None:
+    found: PersonCredential | None = await session.scalar(
+        select(PersonCredential).where(
             PersonCredential.person_id == person_id,
             PersonCredential.kind == "password",
             PersonCredential.ended_at.is_(None),
@@ -339,7 +359,7 @@ async def _is_known(people_context: PeopleContext, device: Device, address: str)
         if person_id is None:
             return False
         await become_person(session, person_id)
-        return device.knows(person_id, await devices_since(session, person_id))
+        return device.knows(person_id, await known_browsers(session, person_id))
 
 
 async def _was_here(session: AsyncSession, person_id: UUID) -> bool:

@@ -42,6 +42,8 @@ EVENTS: Final = {
     "reset.by_operator": mark("The administrator created a password reset link"),
     "email.ask": mark("Another address was entered"),
     "email.change": mark("The address was changed"),
+    "email.settle": mark("It was decided which address is right"),
+    "sign_in.in_doubt": mark("A password that was reported as known to somebody else was entered"),
     "profile.change": mark("Name or language was changed"),
     "member.join": mark("Joined an organization"),
     "employee.link": mark("An employee's record was added"),

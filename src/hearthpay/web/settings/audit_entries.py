@@ -84,6 +84,8 @@ SERVICE_CALLS: Final = {
     "member.leave": mark("A member left"),
     "member.remove": mark("A member was removed"),
     "member.stay": mark("An owner stays"),
+    "member.return": mark("A removed owner returned by the link of the warning"),
+    "member.settle_address": mark("It was decided which address of a member is right"),
     "member.uninvite": mark("An invitation was withdrawn"),
     "organization.create": mark("The organization was made"),
     "organization.freeze": mark("No new access for a day"),

@@ -59,6 +59,8 @@ SUBJECTS: Final[Mapping[str, str]] = {
     "security_alert": mark("A sensitive setting was changed"),
     "sign_up": mark("A link to make an account"),
     "stopped": mark("A change was stopped"),
+    "disputed": mark("An address is in dispute"),
+    "address_settled": mark("A dispute about an address was decided"),
     "tax_info": mark("A link to enter a Social Security number"),
     "wages_not_covered": mark("A debit was returned after the wages were paid"),
     "weekly_summary": mark("What is due this week"),

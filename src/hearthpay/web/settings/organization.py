@@ -34,6 +34,7 @@ from hearthpay.mail.bounces import bounced
 from hearthpay.people import members
 from hearthpay.people.identity import read_address
 from hearthpay.people.mails import person_mail
+from hearthpay.people.owner_removal import keep_member
 from hearthpay.web.framework import go, id_in_path, page_of, problems_of, show
 from hearthpay.web.mode_switch import in_other_mode
 from hearthpay.web.settings.scope_words import SCOPE_NAMES, SCOPE_WORDS
@@ -166,7 +167,7 @@ async def keep(visitor: Visitor) -> Response:
         member = next((each for each in there if each.membership_id == requested), None)
         if member is None:
             raise Refusal("not_found", "Member not found.")
-        await members.keep_member(session, actor, member.person_id)
+        await keep_member(session, actor, visitor.people_context.clock, member.person_id)
     return go("/settings/members")
 
 
