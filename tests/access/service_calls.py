@@ -76,7 +76,7 @@ from hearthpay.payroll.set_asides import escrow, requests
 from hearthpay.payroll.set_asides.rules import SetAsideRule
 from hearthpay.payroll.stored_explanations import explain_stored_payroll
 from hearthpay.payroll.years import prior_wages, threshold_choice
-from hearthpay.people import address_dispute, members, owner_removal
+from hearthpay.people import members, owner_removal
 from hearthpay.people.models import MemberInvitation
 from hearthpay.registrations import service as registrations
 from hearthpay.reports import service as reports

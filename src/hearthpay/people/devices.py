@@ -78,7 +78,7 @@ def read_device(ring: KeyRing | None, now: datetime.datetime, cookie: str | None
 def device_cookie(
     ring: KeyRing, now: datetime.datetime, device: Device | None, person_id: UUID, *, known: bool = True
 ) -> str:
-    """Return the cookie of the browser in which this person has just signed in; one that wasn't `known` begins again."""
+    """Return the cookie of a browser in which this person has just signed in; one that wasn't `known` begins again."""
     before = () if device is None else device.people
     others = tuple(use for use in before if use.person_id != person_id)
     first = next((use.first for use in before if use.person_id == person_id), now)

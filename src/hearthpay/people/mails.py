@@ -124,8 +124,8 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
         _STOP,
         mark(
             "If this was not you, open the link above. You don't need to sign in. We end the session in which it was "
-            "done and mail nobody a link for a new password. Sign in with a browser that you used before, or with two-step "
-            "verification, and choose the right address."
+            "done and mail nobody a link for a new password. Sign in with a browser that you used before, or with "
+            "two-step verification, and choose the right address."
         ),
         mark("If this was not you, ask an owner of your organization or your administrator."),
     ),
@@ -215,8 +215,8 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
         mark("Your account was secured"),
         mark(
             "On {when} somebody opened the link in one of our warnings. What was done since then was ended. A password "
-            "from before works only in a browser that you used before, or with two-step verification. For a day, no new "
-            "way to sign in can be added. Choose a new password:"
+            "from before works only in a browser that you used before, or with two-step verification. For a day, no "
+            "new way to sign in can be added. Choose a new password:"
         ),
         mark("Choose a new password"),
         mark("If you did not open that link, somebody else reads your mail."),
@@ -226,8 +226,8 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
         mark(
             "On {when} somebody opened the link in one of our warnings. Shortly before, the address of this account "
             "was changed from {old} to {new}, and we can't tell which mailbox is yours. Until that is decided we mail "
-            "no link for a new password. Sign in with a browser that you used before, or with two-step verification, and "
-            "choose the right address:"
+            "no link for a new password. Sign in with a browser that you used before, or with two-step verification, "
+            "and choose the right address:"
         ),
         mark("Choose the address"),
         mark("If you can't sign in, another owner of your organization or your administrator can decide it."),

@@ -1,9 +1,9 @@
 """How an owner is removed or demoted: an owner asks, a day passes or another owner asks too, and it is asked again.
 
 Only owners of a week count, and the one who has been an owner for the longest: who took over an account yesterday, or
-was invited by its thief, votes nobody out. The owner concerned can stop it once, signed in or by the link of the warning, also
-within a week after it was done; an owner who must go doesn't stay by doing that again and again. What the operator
-decides isn't stopped.
+was invited by its thief, votes nobody out. The owner concerned can stop it once, signed in or by the link of the
+warning, also within a week after it was done; an owner who must go doesn't stay by doing that again and again. What
+the operator decides isn't stopped.
 """
 
 import datetime
