@@ -169,7 +169,9 @@ SERVICE_CALLS: Final[dict[str, Deed]] = {}
 #: They find, lock or write what a deed of the table is about, and leave the question to it.
 BELOW: Final = frozenset(
     {
+        "hearthpay.accounts.freezing.freeze_household",
         "hearthpay.accounts.freezing.freeze_organization",
+        "hearthpay.accounts.freezing.freezes_in_force",
         "hearthpay.accounts.freezing.refuse_frozen",
         "hearthpay.autopilot.agreeing.record_agreement",
         "hearthpay.autopilot.managing.disable",

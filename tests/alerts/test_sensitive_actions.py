@@ -39,6 +39,7 @@ BY_PARTS: Final = {
     "autopilot": ("authorize", "disable", "enroll", "pause", "resume", "skip", "generate", "fire", "fail"),
     "set_aside_request": ("approved", "declined", "withdraw"),
     "rights": ("as_of_upgrade",),
+    "household": ("freeze", "unfreeze"),
 }
 """Actions whose names are put together where they are recorded."""
 
@@ -84,20 +85,15 @@ TOLD_OTHERWISE: Final = {
     "employee.confirm_account": "the household's answer to a to-do",
     "employee.link": "told in the transaction",
     "employee.prior_wages": "figures, which pay stubs show",
-    "employee.reinstate": "nobody is paid by it",
-    "employee.restore_address": "organization.freeze, of the same moment, is told",
     "employee.same_person": "the worker's finding",
-    "employee.terminate": "nobody is paid less by it than was worked",
     "employee.year_settled": "the worker's doing, told in the household's year",
     "employer.assign_sui_rate": "a rate, which payrolls show",
     "employer.create": "nobody is concerned yet",
     "employer.delete": "of the sandbox alone",
     "employer.ein_status": "no number is shown by it",
     "employer.reset": "of the sandbox alone",
-    "employer.restore_address": "organization.freeze, of the same moment, is told",
     "employer.waived_lines": "figures, which the household's year shows",
     "escrow.payout": "told as a payment is",
-    "escrow.set_rule": "the employee asked for it, and is told what was decided",
     "household_clock.advance": "of the sandbox alone",
     "invitation.complete": "told in the transaction",
     "invitation.request": "the household is told, in its to-dos and by mail",
@@ -178,6 +174,10 @@ def test_what_makes_an_act_delicate() -> None:
     assert is_delicate("employee.update", {"before": {"pay_rate": "20"}})
     assert is_delicate("employee.update", {"before": {"payment_method": "check"}})
     assert not is_delicate("employee.update", {"before": {"city": "Oakland"}})
+    assert is_delicate("employee.update", {"before": {"federal_withholding": {}}})
+    assert not is_delicate("escrow.set_rule", {"before": {"rate": 5}, "after": None, "request_id": "r"})
+    assert not is_delicate("escrow.set_rule", {"before": None, "after": None})
+    assert is_delicate("escrow.set_rule", {"before": {"rate": 5}, "after": None})
     assert is_delicate("invitation.create", {"type": "bank_account"})
     assert not is_delicate("invitation.create", {"type": "tax_info"})
     assert is_delicate("key.create", {"scopes": ["calculator", "payroll"]})

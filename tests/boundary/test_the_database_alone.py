@@ -41,6 +41,8 @@ _SEE_MORE: Final = {
     "leave_security_alert",
     "invitations_mailed",
     "freeze_organization",
+    "freeze_household",
+    "unfreeze",
     "register_mail",
     "chain_person_event",
     "operates",
@@ -302,6 +304,12 @@ def test_functions_that_see_more_tell_nothing_without_the_secret(
         # No organization but one's own is frozen, nothing is told without an act, and of mails there is a number.
         if own is None:
             service.execute("SELECT freeze_organization(%s)", (_OUTAGE,))
+            service.execute("SELECT freeze_organization(%s, %s)", (_OUTAGE, _OUTAGE))
+            service.execute("SELECT unfreeze(NULL)")
+        for other in households:
+            if own is None or other.organization_id != own.organization_id:
+                service.execute("SELECT freeze_household(%s, %s, %s)", (other.employer_id, _OUTAGE, _OUTAGE))
+                service.execute("SELECT unfreeze(%s)", (other.employer_id,))
         service.execute("SELECT leave_security_alert(%s)", (uuid4(),))
         mailed = service.execute("SELECT * FROM invitations_mailed(%s, %s)", (b"\x00" * 32, _OUTAGE))
         assert mailed.fetchall() == [(0, 0)]

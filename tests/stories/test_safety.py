@@ -32,7 +32,7 @@ from hearthpay.people.sessions import SignedIn
 from hearthpay.people.sign_in import sign_in
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_numbers import parse_number
-from tests.alerts.readers import stop_path
+from tests.alerts.readers import quiet, stop_path
 from tests.mail.servers import Postbox, mail_server
 from tests.people.visitors import MARIA, PASSWORD
 from tests.stories.looking import pictured
@@ -75,13 +75,16 @@ class Mail:
         mailer: Mailer,
         app: FastAPI,
         postbox: Postbox,
+        connection: psycopg.Connection,
     ) -> None:
+        self._connection = connection
         self._worker, self._ring, self._clock, self._mailer = worker, ring, clock, mailer
         self._app, self._postbox = app, postbox
 
     async def to(self, address: str, subject: str) -> str:
         """The text of the last mail to this address about this."""
         await self._app.state.people_context.postman.settle()
+        quiet(self._connection)
         await send_alerts(self._worker, self._ring, self._clock, NotificationSettings(sends=True))
         await Postman(self._worker, self._ring, self._mailer, self._clock).send_due(lambda: False)
         found = [
@@ -101,8 +104,9 @@ def mail(
     mailer: Mailer,
     app: FastAPI,
     postbox: Postbox,
+    owner_connection: psycopg.Connection,
 ) -> Mail:
-    return Mail(worker_database, ring, clock, mailer, app, postbox)
+    return Mail(worker_database, ring, clock, mailer, app, postbox, owner_connection)
 
 
 async def _stop(browser: Browser, address: str, text: str) -> Reader:
@@ -163,7 +167,8 @@ async def test_pay_that_a_stolen_key_diverts_is_stopped_from_the_old_address(
     await reader.page.locator("[name=account_type][value=savings]").check()
     await reader.page.locator("form button[type=submit]").last.click()
     await reader.sees(
-        "An email address was changed a short while ago, so an owner of the household has to agree first."
+        "An email address was changed or an account was reported a short while ago, so an owner of the household "
+        "has to agree first."
     )
 
     warning = await mail.to(MARIA, "A sensitive setting was changed")

@@ -52,6 +52,8 @@ class Actor:
     """The id under which requests of a day are counted together; None to count this actor's alone."""
     only_stops: bool = False
     """Whether the actor is the holder of an alert's link, who can reverse and end things but start nothing."""
+    fresh: bool = False
+    """Whether the person confirmed their identity within the last minutes."""
 
     @classmethod
     def stop_link(cls, organization_id: UUID, *, sandbox: bool, request_id: str) -> Actor:
@@ -127,8 +129,12 @@ class Actor:
         request_id: str,
         terms: Terms,
         households: Iterable[UUID] | None = None,
+        fresh: bool = False,
     ) -> Actor:
-        """Return a signed-in person in their role in the organization; `households` are the ones assigned to them."""
+        """Return a signed-in person in their role in the organization; `households` are the ones assigned to them.
+
+        `fresh`: they confirmed their identity within the last minutes.
+        """
         return cls(
             "user",
             user_id,
@@ -139,6 +145,7 @@ class Actor:
             terms=terms,
             households=None if households is None else frozenset(households),
             role=role,
+            fresh=fresh,
         )
 
     @classmethod

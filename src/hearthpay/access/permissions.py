@@ -172,6 +172,8 @@ WITHDRAW_INVITATIONS: Final = Permission(
     "withdraw_invitations", None, None, "owner", people_only=True, stops=True
 )
 """Withdraw an invitation to the organization, or the pending removal of an owner."""
+END_FREEZE: Final = Permission("end_freeze", None, None, "owner", people_only=True)
+"""End the freeze of the organization or a household early."""
 LEAVE: Final = Permission("leave", None, None, "viewer", people_only=True)
 """End one's own membership."""
 READ_KEYS: Final = Permission("read_keys", None, None, "viewer", people_only=True)

@@ -23,6 +23,7 @@ class Organization(Base):
     plan: Mapped[str]
     lifted_limits: Mapped[dict[str, int | None]] = mapped_column(JSONB)
     frozen_until: Mapped[datetime.datetime | None] = mapped_column(default=None)
+    unfrozen_at: Mapped[datetime.datetime | None] = mapped_column(default=None)
 
 
 class ApiKeyRecord(Base):

@@ -118,7 +118,7 @@ async def create_own_key(session: AsyncSession, actor: Actor, clock: Clock, new:
     now = clock.now()
     if new.expires_at is not None and new.expires_at <= now:
         raise invalid("expires_at", "Enter a future date.")
-    await refuse_frozen(session, actor, now)
+    await refuse_frozen(session, actor, now, new.employer_id if new.confined else None)
     await session.execute(_IN_TURN, {"organization_id": str(actor.organization_id)})
     in_force = await session.scalar(
         select(func.count(ApiKeyRecord.id)).where(

@@ -1,13 +1,14 @@
-"""What the link of a security alert does: it reverses each action that can be reversed, and freezes the organization
-for a day.
+"""What the link of a security alert does: it reverses each action that can be reversed, and freezes the household of
+the action for a day; the organization, if one of its members uses the link.
 
-Anyone who has the mail can use it. It starts nothing: it restores a previous address and ends a key, agent, link or
-account. The owners are notified, and decide everything that needs a new decision.
+Anyone who has the mail can use it, as far as its address reaches (`reach.py`). It starts nothing: it restores the
+address of before the week's first change and ends a key, agent, link or account. The owners are notified, and decide
+everything that needs a new decision.
 """
 
 import datetime
 import hashlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,11 +18,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.refusal import Refusal
-from hearthpay.accounts.freezing import freeze_organization
+from hearthpay.accounts.freezing import freeze_household, freeze_organization
 from hearthpay.accounts.own_keys import revoke_own_key
+from hearthpay.alerts.reach import UNSTOPPABLE, Holder, holder_now
 from hearthpay.alerts.sensitive_actions import SensitiveAct, acts_of
 from hearthpay.banking.account_changes import withdraw_change
-from hearthpay.banking.accounts import disconnect, fail_accounts
+from hearthpay.banking.accounts import end_reported
 from hearthpay.banking.models import BankAccount
 from hearthpay.clock import Clock
 from hearthpay.database.session import Tenant
@@ -36,11 +38,6 @@ from hearthpay.people.members import withdraw_member_invitation
 from hearthpay.people.owner_removal import keep_member
 from hearthpay.people.stop_links import StopActs, StopRecord
 
-REPORTED: Final = "reported"
-"""The reason recorded for an account that is disconnected while money is pending: its connection was reported as
-wrong.
-"""
-
 _DONE: Final = text(
     "SELECT EXISTS (SELECT FROM audit_log WHERE organization_id = :organization AND action = 'alert.stop' "
     "AND details ->> 'link' = :link)"
@@ -49,36 +46,39 @@ _DONE: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class ReversedActs:
-    """The result: the actions that were reversed, those that the owners must decide, and the end of the freeze."""
+    """The result: the actions that were reversed, those that the owners must decide, and the end of the freeze; None
+    if nothing is frozen, because these actions froze something before.
+    """
 
     taken_back: tuple[SensitiveAct, ...]
     left: tuple[SensitiveAct, ...]
-    frozen_until: datetime.datetime
+    frozen_until: datetime.datetime | None
 
 
 async def reversible_acts(people_context: PeopleContext, stop: StopActs) -> tuple[SensitiveAct, ...]:
-    """Return the actions that the link covers."""
+    """Return the actions that the link's holder may stop now."""
     async with people_context.database.transaction(Tenant(stop.organization_id, False)) as session:
-        return tuple(await acts_of(session, stop.acts))
+        _, acts = await _within_reach(session, people_context.clock.now(), stop)
+        return tuple(acts)
 
 
 async def reverse_acts(
     people_context: PeopleContext, stop: StopActs, token: str, request_id: str
 ) -> ReversedActs:
-    """Reverse what can be reversed of the actions, and freeze the organization. The link's `token` works once.
+    """Reverse what can be reversed of the actions within the holder's reach, and freeze. The link's `token` works once.
 
-    Raises `gone` for a used link.
+    Raises `gone` for a used link, and for one whose holder has nothing to stop any more.
     """
     now = people_context.clock.now()
     used = hashlib.sha256(token.encode()).hexdigest()
     actor = Actor.stop_link(stop.organization_id, sandbox=False, request_id=request_id)
     async with people_context.database.transaction(actor.tenant) as session:
-        values = {"organization": stop.organization_id, "link": used}
-        if await session.scalar(_DONE, values):
+        holder, acts = await _within_reach(session, now, stop)
+        if not acts or await session.scalar(_DONE, {"organization": stop.organization_id, "link": used}):
             raise Refusal("gone", "This link was used already or has expired.")
         taken_back: list[SensitiveAct] = []
         left: list[SensitiveAct] = []
-        for act in reversed(await acts_of(session, stop.acts)):  # the latest first: each finds what it left
+        for act in reversed(acts):  # the latest first: each finds what it left
             done = await _reverse(session, actor, people_context.clock, act)
             (taken_back if done else left).append(act)
         await record_audit(
@@ -93,8 +93,46 @@ async def reverse_acts(
                 "left": [act.id for act in left],
             },
         )
-        until = await freeze_organization(session, actor, now, "alert_stopped")
+        if not holder.manages:  # the link may have kept a member
+            holder = await holder_now(session, now, stop, acts)
+        until = await _freeze(session, actor, now, holder, acts)
     return ReversedActs(tuple(taken_back), tuple(left), until)
+
+
+async def _within_reach(
+    session: AsyncSession, now: datetime.datetime, stop: StopActs
+) -> tuple[Holder, Sequence[SensitiveAct]]:
+    acts = await acts_of(session, stop.acts)
+    holder = await holder_now(session, now, stop, acts)
+    return holder, [act for act in acts if holder.reaches(act)]
+
+
+async def _freeze(
+    session: AsyncSession,
+    actor: Actor,
+    now: datetime.datetime,
+    holder: Holder,
+    acts: Sequence[SensitiveAct],
+) -> datetime.datetime | None:
+    """Freeze what the holder may: the organization, or else the households of these actions."""
+    if holder.manages:
+        latest = max(act.at for act in acts)
+        return await freeze_organization(session, actor, now, "alert_stopped", latest=latest)
+    households = {act.employer_id for act in acts if act.employer_id is not None}
+    if holder.of_all:
+        households |= holder.households
+    ends = [
+        await freeze_household(
+            session,
+            actor,
+            now,
+            "alert_stopped",
+            household,
+            latest=max(act.at for act in acts if act.employer_id in (household, None)),
+        )
+        for household in sorted(households)
+    ]
+    return max((end for end in ends if end is not None), default=None)
 
 
 async def stop_record(people_context: PeopleContext, stop: StopRecord, request_id: str) -> bool:
@@ -146,10 +184,11 @@ async def _restore_employee_address(
     session: AsyncSession, actor: Actor, clock: Clock, act: SensitiveAct
 ) -> bool:
     assert act.subject_id is not None
-    former = act.details["before"].get("email")
+    before = act.details["before"]
     employee = await session.get(Employee, act.subject_id, with_for_update={"key_share": True})
-    if former is None or employee is None:
+    if "email" not in before or employee is None:
         return False
+    former = before["email"]
     now = clock.now()
     if not await end_former_addresses(session, now, employee.employer_id, employee.id, former):
         return False
@@ -184,15 +223,11 @@ async def _reverse_account_change(
 
 
 async def _end_account(session: AsyncSession, actor: Actor, clock: Clock, act: SensitiveAct) -> bool:
-    """Disconnect the account; if money is pending for it, hold that money instead."""
+    """End the account, or hold the money that is pending for it; nothing earlier comes back."""
     account = await session.get(BankAccount, act.subject_id)
     if account is None or account.status == "replaced":
         return False
-    try:
-        async with session.begin_nested():
-            await disconnect(session, actor, account, clock.now())
-    except Refusal:
-        await fail_accounts(session, clock.now(), {account.id: REPORTED})
+    await end_reported(session, actor, account, clock.now())
     return True
 
 
@@ -238,20 +273,22 @@ _STOPPERS: Final[Mapping[str, _Stopper]] = {
     "calendar_link.create": _revoke_calendar,
 }
 
-LEFT_TO_OWNERS: Final[frozenset[str]] = frozenset(
-    {
-        "employee.unlink",
-        "bank_account.disconnect",
-        "member.join",
-        "member.change_role",
-        "member.remove",
-        "member.leave",
-        "organization.freeze",
-    }
-)
+LEFT_TO_OWNERS: Final[frozenset[str]] = UNSTOPPABLE | {
+    "employee.unlink",
+    "employee.terminate",
+    "employee.reinstate",
+    "escrow.set_rule",
+    "bank_account.disconnect",
+    "member.join",
+    "member.change_role",
+    "member.remove",
+    "member.leave",
+}
 """Actions whose reversal would be a new decision: who belongs to the organization, and where money goes."""
+
+_ADDRESS_CHANGES: Final = frozenset({"employer.update", "employee.update"})
 
 
 def stoppable(act: SensitiveAct) -> bool:
     """Return whether the link reverses this action, as far as it still stands."""
-    return act.action in _STOPPERS
+    return act.action in _STOPPERS and (act.action not in _ADDRESS_CHANGES or "email" in act.changes)

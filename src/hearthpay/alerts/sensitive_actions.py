@@ -2,7 +2,7 @@
 
 import datetime
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -12,10 +12,15 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.clock import BUSINESS_TIME
 from hearthpay.database.relations import EMPLOYEES, EMPLOYERS, ORGANIZATIONS, PEOPLE
 from hearthpay.database.sensitive_actions import DELICATE_ACTS
+from hearthpay.database.statements import Fragment, statement
 from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.people.recipients import NoticeReader
 from hearthpay.time_zones import time_zone_of
 
+SETTING_UP: Final = datetime.timedelta(days=1)
+"""How long after its beginning an organization, or an employee's record, is being set up: nobody is alarmed of their
+own answers.
+"""
 MOST_HOUSEHOLDS: Final = 3
 """In an organization with more households than this, actions that concern all of it are reported to its members only.
 """
@@ -46,16 +51,17 @@ _ACTS: Final = query(
     _ActsRow,
     "SELECT a.id, a.at, a.organization_id, o.name AS organization, a.employer_id, a.actor_kind, a.actor_id, a.action, "
     "a.subject_id, a.details, p.name AS actor_name, h.last_name AS household, "
-    "coalesce(e.id, CASE WHEN a.action LIKE 'employee.%' THEN a.subject_id END) AS employee_id, "
+    "coalesce(e.id, CASE WHEN {of_employee} THEN a.subject_id END) AS employee_id, "
     "e.first_name || ' ' || e.last_name AS employee, m.name AS member, "
     "h.state, h.time_zone "
     "FROM audit_log a JOIN {organizations} o ON o.id = a.organization_id "
     "LEFT JOIN {people} p ON a.actor_kind = 'user' AND p.id = a.actor_id "
     "LEFT JOIN {employers} h ON h.id = a.employer_id "
     "LEFT JOIN {employees} e ON e.employer_id = a.employer_id AND e.id = "
-    "coalesce(CAST(a.details ->> 'employee_id' AS uuid), CASE WHEN a.action LIKE 'employee.%' THEN a.subject_id END) "
+    "coalesce(CAST(a.details ->> 'employee_id' AS uuid), CASE WHEN {of_employee} THEN a.subject_id END) "
     "LEFT JOIN {people} m ON a.action LIKE 'member.%' AND m.id = a.subject_id "
     "WHERE a.id = ANY(:acts) ORDER BY a.id",
+    of_employee=Fragment("(a.action LIKE 'employee.%' OR a.action = 'escrow.set_rule')"),
     organizations=ORGANIZATIONS,
     people=PEOPLE,
     employers=EMPLOYERS,
@@ -65,19 +71,20 @@ _ACTS: Final = query(
 
 class _MembersRow(NamedTuple):
     address: str
-    person_id: UUID | None
+    person_id: UUID
     language: str
+    former: bool
 
 
 _MEMBERS: Final = query(
     _MembersRow,
-    "SELECT p.email AS address, p.id AS person_id, p.language FROM memberships m "
+    "SELECT p.email AS address, p.id AS person_id, p.language, false AS former FROM memberships m "
     "JOIN {people} p ON p.id = m.person_id WHERE m.organization_id = :organization AND m.ended_at IS NULL "
     "AND m.role IN ('owner', 'admin') "
-    "UNION SELECT f.address, NULL, p.language FROM memberships m "
+    "UNION SELECT f.address, p.id, p.language, true FROM memberships m "
     "JOIN {people} p ON p.id = m.person_id JOIN former_person_addresses f ON f.person_id = p.id "
     "WHERE m.organization_id = :organization AND m.ended_at IS NULL AND m.role IN ('owner', 'admin') "
-    "AND f.told_until > :now AND f.taken_back_at IS NULL ORDER BY 1",
+    "AND f.told_until > :now AND f.taken_back_at IS NULL ORDER BY 4, 1",
     people=PEOPLE,
 )
 
@@ -101,17 +108,27 @@ _HOUSEHOLDS: Final = query(
 class _EmployeeRow(NamedTuple):
     address: str
     language: str
+    created_at: datetime.datetime
 
 
 _EMPLOYEE: Final = query(
     _EmployeeRow,
-    "SELECT lower(e.email) AS address, e.language FROM {employees} e WHERE e.id = :employee AND e.email IS NOT NULL "
-    "UNION SELECT lower(f.address), e.language FROM former_addresses f JOIN {employees} e ON e.id = f.employee_id "
-    "WHERE f.employee_id = :employee AND f.address IS NOT NULL AND f.told_until > :now AND f.taken_back_at IS NULL "
-    "UNION SELECT p.email, p.language FROM employee_links l JOIN {people} p ON p.id = l.person_id "
+    "SELECT lower(e.email) AS address, e.language, e.created_at FROM {employees} e "
+    "WHERE e.id = :employee AND e.email IS NOT NULL "
+    "UNION SELECT lower(f.address), e.language, e.created_at FROM former_addresses f "
+    "JOIN {employees} e ON e.id = f.employee_id WHERE f.employee_id = :employee AND f.address IS NOT NULL "
+    "AND f.told_until > :now AND f.taken_back_at IS NULL "
+    "UNION SELECT p.email, p.language, e.created_at FROM employee_links l JOIN {people} p ON p.id = l.person_id "
+    "JOIN {employees} e ON e.id = l.employee_id "
     "WHERE l.employee_id = :employee AND (l.ended_at IS NULL OR p.id = CAST(:unlinked AS uuid)) ORDER BY 1",
     employees=EMPLOYEES,
     people=PEOPLE,
+)
+# Whom a restoration concerns: also those whose address went by it, once.
+_REPLACED: Final = statement(
+    "SELECT DISTINCT lower(address) FROM former_addresses WHERE employer_id = :employer "
+    "AND employee_id IS NOT DISTINCT FROM CAST(:employee AS uuid) AND address IS NOT NULL AND told_until > :now "
+    "AND taken_back_at IS NOT NULL ORDER BY 1"
 )
 
 
@@ -119,13 +136,21 @@ class _PersonRow(NamedTuple):
     address: str
     person_id: UUID
     language: str
+    former: bool
 
 
 _PERSON: Final = query(
     _PersonRow,
-    "SELECT email AS address, id AS person_id, language FROM {people} p WHERE id = :person",
+    "SELECT email AS address, id AS person_id, language, false AS former FROM {people} p WHERE id = :person "
+    "UNION SELECT f.address, p.id, p.language, true FROM {people} p "
+    "JOIN former_person_addresses f ON f.person_id = p.id WHERE p.id = :person AND f.told_until > :now "
+    "AND f.taken_back_at IS NULL ORDER BY 4",
     people=PEOPLE,
 )
+_FOUNDED: Final = statement(
+    "SELECT created_at FROM {organizations} o WHERE id = :organization", organizations=ORGANIZATIONS
+)
+_RESTORATIONS: Final = frozenset({"employer.restore_address", "employee.restore_address"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,13 +175,38 @@ class SensitiveAct:
     zone: ZoneInfo = BUSINESS_TIME
     """The time zone of the household; Eastern time for what concerns the whole organization."""
 
+    @property
+    def changes(self) -> frozenset[str]:
+        """The names of the settings that it changed."""
+        return frozenset(self.details.get("before") or ())
+
 
 @dataclass(frozen=True, slots=True)
 class AlertReader:
-    """A person to alert, and the actions to report to them."""
+    """A person to alert, and the actions to report to them; `member` if the address is an owner's or admin's, or of
+    someone who was one.
+    """
 
     reader: NoticeReader
     acts: tuple[SensitiveAct, ...]
+    member: UUID | None = None
+
+
+@dataclass(slots=True)
+class _Readers:
+    """The readers found so far, by address."""
+
+    setting_up: bool
+    found: dict[str, tuple[NoticeReader, UUID | None, list[SensitiveAct]]] = field(default_factory=dict)
+
+    def tell(self, act: SensitiveAct, reader: NoticeReader, member: UUID | None = None) -> None:
+        """Report the action to the reader, unless it is the reader's own while setting up the organization."""
+        reader, holder, acts = self.found.setdefault(reader.address.lower(), (reader, member, []))
+        if holder is None and member is not None:
+            self.found[reader.address.lower()] = (reader, member, acts)
+        own = act.actor_kind == "user" and act.actor_id == reader.person_id
+        if act not in acts and not (own and self.setting_up):
+            acts.append(act)
 
 
 async def acts_of(session: AsyncSession, acts: Sequence[UUID]) -> Sequence[SensitiveAct]:
@@ -172,22 +222,14 @@ async def alert_recipients(
 ) -> Sequence[AlertReader]:
     """Return who is alerted about which of these actions of one organization; the session is the worker's.
 
-    Owners and admins are alerted about all. Each address receives one mail.
+    Owners and admins are alerted about all but what concerns an employee alone; on the organization's first day not
+    about what they did themselves while setting up. Each address receives one mail.
     """
-    found: dict[str, tuple[NoticeReader, list[SensitiveAct]]] = {}
-
-    def tell(act: SensitiveAct, *readers: NoticeReader) -> None:
-        for reader in readers:
-            _, roles = found.setdefault(reader.address.lower(), (reader, []))
-            if act not in roles:
-                roles.append(act)
-
     organization = acts[0].organization_id
     values = {"organization": organization, "now": now}
-    members = [
-        NoticeReader(row.address, row.language, row.person_id)
-        for row in await fetch_all(session, _MEMBERS, values)
-    ]
+    founded: datetime.datetime = (await session.execute(_FOUNDED, values)).scalar_one()
+    readers = _Readers(setting_up=now - founded < SETTING_UP)
+    members = await fetch_all(session, _MEMBERS, values)
     places = [
         (row.id, NoticeReader(row.address))
         for row in await fetch_all(session, _HOUSEHOLDS, values)
@@ -195,20 +237,61 @@ async def alert_recipients(
     ]
     few = len({place for place, _ in places}) <= MOST_HOUSEHOLDS
     for act in acts:
-        tell(act, *members)
-        for place, reader in places:
-            if act.employer_id == place or (act.employer_id is None and few):
-                tell(act, reader)
-        match DELICATE_ACTS[act.action].concerned:
+        rule = DELICATE_ACTS[act.action]
+        if not rule.concerns_only_one(act.details):
+            for row in members:
+                readers.tell(act, _member(row), row.person_id)
+            for place, reader in places:
+                if act.employer_id == place or (act.employer_id is None and few):
+                    readers.tell(act, reader)
+        language = "en"
+        match rule.concerned:
             case "employee" if act.employee_id is not None:
-                unlinked = act.details.get("person_id") if act.action == "employee.unlink" else None
-                rows = await fetch_all(
-                    session, _EMPLOYEE, {"employee": act.employee_id, "unlinked": unlinked, "now": now}
-                )
-                tell(act, *(NoticeReader(row.address, row.language) for row in rows))
+                language = await _tell_employee(session, now, readers, act)
             case "member" if act.subject_id is not None:
-                people = await fetch_all(session, _PERSON, {"person": act.subject_id})
-                tell(act, *(NoticeReader(row.address, row.language, row.person_id) for row in people))
+                people = await fetch_all(session, _PERSON, {"person": act.subject_id, "now": now})
+                for each in people:
+                    readers.tell(act, _member(each), each.person_id)
             case _:
                 pass
-    return [AlertReader(reader, tuple(roles)) for reader, roles in found.values()]
+        if act.action in _RESTORATIONS:
+            for address in await _replaced(session, now, act):
+                readers.tell(act, NoticeReader(address, language))
+    return [
+        AlertReader(reader, tuple(acts_told), member)
+        for reader, member, acts_told in readers.found.values()
+        if acts_told
+    ]
+
+
+async def _tell_employee(
+    session: AsyncSession, now: datetime.datetime, readers: _Readers, act: SensitiveAct
+) -> str:
+    """Report the action to the employee, and return the employee's language.
+
+    Not reported is what concerns them alone if they did it themselves, of which they were told, or if it was entered
+    on the record's first day.
+    """
+    unlinked = act.details.get("person_id") if act.action == "employee.unlink" else None
+    rows = await fetch_all(
+        session, _EMPLOYEE, {"employee": act.employee_id, "unlinked": unlinked, "now": now}
+    )
+    informs = DELICATE_ACTS[act.action].concerns_only_one(act.details)
+    for row in rows:
+        if not informs or (act.actor_kind != "employee" and now - row.created_at >= SETTING_UP):
+            readers.tell(act, NoticeReader(row.address, row.language))
+    return rows[0].language if rows else "en"
+
+
+async def _replaced(session: AsyncSession, now: datetime.datetime, act: SensitiveAct) -> Sequence[str]:
+    """Return the addresses that a restoration concerns: the replaced one, the restored one, and those between."""
+    employee = act.employee_id if act.action == "employee.restore_address" else None
+    values = {"employer": act.employer_id, "employee": employee, "now": now}
+    between = await session.scalars(_REPLACED, values)
+    own = (act.details[when].get("email") for when in ("before", "after"))
+    return tuple(dict.fromkeys(each.lower() for each in (*own, *between) if each is not None))
+
+
+def _member(row: _MembersRow | _PersonRow) -> NoticeReader:
+    """Return the reader; a former address may be somebody else's by now, and what the person did isn't its own."""
+    return NoticeReader(row.address, row.language, None if row.former else row.person_id)

@@ -10,7 +10,8 @@ connects the account, and the bank tests it like every new one. If there was non
 account is connected at once.
 
 If the employee's or the household's address was changed within the last week, the person who changed it might be
-the only one notified: then every account, even the first, needs an owner's approval.
+the only one notified: then every account, even the first, needs an owner's approval. So does the next account after
+one that was reported as wrong by an alert's link: who reports an account must not choose the next one.
 """
 
 import datetime
@@ -33,11 +34,12 @@ from hearthpay.banking.accounts import (
     connect_employee_account,
     connect_pending_account,
     current_employee_accounts,
+    last_was_reported,
 )
 from hearthpay.banking.models import AccountChange, BankAccount
 from hearthpay.banking.nacha.records import AccountType
 from hearthpay.clock import Clock
-from hearthpay.database.relations import ORGANIZATIONS
+from hearthpay.database.relations import EMPLOYERS, ORGANIZATIONS
 from hearthpay.database.sealing_keys import key_for_writing
 from hearthpay.database.session import Database
 from hearthpay.database.statements import statement
@@ -64,8 +66,10 @@ _DUE: Final = statement(
     "SELECT c.id FROM account_changes c WHERE c.status = 'waiting' AND c.effective_at <= :now "
     "AND (NOT c.needs_word OR c.word_given_at IS NOT NULL) "
     "AND (c.sandbox OR NOT EXISTS (SELECT FROM {organizations} o WHERE o.id = c.organization_id "
-    "AND o.frozen_until > :now)) ORDER BY c.effective_at, c.id LIMIT :limit",
+    "AND o.frozen_until > :now) AND NOT EXISTS (SELECT FROM {employers} h WHERE h.id = c.employer_id "
+    "AND h.frozen_until > :now)) ORDER BY c.effective_at, c.id LIMIT :limit",
     organizations=ORGANIZATIONS,
+    employers=EMPLOYERS,
 )
 _STOPPED: Final = text(
     "SELECT max(stopped_at) FROM account_changes WHERE employer_id = :employer AND employee_id = :employee "
@@ -115,9 +119,11 @@ async def change_account(
             "This employment has ended: no bank account is needed for it any more.",
             details={"status": employee.status, "end_date": employee.end_date},
         )
-    await refuse_frozen(session, actor, now)
+    await refuse_frozen(session, actor, now, employee.employer_id)
     await _refuse_stopped(session, now, employee)
-    needs_word = await address_was_changed(session, now, employee.employer_id, employee.id)
+    needs_word = await address_was_changed(
+        session, now, employee.employer_id, employee.id
+    ) or await last_was_reported(session, employee.employer_id, employee.id)
     current = (await current_employee_accounts(session, [employee.id])).get(employee.id)
     if current is None and not needs_word:
         account = await connect_employee_account(session, ring, actor, employee, details, now)

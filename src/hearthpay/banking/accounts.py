@@ -36,6 +36,8 @@ from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_cipher import SecretOwner
 from hearthpay.security.vault_numbers import SecretNumber
 
+REPORTED: Final = "reported"
+"""The reason of an account whose connection was reported as wrong by the link of an alert."""
 PRENOTE_DAYS: Final = 3
 """Business days from a prenote's settlement until the account counts as verified."""
 
@@ -86,6 +88,11 @@ _CANCEL_PRENOTES: Final = text(
     "UPDATE bank_entries SET status = 'cancelled', updated_at = :now "
     "WHERE bank_account_id = :account AND kind = 'prenote' AND status = 'pending'"
 )
+# Whatever was connected since had an owner's approval, or was the operator's.
+_REPORTED: Final = text(
+    "SELECT coalesce((SELECT reason = 'reported' FROM bank_accounts WHERE employer_id = :employer "
+    "AND employee_id IS NOT DISTINCT FROM CAST(:employee AS uuid) ORDER BY id DESC LIMIT 1), false)"
+)
 _WAITING: Final = text(
     "SELECT count(*) FROM bank_entries WHERE bank_account_id = :account AND kind <> 'prenote' AND status = 'pending'"
 )
@@ -121,9 +128,19 @@ async def connect_household_account(
 ) -> BankAccount:
     """Connect the account that the household's payrolls are debited from, replacing an earlier one.
 
-    Authorizations to debit the earlier account end. Raises what `allow` raises: employees can't enter this account.
+    Authorizations to debit the earlier account end. After one that was reported as wrong only an owner with a fresh
+    proof connects the next. Raises what `allow` raises: employees can't enter this account; and `scope_required`.
     """
     allow(actor, MANAGE_ACCOUNTS, employer.id)
+    if actor.kind == "user" and await last_was_reported(session, employer.id, None):
+        if actor.role != "owner":
+            raise Refusal(
+                "scope_required",
+                "The last bank account was reported as wrong. An owner has to connect the next one.",
+                details={"required_role": "owner", "role": actor.role},
+            )
+        if not actor.fresh:
+            raise Refusal("authentication_required", "Confirm that it's you first.")
     owner = SecretOwner(employer.organization_id, employer.id, employer.sandbox, "employer", employer.id)
     return await _connect(session, ring, actor, owner, details, now, verification)
 
@@ -224,12 +241,40 @@ async def disconnect(
     await _disconnect(session, actor, account, now)
 
 
-async def _disconnect(
+async def last_was_reported(session: AsyncSession, employer_id: UUID, employee_id: UUID | None) -> bool:
+    """Return whether the account connected last, the employee's or the household's, was reported as wrong."""
+    values = {"employer": employer_id, "employee": employee_id}
+    return bool(await session.scalar(_REPORTED, values))
+
+
+async def end_reported(
     session: AsyncSession, actor: Actor, account: BankAccount, now: datetime.datetime
+) -> None:
+    """End an account whose connection was reported as wrong; if money is pending for it, hold that money instead.
+
+    An employee's pending change ends with it; no earlier account comes back, and the next one is not a first one.
+    Raises what `allow` raises.
+    """
+    allow(actor, DISCONNECT_ACCOUNTS, account.employer_id)
+    if account.employee_id is not None:
+        await session.execute(_WITHDRAW_CHANGE, {"employee": account.employee_id, "now": now})
+    if await session.scalar(_WAITING, {"account": account.id}):
+        await fail_accounts(session, now, {account.id: REPORTED})
+    else:
+        await _disconnect(session, actor, account, now, reason=REPORTED)
+
+
+async def _disconnect(
+    session: AsyncSession,
+    actor: Actor,
+    account: BankAccount,
+    now: datetime.datetime,
+    *,
+    reason: str = "disconnected",
 ) -> None:
     if await session.scalar(_WAITING, {"account": account.id}):
         raise Refusal("invalid_state", "Money is on its way over this account. Connect another one instead.")
-    await _retire(session, account, now, "disconnected")
+    await _retire(session, account, now, reason)
     await record_audit(
         session,
         actor,
@@ -313,7 +358,7 @@ async def _connect(
         verification is not None and await verification.verify(details)
     )
     employee_id = owner.id if owner.kind == "employee" else None
-    await refuse_frozen(session, actor, now)
+    await refuse_frozen(session, actor, now, owner.employer_id)
     await _lock_owner(session, owner)
     earlier = await _current(session, owner)
     if earlier is not None:

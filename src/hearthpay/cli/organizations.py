@@ -89,6 +89,28 @@ def lift(
     typer.echo(as_operator(data_dir, run))
 
 
+@organizations.command("unfreeze")
+def unfreeze(name: Name, data_dir: DataDir = None) -> None:
+    """End the day without new access that a reported action began, for an account and its households; they are told."""
+    from uuid_utils.compat import uuid7
+
+    from hearthpay.access.actor import Actor
+    from hearthpay.accounts.freezing import end_freeze, freezes_in_force
+
+    clock = SystemClock()
+
+    async def run(session: Any) -> str:
+        organization = await _found(session, name)
+        actor = Actor.operator(organization.id, sandbox=False, request_id=f"cli-{uuid7()}")
+        ended = []
+        for each in await freezes_in_force(session, actor, clock.now()):
+            await end_freeze(session, actor, clock, None if each.household is None else each.id)
+            ended.append(organization.name if each.household is None else f"the {each.household} household")
+        return f"no longer frozen: {', '.join(ended)}" if ended else "nothing is frozen there"
+
+    typer.echo(as_operator(data_dir, run))
+
+
 async def _found(session: Any, name: str) -> Any:
     from hearthpay.accounts import service as accounts
 

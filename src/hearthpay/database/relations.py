@@ -11,7 +11,9 @@ from typing import Final
 from hearthpay.database.statements import Fragment
 
 # accounts/
-ORGANIZATIONS: Final = Fragment("(SELECT id, name, plan, created_at, frozen_until FROM organizations)")
+ORGANIZATIONS: Final = Fragment(
+    "(SELECT id, name, plan, created_at, frozen_until, unfrozen_at FROM organizations)"
+)
 API_KEYS: Final = Fragment(
     "(SELECT id, employer_id, last_four, created_at, revoked_at, expires_at, last_used_at FROM api_keys)"
 )
@@ -22,7 +24,7 @@ PEOPLE: Final = Fragment("(SELECT id, name, email, language FROM people)")
 # employers/
 EMPLOYERS: Final = Fragment(
     "(SELECT id, organization_id, sandbox, first_name, last_name, email, state, time_zone, ein_status, "
-    "threshold_bases, last_name_key, first_name_key FROM employers)"
+    "threshold_bases, last_name_key, first_name_key, created_at, frozen_until, unfrozen_at FROM employers)"
 )
 HOUSEHOLD_WORDS: Final = Fragment(
     "(SELECT organization_id, sandbox, employer_id, owner_id, word FROM household_words)"
@@ -45,7 +47,7 @@ HOUSEHOLD_CLOCKS: Final = Fragment(
 # employees/
 EMPLOYEES: Final = Fragment(
     "(SELECT id, organization_id, employer_id, sandbox, person_id, first_name, last_name, email, status, work_state, "
-    "relationship, start_date, end_date, pay_frequency, pay_type, pay_rate_cents, salary_cents, language "
+    "relationship, start_date, end_date, pay_frequency, pay_type, pay_rate_cents, salary_cents, language, created_at "
     "FROM employees)"
 )
 

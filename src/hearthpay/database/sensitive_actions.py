@@ -14,7 +14,8 @@ Concerned = Literal["household", "employee", "member"]
 
 Details = Mapping[str, Any]
 
-_PAY: Final = frozenset({"pay_type", "pay_rate", "salary", "salary_per", "overtime_rate"})
+PAY: Final = frozenset({"pay_type", "pay_rate", "salary", "salary_per", "overtime_rate"})
+"""The settings that make an employee's pay."""
 OF_MONEY: Final = frozenset(
     {"payroll", "employees", "documents", "ach", "multi_employer", "state_registrations", "onboarding"}
 )
@@ -29,18 +30,39 @@ class SensitiveActionRule:
     settings: frozenset[str] = frozenset()
     """Only if one of these changed; empty: always."""
 
+    informs_of: frozenset[str] = frozenset()
+    """If only these changed, it is reported to the person concerned alone."""
+
+    informs: bool = False
+    """Whether it is always reported to the person concerned alone."""
+
     detail: str | None = None
     among: frozenset[str] = frozenset()
     """Only if this detail is, or contains, one of these."""
 
+    unless: str | None = None
+    """Not if there is this detail: then it is reported otherwise."""
+
+    proved: bool = True
+    """Whether the doctor proves that each was reported; not for what earlier versions did without a report."""
+
     @property
     def always(self) -> bool:
-        """Whether it is reported whatever its details are."""
-        return not self.settings and self.detail is None
+        """Whether it is reported whatever its details are, and has been in every version."""
+        return self.proved and not self.settings and self.detail is None and self.unless is None
+
+    def concerns_only_one(self, details: Details) -> bool:
+        """Return whether an action with these details is reported to the person concerned alone."""
+        return self.informs or bool(self.settings and self.settings.isdisjoint(details.get("before", {})))
 
     def matches(self, details: Details) -> bool:
         """Return whether an action with these details is reported."""
-        if self.settings and self.settings.isdisjoint(details.get("before", {})):
+        if self.unless is not None and details.get(self.unless) is not None:
+            return False
+        if "before" in details and details["before"] == details.get("after"):
+            return False  # nothing changed
+        named = self.settings | self.informs_of
+        if named and named.isdisjoint(details.get("before", {})):
             return False
         if self.detail is None:
             return True
@@ -51,7 +73,16 @@ class SensitiveActionRule:
 
 DELICATE_ACTS: Final[Mapping[str, SensitiveActionRule]] = {
     "employer.update": SensitiveActionRule("household", settings=frozenset({"email"})),
-    "employee.update": SensitiveActionRule("employee", settings=_PAY | {"email", "payment_method"}),
+    "employer.restore_address": SensitiveActionRule("household", proved=False),
+    "employee.update": SensitiveActionRule(
+        "employee",
+        settings=PAY | {"email", "payment_method"},
+        informs_of=frozenset({"federal_withholding", "state_withholding"}),
+    ),
+    "employee.restore_address": SensitiveActionRule("employee", proved=False),
+    "employee.terminate": SensitiveActionRule("employee", informs=True, proved=False),
+    "employee.reinstate": SensitiveActionRule("employee", informs=True, proved=False),
+    "escrow.set_rule": SensitiveActionRule("employee", informs=True, unless="request_id", proved=False),
     "employee.unlink": SensitiveActionRule("employee"),
     "invitation.create": SensitiveActionRule("employee", detail="type", among=frozenset({"bank_account"})),
     "account_change.ask": SensitiveActionRule("household"),
@@ -67,6 +98,9 @@ DELICATE_ACTS: Final[Mapping[str, SensitiveActionRule]] = {
     "member.leave": SensitiveActionRule("member"),
     "calendar_link.create": SensitiveActionRule("household"),
     "organization.freeze": SensitiveActionRule("household"),
+    "organization.unfreeze": SensitiveActionRule("household"),
+    "household.freeze": SensitiveActionRule("household"),
+    "household.unfreeze": SensitiveActionRule("household"),
 }
 """The rules by the action's name in the audit log."""
 

@@ -232,6 +232,11 @@ async def become_person(session: AsyncSession, person_id: UUID) -> None:
     await session.execute(_BECOME_PERSON, {"person": seal.person_claim(person_id)})
 
 
+async def leave_person(session: AsyncSession) -> None:
+    """Bind the session's transaction to no person's account any more: then it sees all of its tenant again."""
+    await session.execute(_BECOME_PERSON, {"person": ""})
+
+
 @asynccontextmanager
 async def planned_once(session: AsyncSession) -> AsyncIterator[None]:
     """Within the block a prepared statement keeps one plan, whatever its parameters.

@@ -87,7 +87,7 @@ async def invite(
     allow(actor, CHANGE_ADDRESSES if new.type == "bank_account" else CHANGE_EMPLOYEES)
     employee = await lock_employee(session, actor, employee_id)
     if new.type == "bank_account":
-        await refuse_frozen(session, actor, clock.now())
+        await refuse_frozen(session, actor, clock.now(), employee.employer_id)
     employer = await session.get_one(Employer, employee.employer_id)
     if employee.status == "terminated" and new.type == "bank_account":  # a Form W-2 is still to come
         raise Refusal(

@@ -164,7 +164,7 @@ async def _leave_address(
     """Replace this email address; the old one is still notified for a while."""
     allow(actor, CHANGE_ADDRESSES, employee.employer_id)
     now = clock.now()
-    await refuse_frozen(session, actor, now)
+    await refuse_frozen(session, actor, now, employee.employer_id, correction=True)
     await note_former_address(
         session,
         now,

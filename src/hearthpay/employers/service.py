@@ -197,7 +197,7 @@ async def _leave_address(session: AsyncSession, actor: Actor, clock: Clock, empl
     """Replace the household's email address; the old one is still notified for a while."""
     allow(actor, CHANGE_ADDRESSES, employer.id)
     now = clock.now()
-    await refuse_frozen(session, actor, now)
+    await refuse_frozen(session, actor, now, employer.id, correction=True)
     await note_former_address(
         session,
         now,

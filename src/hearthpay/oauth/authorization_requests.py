@@ -240,7 +240,7 @@ async def approve(
         raise invalid("lasts", "Choose an option from the list.")
     if not consent.scopes <= set(SCOPES):
         raise invalid("scopes", "must be among the choices")
-    await refuse_frozen(session, actor, now)
+    await refuse_frozen(session, actor, now, consent.employer_id)
     if await session.scalar(_IN_FORCE, {"person": actor.id, "now": now}) >= MOST_AGENTS:
         raise invalid("", _TOO_MANY)
     grant_id, expires_at = uuid7(), now + consent.lasts

@@ -175,8 +175,8 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
         mark("The bank account for your pay is being changed"),
         mark(
             "On {when} a bank account for your pay from the {household} household was entered. Old: {old}. New: {new}. "
-            "An email address was changed shortly before, so an owner of the household must agree first. Pay goes to "
-            "the new account on {start} at the earliest."
+            "An email address was changed or an account was reported shortly before, so an owner of the household must "
+            "agree first. Pay goes to the new account on {start} at the earliest."
         ),
         _STOP,
         _NOT_MY_ACCOUNT,

@@ -126,6 +126,8 @@ class SignedIn:
     """Whether they may see what concerns the installation as a whole."""
     employed: bool = False
     """Whether an employee record of a household is theirs, or will be once the household confirms it."""
+    fresh: bool = False
+    """Whether they confirmed their identity recently, as of this request."""
 
     def is_fresh(self, now: datetime.datetime) -> bool:
         """Return whether they confirmed their identity recently."""
@@ -145,6 +147,7 @@ class SignedIn:
             sandbox=self.sandbox and not of_both_modes,
             request_id=request_id,
             terms=self.here.terms,
+            fresh=self.fresh,
         )
 
 
@@ -222,6 +225,7 @@ async def find_session(people_context: PeopleContext, presented: str | None) -> 
         found.in_sandbox and may_test,
         found.operates,
         found.employed,
+        fresh=now - found.authenticated_at < FRESH,
     )
 
 

@@ -63,10 +63,16 @@ class StopRecord:
 
 @dataclass(frozen=True, slots=True)
 class StopActs:
-    """Stops sensitive actions of an organization: those of the audit log with these ids."""
+    """Stops sensitive actions of an organization: those of the audit log with these ids, as far as its holder may.
+
+    The holder is whoever reads `address`: `member` if it is an owner's or admin's, or was until their own removal;
+    else a household's contact or an employee. Links of earlier versions name no holder.
+    """
 
     organization_id: UUID
     acts: tuple[UUID, ...]
+    address: str | None = None
+    member: UUID | None = None
 
 
 Stop = StopAccount | StopRecord | StopActs
@@ -110,7 +116,12 @@ def read_stop(ring: KeyRing, now: datetime.datetime, token: str) -> Stop:
                 UUID(facts["employee_id"]),
             )
         case _:
-            return StopActs(UUID(facts["organization_id"]), tuple(UUID(each) for each in facts["acts"]))
+            return StopActs(
+                UUID(facts["organization_id"]),
+                tuple(UUID(each) for each in facts["acts"]),
+                facts.get("address"),
+                _id(facts.get("member")),
+            )
 
 
 def _id(text: str | None) -> UUID | None:

@@ -20,6 +20,7 @@ from hearthpay.web.search.routes import router as search
 from hearthpay.web.settings.account import router as account
 from hearthpay.web.settings.disputed_address import router as disputed_address
 from hearthpay.web.settings.employees import router as employees
+from hearthpay.web.settings.freezes import router as freezes
 from hearthpay.web.settings.health_page import router as health
 from hearthpay.web.settings.history import router as history
 from hearthpay.web.settings.notices import router as notices
@@ -47,6 +48,7 @@ PEOPLE_ROUTES: Final[tuple[BaseRoute, ...]] = (
             own_household,
             uncollected,
             organization,
+            freezes,
             history,
             consent,
             agents,

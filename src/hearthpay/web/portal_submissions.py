@@ -39,7 +39,8 @@ _STARTS: Final = {
     "savings": mark("Money goes to your savings account ending in {digits} from {start} on, and not before."),
 }
 _NEEDS_WORD: Final = mark(
-    "An email address was changed a short while ago, so an owner of the household has to agree first."
+    "An email address was changed or an account was reported a short while ago, so an owner of the household has to "
+    "agree first."
 )
 NOTIFIED: Final = mark("We write to you and to the household about it, wherever we have an email address.")
 

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from hearthpay.access.refusal import Refusal
 from hearthpay.alerts.reversal import reverse_acts, reversible_acts, stop_record, stoppable
-from hearthpay.alerts.wording import what_was_done
+from hearthpay.alerts.wording import payroll_after, what_was_done
 from hearthpay.http.envelope import request_id_of
 from hearthpay.languages.catalogue import mark, moment_in
 from hearthpay.people.account_freeze import stop_account
@@ -51,7 +51,13 @@ async def confirm_stop(visitor: Visitor) -> Response:
     if not acts:
         raise Refusal("not_found", "Link not found.")
     listed = [(act.at, what_was_done(visitor.say, visitor.language, act), stoppable(act)) for act in acts]
-    return show(visitor, "stop.html", {"kind": "acts", "acts": listed, "organization": acts[0].organization})
+    facts = {
+        "kind": "acts",
+        "acts": listed,
+        "organization": acts[0].organization,
+        "payroll": payroll_after([act for act in acts if stoppable(act)]),
+    }
+    return show(visitor, "stop.html", facts)
 
 
 @page_of(router, "POST", f"{STOP_PATH}/{{token}}", "anyone")
@@ -74,6 +80,7 @@ async def take_stop(visitor: Visitor) -> Response:
         "taken_back": [what_was_done(say, visitor.language, act) for act in stopped.taken_back],
         "left": [what_was_done(say, visitor.language, act) for act in stopped.left],
         "until": stopped.frozen_until,
+        "payroll": payroll_after(stopped.taken_back),
     }
     return show(visitor, "stopped.html", facts)
 

@@ -244,14 +244,21 @@ async def list_movements(
 
 
 async def set_rule(
-    session: AsyncSession, actor: Actor, employee: Employee, rule: SetAsideRule | None
+    session: AsyncSession,
+    actor: Actor,
+    employee: Employee,
+    rule: SetAsideRule | None,
+    *,
+    request_id: UUID | None = None,
 ) -> None:
     """Make ``rule`` the employee's standing rule, or end it; it applies from the next payroll on.
+
+    The employee is told, unless they asked for it by the request ``request_id``, whose answer they get.
 
     Writes an audit row with the rule before and after, even if they are the same. Raises what `allow` raises.
     """
     allow(actor, RUN_PAYROLL, employee.employer_id)
-    await _change_rule(session, actor, employee, rule)
+    await _change_rule(session, actor, employee, rule, request_id=request_id)
 
 
 async def stop_own_rule(session: AsyncSession, actor: Actor, employee: Employee) -> bool:
@@ -268,7 +275,12 @@ async def stop_own_rule(session: AsyncSession, actor: Actor, employee: Employee)
 
 
 async def _change_rule(
-    session: AsyncSession, actor: Actor, employee: Employee, rule: SetAsideRule | None
+    session: AsyncSession,
+    actor: Actor,
+    employee: Employee,
+    rule: SetAsideRule | None,
+    *,
+    request_id: UUID | None = None,
 ) -> None:
     await session.execute(_LOCK, {"employee": employee.id})
     before = (await read_account(session, employee.id)).rule
@@ -289,7 +301,8 @@ async def _change_rule(
         "escrow.set_rule",
         employer_id=employee.employer_id,
         subject_id=employee.id,
-        details={"before": _spelled(before), "after": _spelled(rule)},
+        details={"before": _spelled(before), "after": _spelled(rule)}
+        | ({} if request_id is None else {"request_id": request_id}),
     )
 
 

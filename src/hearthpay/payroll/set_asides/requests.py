@@ -185,7 +185,7 @@ async def decide_request(
     if row is None:
         raise _no_request()
     if decision == "approved":
-        await set_rule(session, actor, employee, _rule(row.rate, row.amount))
+        await set_rule(session, actor, employee, _rule(row.rate, row.amount), request_id=request_id)
     await _leave_trace(
         session, actor, employee, request_id, "approve" if decision == "approved" else "decline"
     )

@@ -19,6 +19,7 @@ from hearthpay.access.permissions import (
     SCOPES,
 )
 from hearthpay.access.refusal import Refusal, invalid
+from hearthpay.accounts.freezing import freezes_in_force
 from hearthpay.accounts.own_keys import (
     NewKey,
     create_own_key,
@@ -252,6 +253,7 @@ async def _members(visitor: Visitor, problems: dict[str, str], **more: str) -> R
                 session, [*(each.email for each in there), *(each.email for each in invited)]
             ),
             "may_keep": actor.role == "owner",
+            "freezes": await freezes_in_force(session, actor, visitor.people_context.clock.now()),
             "problems": problems,
             "form_values": visitor.form if problems else {},
             "link": None,
