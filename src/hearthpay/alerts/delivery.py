@@ -144,19 +144,19 @@ async def _stop_of(
     stop = StopActs(organization, (), reader.reader.address.lower(), reader.member)
     holder = await holder_of(session, now, stop, reader.acts)
     reached = [act for act in reader.acts if holder.reaches(act)]
-    if not reached or not (holder.manages or any(stoppable(act) for act in reached)):
+    if not reached or not (holder.manages or any(stoppable(act, holder.member) for act in reached)):
         return None
-    return replace(stop, acts=_chosen(reached))
+    return replace(stop, acts=_chosen(reached, holder.member))
 
 
-def _chosen(acts: Sequence[SensitiveAct]) -> tuple[UUID, ...]:
+def _chosen(acts: Sequence[SensitiveAct], member: UUID | None) -> tuple[UUID, ...]:
     """Return the actions that the link names, if there are too many: however often addresses change, only the first
     change of each can be reversed, so these come first, and then what was done last.
     """
     if len(acts) <= _MOST_STOPPED:
         return tuple(act.id for act in acts)
     first_moves = {act.subject_id: act.id for act in reversed(acts) if "email" in act.changes}
-    others = [act.id for act in acts if stoppable(act) and "email" not in act.changes]
+    others = [act.id for act in acts if stoppable(act, member) and "email" not in act.changes]
     moves = sorted(first_moves.values())[:_MOST_STOPPED]
     return tuple(sorted((*moves, *others[len(others) - max(0, _MOST_STOPPED - len(moves)) :])))
 

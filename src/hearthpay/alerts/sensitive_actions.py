@@ -180,6 +180,15 @@ class SensitiveAct:
         """The names of the settings that it changed."""
         return frozenset(self.details.get("before") or ())
 
+    @property
+    def removes_owner(self) -> bool:
+        """Whether it removed or demoted an owner, and neither that owner nor the operator did it."""
+        if self.actor_kind == "operator" or self.actor_id == self.subject_id:
+            return False
+        if self.action == "member.remove":
+            return bool(self.details.get("role") == "owner")
+        return self.action == "member.change_role" and self.details["before"]["role"] == "owner"
+
 
 @dataclass(frozen=True, slots=True)
 class AlertReader:

@@ -50,12 +50,15 @@ async def confirm_stop(visitor: Visitor) -> Response:
     acts = await reversible_acts(visitor.people_context, stop)
     if not acts:
         raise Refusal("not_found", "Link not found.")
-    listed = [(act.at, what_was_done(visitor.say, visitor.language, act), stoppable(act)) for act in acts]
+    listed = [
+        (act.at, what_was_done(visitor.say, visitor.language, act), stoppable(act, stop.member))
+        for act in acts
+    ]
     facts = {
         "kind": "acts",
         "acts": listed,
         "organization": acts[0].organization,
-        "payroll": payroll_after([act for act in acts if stoppable(act)]),
+        "payroll": payroll_after([act for act in acts if stoppable(act, stop.member)]),
     }
     return show(visitor, "stop.html", facts)
 
