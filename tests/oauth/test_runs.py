@@ -120,6 +120,31 @@ async def test_what_an_agent_confirmed_stands_with_its_grant(
     assert owner_connection.execute(agents_runs()).fetchall() == []
 
 
+async def test_one_preview_is_no_word_for_four_payrolls(
+    dance: Dance, asked: dict[str, Any], owner_connection: psycopg.Connection
+) -> None:
+    """Where runs must match a preview, each run needs one that a person has seen."""
+    token = (await dance.tokens("payroll:run", demands_preview="on"))["access_token"]
+    bonus = asked | {"regular_hours": 0, "bonus": 100}
+    preview = {name: value for name, value in bonus.items() if name != "idempotency_key"}
+    shown = (await _ask(dance, token, "preview_payroll", **preview))["data"]["preview_token"]
+    answers = [
+        await _ask(dance, token, "run_payroll", **bonus | {"idempotency_key": key}, preview_token=shown)
+        for key in ("one", "two", "three", "four")
+    ]
+    assert [each.get("code") for each in answers] == [None, *["amounts_changed"] * 3]
+    ran = answers[0]["data"]["payroll_id"]
+    assert {each["details"]["payroll_id"] for each in answers[1:]} == {ran}
+    assert "already run" in answers[1]["next_step"]
+    assert owner_connection.execute("SELECT count(*) FROM payrolls").fetchone() == (1,)
+    other = (await dance.tokens("payroll:run", demands_preview="on"))["access_token"]
+    again = await _ask(
+        dance, other, "run_payroll", **bonus | {"idempotency_key": "five"}, preview_token=shown
+    )
+    assert again["details"]["payroll_id"] == ran
+    assert owner_connection.execute("SELECT count(*) FROM payrolls").fetchone() == (1,)
+
+
 async def test_runs_that_must_not_be(
     dance: Dance,
     asked: dict[str, Any],
