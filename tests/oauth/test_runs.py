@@ -180,6 +180,37 @@ async def test_runs_that_must_not_be(
     assert owner_connection.execute("SELECT count(*) FROM payrolls").fetchone() == (0,)
 
 
+async def test_an_idempotency_key_of_a_grant_is_its_households(
+    dance: Dance,
+    asked: dict[str, Any],
+    owner_connection: psycopg.Connection,
+    database: Database,
+    clock: FixedClock,
+    maria: SignedIn,
+) -> None:
+    """An app for one household takes no key away from the apps of its siblings, and repeats none of their answers."""
+    actor = _actor(maria)
+    async with database.transaction(actor.tenant) as session:
+        new = CreateEmployer(first_name="Ana", last_name="Lopez", state="CA", email="a@example.com")
+        sibling = (await create_employer(session, actor, clock, new)).id
+    theirs = asked | {
+        "employer_id": str(sibling),
+        "employee_id": str(await _employ(database, clock, maria, sibling)),
+    }
+    own = (await dance.tokens("payroll:run"))["access_token"]
+    other = (await dance.tokens("payroll:run", household=f"live:{sibling}"))["access_token"]
+    ran = [
+        (await _ask(dance, token, "run_payroll", **arguments))["data"]["payroll_id"]
+        for _ in range(2)
+        for token, arguments in ((own, asked), (other, theirs))
+    ]
+    assert ran[:2] == ran[2:]
+    assert owner_connection.execute("SELECT count(*) FROM payrolls").fetchone() == (2,)
+    assert (await _ask(dance, other, "run_payroll", **asked))["code"] == "idempotency_conflict"
+    fresh = asked | {"idempotency_key": "fresh"}
+    assert (await _ask(dance, other, "run_payroll", **fresh))["code"] == "household_forbidden"
+
+
 async def test_who_was_sent_away_runs_nothing_whatever_the_plan(
     dance: Dance, asked: dict[str, Any], owner_connection: psycopg.Connection, clock: FixedClock
 ) -> None:
