@@ -211,7 +211,7 @@ _USED: Final[ContextVar[tuple[Actor, set[str]] | None]] = ContextVar("permission
 def permissions_used(actor: Actor) -> Iterator[set[str]]:
     """Collect the names of all permissions that this actor is found to have within the block.
 
-    What depends on a request's content is among them. Whoever is to see the block's result later needs all of them
+    What depends on a request's content is among them. An actor who sees the block's result later needs all of them
     (`allow_all`).
     """
     used: set[str] = set()
