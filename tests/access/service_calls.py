@@ -16,7 +16,7 @@ from uuid import UUID, uuid4
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
-from hearthpay.accounts import own_keys
+from hearthpay.accounts import freezing, own_keys
 from hearthpay.accounts.own_keys import NewKey
 from hearthpay.accounts.plan_use import plan_use
 from hearthpay.autopilot.agreeing import renew_agreement
@@ -174,6 +174,7 @@ BELOW: Final = frozenset(
         "hearthpay.accounts.freezing.freezes_in_force",
         "hearthpay.accounts.freezing.refuse_frozen",
         "hearthpay.autopilot.agreeing.record_agreement",
+        "hearthpay.banking.accounts.end_reported",
         "hearthpay.autopilot.managing.disable",
         "hearthpay.autopilot.pausing.pause",
         "hearthpay.autopilot.pausing.resume",
@@ -1194,6 +1195,12 @@ async def _remove_member(session: AsyncSession, actor: Actor, target: Target) ->
 @_deed(members.leave, MEMBERS, None, ends="not_found", names_household=False, any_plan=True)
 async def _leave(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await members.leave(session, actor, CLOCK)
+
+
+@_deed(freezing.end_freeze, OWNERS, None, any_plan=True)
+async def _end_freeze(session: AsyncSession, actor: Actor, target: Target) -> object:
+    fresh = replace(actor, fresh=actor.kind == "user")
+    return await freezing.end_freeze(session, fresh, CLOCK, target.employer_id)
 
 
 @_deed(own_keys.list_own_keys, MEMBERS, None, names_household=False, any_plan=True)

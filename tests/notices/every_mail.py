@@ -225,7 +225,7 @@ def _alert(action: str) -> Write:
             name,
             name,
         )
-        return alert_mail(NoticeReader(TO, language), [act], link=LINK, operator=None)
+        return alert_mail(NoticeReader(TO, language), [act], link=LINK, covered=(NUMBER,), operator=None)
 
     return write
 

@@ -21,6 +21,7 @@ from hearthpay.access.permissions import END_FREEZE, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
 from hearthpay.database.relations import EMPLOYERS, ORGANIZATIONS
+from hearthpay.database.statements import statement
 from hearthpay.database.typed_rows import fetch_all, query
 
 FROZEN_FOR: Final = datetime.timedelta(hours=24)
@@ -50,6 +51,12 @@ _STATES: Final = query(
     "WHERE h.organization_id = :organization AND NOT h.sandbox "
     "AND (h.frozen_until IS NOT NULL OR h.unfrozen_at IS NOT NULL)",
     organizations=ORGANIZATIONS,
+    employers=EMPLOYERS,
+)
+
+
+_HOUSEHOLD: Final = statement(
+    "SELECT EXISTS (SELECT FROM {employers} h WHERE h.id = :household AND h.organization_id = :organization)",
     employers=EMPLOYERS,
 )
 
@@ -111,9 +118,13 @@ async def freezes_in_force(
 async def end_freeze(session: AsyncSession, actor: Actor, clock: Clock, household: UUID | None) -> bool:
     """End the freeze of the household, or of the organization if none is named; return whether there was one.
 
-    An owner needs a fresh proof. Raises what `allow` raises, and `authentication_required` without the proof.
+    An owner needs a fresh proof. Raises what `allow` raises, `not_found` for a household that isn't the organization's,
+    and `authentication_required` without the proof.
     """
     allow(actor, END_FREEZE, household)
+    known = {"household": household, "organization": actor.organization_id}
+    if household is not None and not await session.scalar(_HOUSEHOLD, known):
+        raise Refusal("not_found", "No household has this id.")
     if actor.kind == "user" and not actor.fresh:
         raise Refusal("authentication_required", "Confirm that it's you first.")
     requested = household or actor.organization_id

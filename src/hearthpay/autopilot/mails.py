@@ -128,7 +128,12 @@ def mail_of(
         kind = "debit_now"  # the worker was away when a day before was
     subject, *lines = _paragraphs(kind, reader, name, payroll, details)
     return letter(
-        reader.address, reader.language, subject, names.household_first, tuple(lines), place=reader.place
+        reader.address,
+        reader.language,
+        subject,
+        reader.greeted(names.household_first),
+        tuple(lines),
+        place=reader.place,
     )
 
 

@@ -95,7 +95,7 @@ def account_changed_mail(to: NoticeReader, account: NewAccount) -> Mail:
         to.address,
         to.language,
         subject,
-        account.household_first,
+        to.greeted(account.household_first),
         (happened,),
         place=to.place,
         closing=(alarm,),

@@ -107,7 +107,9 @@ def document_ready_mail(to: NoticeReader, paper: NewPaper) -> Mail:
         )
     never = say(mark("We never send such a form by email, as it holds your numbers."))
     lines = (say(happened, **facts), never)
-    return letter(to.address, to.language, say(subject, **facts), paper.first_name, lines, place=to.place)
+    return letter(
+        to.address, to.language, say(subject, **facts), to.greeted(paper.first_name), lines, place=to.place
+    )
 
 
 def _write(paper: NewPaper, reader: NoticeReader) -> Mail:

@@ -117,12 +117,13 @@ async def notify_of_change(
     if kind == "record_changed" and reader is not None and reader.person_id is not None:
         stop = StopAccount(reader.person_id, "record", now, session_id=reader.session_id)
         link = people_context.stop_link(stop)
-    for address, language in (await _addresses(session, now, employee, reader)).items():
+    for address, mailbox in (await _addresses(session, now, employee, reader)).items():
+        language = mailbox.language
         mail = person_mail(
             kind,
             address,
             language,
-            name=employee.first_name,
+            name=mailbox.name,
             link=link if reader is not None and address == reader.email else None,
             operator=people_context.operator,
             household=household.last_name,
@@ -185,13 +186,14 @@ async def notify_of_account(
     household = await session.get_one(Employer, employee.employer_id)
     stop = StopRecord(employee.organization_id, employee.employer_id, employee.sandbox, employee.id)
     link = None if kind == "bank_connected" else people_context.stop_link(stop)
-    for address, language in (await _addresses(session, now, employee, reader)).items():
+    for address, mailbox in (await _addresses(session, now, employee, reader)).items():
+        language = mailbox.language
         say = say_in(language)
         mail = person_mail(
             kind,
             address,
             language,
-            name=employee.first_name,
+            name=mailbox.name,
             link=link,
             operator=people_context.operator,
             household=household.last_name,
@@ -241,7 +243,7 @@ async def _notify_household(
             "employee_changed",
             address,
             _IN_ENGLISH,
-            name=household.first_name,
+            name=household.first_name if address in own else "",
             employee=employee.name,
             when=_moment(household, _IN_ENGLISH, now),
             what=_change_list(_IN_ENGLISH, changed),
@@ -277,17 +279,25 @@ def _change_list(language: str, changed: Sequence[str]) -> str:
     return ", ".join(say(CHANGED[what]) for what in changed)
 
 
+@dataclass(frozen=True, slots=True)
+class _Mailbox:
+    """The language of notices to an address, and whom they greet; empty where it isn't known whose it is now."""
+
+    language: str
+    name: str
+
+
 async def _addresses(
     session: AsyncSession, now: datetime.datetime, employee: Employee, reader: NoticeRecipient | None
-) -> dict[str, str]:
-    """Return the employee's addresses for notices, with the language: taking over one of them, or changing it within
-    the last week, doesn't keep the notice from the employee.
+) -> dict[str, _Mailbox]:
+    """Return the employee's addresses for notices: taking over one of them, or changing it within the last week,
+    doesn't keep the notice from the employee.
 
     `reader` is None if nobody has an account for the record.
     """
-    found = {} if reader is None else {reader.email: reader.language}
-    former = await former_addresses_of_employee(session, now, employee.employer_id, employee.id)
-    own = () if employee.email is None else (employee.email.lower(),)
-    for address in (*own, *former):
-        found.setdefault(address, employee.language)
+    found = {} if reader is None else {reader.email: _Mailbox(reader.language, employee.first_name)}
+    if employee.email is not None:
+        found.setdefault(employee.email.lower(), _Mailbox(employee.language, employee.first_name))
+    for address in await former_addresses_of_employee(session, now, employee.employer_id, employee.id):
+        found.setdefault(address, _Mailbox(employee.language, ""))
     return found

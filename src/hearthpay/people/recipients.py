@@ -40,6 +40,7 @@ class _PlaceRow(NamedTuple):
     state: str
     time_zone: str | None
     household: list[str]
+    name: str | None
 
 
 # The person who signs in with the household's own address is its reader, whatever their role in the
@@ -47,12 +48,12 @@ class _PlaceRow(NamedTuple):
 _HOUSEHOLDS: Final = query(
     _PlaceRow,
     "SELECT e.id AS place, p.email AS address, p.id AS person_id, p.language, p.muted_notices AS muted, "
-    "e.state, e.time_zone, ARRAY[e.first_name, e.last_name] AS household "
+    "e.state, e.time_zone, ARRAY[e.first_name, e.last_name] AS household, p.name "
     "FROM {employers} e JOIN memberships m ON m.organization_id = e.organization_id AND m.ended_at IS NULL "
     "AND m.role IN ('owner', 'admin') JOIN people p ON p.id = m.person_id WHERE e.id = ANY(:places) "
     "UNION "
     "SELECT e.id, coalesce(p.email, e.email), p.id, coalesce(p.language, 'en'), coalesce(p.muted_notices, '{}'), "
-    "e.state, e.time_zone, ARRAY[e.first_name, e.last_name] "
+    "e.state, e.time_zone, ARRAY[e.first_name, e.last_name], p.name "
     "FROM {employers} e LEFT JOIN people p ON p.email = lower(e.email) "
     "WHERE e.id = ANY(:places) AND e.email IS NOT NULL ORDER BY 1, 3 NULLS FIRST",
     employers=EMPLOYERS,
@@ -83,7 +84,7 @@ _FORMER: Final = query(
 _EMPLOYEES: Final = query(
     _PlaceRow,
     "SELECT e.id AS place, e.email AS address, CAST(NULL AS uuid) AS person_id, e.language, "
-    "coalesce(p.muted_notices, '{}') AS muted, h.state, h.time_zone, CAST('{}' AS text[]) AS household "
+    "coalesce(p.muted_notices, '{}') AS muted, h.state, h.time_zone, CAST('{}' AS text[]) AS household, p.name "
     "FROM {employees} e JOIN {employers} h ON h.id = e.employer_id LEFT JOIN people p ON p.email = lower(e.email) "
     "WHERE e.id = ANY(:places) AND e.email IS NOT NULL",
     employees=EMPLOYEES,
@@ -124,6 +125,19 @@ class NoticeReader:
 
     place: MailPlace | None = None
     """Where the notice that is being written leads."""
+
+    name: str | None = None
+    """The name of the account with this address, if there is one."""
+
+    def greeted(self, first_name: str) -> str:
+        """Return whom a mail greets that is written to the household's or employee's `first_name`: whose mailbox it is,
+        and nobody where that isn't known.
+        """
+        if self.former:
+            return ""
+        if self.name is None or f"{self.name} ".casefold().startswith(f"{first_name} ".casefold()):
+            return first_name
+        return self.name
 
     @property
     def say(self) -> Say:
@@ -229,6 +243,7 @@ async def _read(
             frozenset(row.muted),
             time_zone=time_zone_of(row.state, row.time_zone),
             household=tuple(row.household),
+            name=row.name,
         )
         found.setdefault(row.place, []).append(reader)
     return {place: tuple(readers) for place, readers in found.items()}

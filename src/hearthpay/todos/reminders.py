@@ -162,7 +162,13 @@ def duties_due_mail(
     if len(due) > 1:
         subject = say(mark("{number} deadlines, the first on {day}"), number=len(due), day=first)
     return letter(
-        to.address, language, subject, first_name, tuple(lines), place=to.place, closing=(say(MUTED_BY),)
+        to.address,
+        language,
+        subject,
+        to.greeted(first_name),
+        tuple(lines),
+        place=to.place,
+        closing=(say(MUTED_BY),),
     )
 
 

@@ -66,7 +66,9 @@ def household_notice(to: NoticeReader, facts: NoticeFacts, issue: PaymentIssue) 
         until = hour_in(to.language, issue.until)
         lines.append(say(mark("It is tried until {moment}."), moment=until))
     subject = say(mark("Your payroll of {day}: {reason}"), day=pay_date, reason=reason)
-    return letter(to.address, to.language, subject, facts.household[0], tuple(lines), place=to.place)
+    return letter(
+        to.address, to.language, subject, to.greeted(facts.household[0]), tuple(lines), place=to.place
+    )
 
 
 def _names(employees: Sequence[str]) -> str:
@@ -92,7 +94,7 @@ def employee_notice(
         to.address,
         to.language,
         say(mark("Problem with your {day} pay"), day=day),
-        name,
+        to.greeted(name),
         (say(happened, household=household, day=day, account=account, reason=reason), say(action)),
     )
 
@@ -169,7 +171,12 @@ def return_notice_to_household(to: NoticeReader, facts: ReturnNoticeFacts) -> Ma
     employee = name_in_mail(*(facts.employee or ())) or say(_AN_EMPLOYEE)
     happened = say(happened, employee=employee, **_facts(facts, say, to.language))
     return letter(
-        to.address, to.language, say(subject), facts.household[0], (happened, say(action)), place=to.place
+        to.address,
+        to.language,
+        say(subject),
+        to.greeted(facts.household[0]),
+        (happened, say(action)),
+        place=to.place,
     )
 
 
@@ -191,7 +198,7 @@ def return_notice_to_employee(to: NoticeReader, facts: ReturnNoticeFacts) -> Mai
         )
     happened = say(happened, employer=employer, **_facts(facts, say, to.language))
     name = facts.employee[0] if facts.employee else ""
-    return letter(to.address, to.language, say(subject), name, (happened, say(_ANOTHER_ACCOUNT)))
+    return letter(to.address, to.language, say(subject), to.greeted(name), (happened, say(_ANOTHER_ACCOUNT)))
 
 
 def _facts(facts: ReturnNoticeFacts, say: Say, language: str) -> dict[str, str]:

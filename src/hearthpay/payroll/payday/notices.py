@@ -189,7 +189,7 @@ def debit_ahead_mail(to: NoticeReader, payroll: PaydayPayroll, names: Sequence[t
         say(mark("Make sure your account has enough money. You can void the payroll until then.")),
     )
     subject = say(mark("Upcoming debit for the {day} payday"), day=facts["pay_date"])
-    return letter(to.address, language, subject, payroll.household_first, lines, place=to.place)
+    return letter(to.address, language, subject, to.greeted(payroll.household_first), lines, place=to.place)
 
 
 def payday_mail(to: NoticeReader, payroll: PaydayPayroll, names: Sequence[tuple[str, str]]) -> Mail:
@@ -211,7 +211,7 @@ def payday_mail(to: NoticeReader, payroll: PaydayPayroll, names: Sequence[tuple[
         to.address,
         language,
         subject,
-        payroll.household_first,
+        to.greeted(payroll.household_first),
         lines,
         place=to.place,
         closing=(say(MUTED_BY),),
@@ -230,7 +230,7 @@ def pay_stub_mail(to: NoticeReader, payroll: PaydayPayroll, first_name: str) -> 
         say(mark("Your pay stub is ready. Ask your employer for it, or sign in to Hearthpay.")),
     )
     subject = say(mark("Your {day} pay stub"), day=facts["pay_date"])
-    return letter(to.address, language, subject, first_name, lines, place=to.place)
+    return letter(to.address, language, subject, to.greeted(first_name), lines, place=to.place)
 
 
 def _to_household(

@@ -7,7 +7,7 @@ from typing import Final
 from alembic import op
 
 revision = "0090"
-down_revision = "0085"
+down_revision = "0088"
 branch_labels = None
 depends_on = None
 
