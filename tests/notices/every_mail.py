@@ -67,6 +67,7 @@ def _person(kind: PersonMailKind) -> Write:
         "sign_up",
         "account_exists",
         "reset",
+        "sign_in_link",
         "new_email",
         "invitation",
         "employee_account",

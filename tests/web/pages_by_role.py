@@ -40,6 +40,9 @@ _NEW: Final = "orchid-tractor-59"
 _OWN_ROWS: Final[dict[str, Row]] = {
     "GET /sign-in": Row(200, 303, 303, 303, 303, 303),
     "POST /sign-in": _open(401, email="nobody@example.com", password="wrong"),
+    "POST /sign-in/link": _open(200, email="maria@example.com"),
+    "GET /sign-in/link/{token}": _open(404),
+    "POST /sign-in/link/{token}": _open(404),
     "POST /sign-in/passkey/options": _open(200),
     "POST /sign-in/passkey": _open(401, answer="none"),
     "GET /sign-in/second-factor": _open(200),

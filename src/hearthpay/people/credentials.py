@@ -17,7 +17,7 @@ from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.clock import Clock
 from hearthpay.database.session import become_person
 from hearthpay.languages.catalogue import mark
-from hearthpay.mail.person_mail import RESETS
+from hearthpay.mail.person_mail import ASKED_LINKS, RESETS
 from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.former_addresses import note_former_person_address
@@ -247,7 +247,10 @@ async def ask_for_new_email(
         mail = person_mail(
             "new_email", address, who.language, name=who.name, link=f"{links_begin}/new-email/{token.text}"
         )
-        await people_context.queue_mail(session, now, "new_email", mail, now + LASTS["new_email"])
+        about = f"new_email {who.person_id}"
+        await people_context.queue_mail(
+            session, now, "new_email", mail, now + LASTS["new_email"], sort=ASKED_LINKS, about=about
+        )
 
 
 async def confirm_new_email(

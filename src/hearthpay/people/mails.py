@@ -12,10 +12,12 @@ PersonMailKind = Literal[
     "sign_up",
     "account_exists",
     "reset",
+    "sign_in_link",
     "new_email",
     "invitation",
     "new_sign_in",
     "changed",
+    "by_operator",
     "moved",
     "employee_account",
     "record_changed",
@@ -89,6 +91,15 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
         mark("Choose a new password"),
         _IGNORE,
     ),
+    "sign_in_link": _Wording(
+        mark("Sign in from a new browser"),
+        mark(
+            "Open this link within an hour, in the browser that you want to sign in from. You then sign in as always, "
+            "with your password:"
+        ),
+        mark("Continue to sign in"),
+        _IGNORE,
+    ),
     "new_email": _Wording(
         mark("Confirm your new address"),
         mark("Open this link within 24 hours to use this address for your account:"),
@@ -114,6 +125,12 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
         mark("This was changed on {when}: {what}."),
         _STOP,
         _ALARM,
+    ),
+    "by_operator": _Wording(
+        mark("Your administrator changed your account"),
+        mark("On {when} your administrator changed this: {what}."),
+        None,
+        mark("If you did not ask for this, contact your administrator at once."),
     ),
     "moved": _Wording(
         mark("Your account has a new address"),

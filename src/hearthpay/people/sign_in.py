@@ -29,6 +29,7 @@ from hearthpay.people.passwords import is_password
 from hearthpay.people.second_factor import second_factor_of, verify_code
 from hearthpay.people.sessions import SignedIn, SignInMethod, begin_session, pending_session
 from hearthpay.people.stop_links import StopAccount
+from hearthpay.people.throttle import KnownPlace
 from hearthpay.security.portal_tokens import PortalToken
 
 WRONG: Final = mark("That email and password don't match.")
@@ -53,6 +54,20 @@ class SignInResult:
 
 
 @dataclass(frozen=True, slots=True)
+class _Place:
+    """A browser whose failures are counted apart from strangers': how its passwords and its codes are counted, under
+    which number, and its name in the hashing queue.
+    """
+
+    passwords: KnownPlace
+    codes: KnownPlace
+    number: UUID
+    client: str
+    known: bool
+    """Whether the person signed in there before; a mailed link doesn't show that."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Account:
     """What an entry is compared with; empty for an address without an account."""
 
@@ -64,25 +79,26 @@ class _Account:
 async def sign_in(people_context: PeopleContext, email: str, password: str, visit: Visit) -> SignInResult:
     """Begin a session of the person with this address and password; a pending one if there is a second factor.
 
-    A browser that is known for the account is counted separately. Raises `authentication_required`, always in the
-    same words, and `rate_limited`. A password in doubt is taken only in a known browser, or before a second factor.
+    A browser that is known for the account, or was admitted by a mailed link, is counted separately. A password in
+    doubt is taken only in a known browser, or before a second factor. Raises `authentication_required`, in the same
+    words for every wrong password, and `rate_limited`.
     """
     address = _address(email)
-    device = read_device(people_context.ring, people_context.clock.now(), visit.device_cookie)
-    known = device if device is not None and await _is_known(people_context, device, address) else None
-    await _admit(people_context, visit, address, known)
+    place = await _place_at(people_context, visit, address)
+    if place is None:
+        await people_context.throttle.admit(visit.address, address)
+    else:
+        await people_context.throttle.admit_known(place.passwords, place.number)
     async with people_context.in_constant_time():
-        return await _sign_in(people_context, address, password, visit, known)
+        return await _sign_in(people_context, address, password, visit, place)
 
 
 async def _sign_in(
-    people_context: PeopleContext, address: str, password: str, visit: Visit, known: Device | None
+    people_context: PeopleContext, address: str, password: str, visit: Visit, place: _Place | None
 ) -> SignInResult:
     account = await _account(people_context, address)
-    if (
-        not await is_password(password, account.password_hash, _client(visit, known))
-        or account.person_id is None
-    ):
+    client = visit.address or "" if place is None else place.client
+    if not await is_password(password, account.password_hash, client) or account.person_id is None:
         if account.person_id is not None:
             await _note(people_context, account.person_id, visit, "sign_in.failed")
         raise Refusal("authentication_required", WRONG)
@@ -92,7 +108,7 @@ async def _sign_in(
         if await _password_hash(session, account.person_id) != account.password_hash:
             raise Refusal("authentication_required", WRONG)  # it was changed in this moment
         needs_second_factor = await second_factor_of(session, account.person_id) is not None
-        refused = account.in_doubt and known is None and not needs_second_factor
+        refused = account.in_doubt and not needs_second_factor and not (place is not None and place.known)
         if refused:
             await note_event(session, account.person_id, visit, "sign_in.in_doubt")
         else:
@@ -107,29 +123,11 @@ async def _sign_in(
             )
     if refused:
         raise Refusal("authentication_required", IN_DOUBT)
-    await _succeeded(people_context, visit, None if needs_second_factor else address, known)
+    if place is None:
+        await people_context.throttle.succeeded(visit.address, None if needs_second_factor else address)
+    elif not needs_second_factor:
+        await people_context.throttle.known_succeeded(place.passwords, place.number)
     return sign_in
-
-
-def _client(visit: Visit, known: Device | None) -> str:
-    """Return the client in the hashing queue: a known browser on its own, others by their network address."""
-    return visit.address or "" if known is None else str(known.id)
-
-
-async def _admit(people_context: PeopleContext, visit: Visit, account: str, known: Device | None) -> None:
-    if known is None:
-        await people_context.throttle.admit(visit.address, account)
-    else:
-        await people_context.throttle.admit_known("device", known.id)
-
-
-async def _succeeded(
-    people_context: PeopleContext, visit: Visit, account: str | None, known: Device | None
-) -> None:
-    if known is None:
-        await people_context.throttle.succeeded(visit.address, account)
-    elif account is not None:
-        await people_context.throttle.known_succeeded("device", known.id)
 
 
 async def complete_sign_in(
@@ -172,13 +170,20 @@ async def sign_in_with_code(
 ) -> SignInResult:
     """Complete a pending session, under a new token. Raises `authentication_required` and `rate_limited`.
 
-    Wrong codes are counted apart from wrong passwords, which anybody can send.
+    Wrong codes are counted apart from wrong passwords, which anybody can send; and those of a known or admitted browser
+    apart from those of a thief who has the password.
     """
     now = people_context.clock.now()
     ring = people_context.keys()
+    device = read_device(people_context.ring, now, visit.device_cookie)
     async with people_context.database.transaction(None) as session:
-        counted = f"second factor {(await _pending(session, now, needs_second_factor)).person_id}"
-    await people_context.throttle.admit(visit.address, counted)
+        person_id = (await _pending(session, now, needs_second_factor)).person_id
+        place = None if device is None else await _place_of(session, device, person_id)
+    counted = f"second factor {person_id}"
+    if place is None:
+        await people_context.throttle.admit(visit.address, counted)
+    else:
+        await people_context.throttle.admit_known(place.codes, place.number)
     async with people_context.database.transaction(None) as session:
         waiting = await _pending(session, now, needs_second_factor)
         person = await session.get_one(PersonRecord, waiting.person_id)
@@ -195,7 +200,11 @@ async def sign_in_with_code(
         address = person.email
     if taken is None:
         raise Refusal("authentication_required", WRONG_CODE)
-    await people_context.throttle.succeeded(visit.address, counted, address)
+    if place is None:
+        await people_context.throttle.succeeded(visit.address, counted, address)
+    else:
+        await people_context.throttle.known_succeeded(place.passwords, place.number)
+        await people_context.throttle.known_succeeded(place.codes, place.number)
     return sign_in
 
 
@@ -352,14 +361,27 @@ async def _note(people_context: PeopleContext, person_id: UUID, visit: Visit, ac
         await note_event(session, person_id, visit, action)
 
 
-async def _is_known(people_context: PeopleContext, device: Device, address: str) -> bool:
-    """Return whether the browser is known for the account of this address, if there is one."""
+async def _place_at(people_context: PeopleContext, visit: Visit, address: str) -> _Place | None:
+    """Return how the visit's browser is counted for the account of this address; None: as any stranger's."""
+    device = read_device(people_context.ring, people_context.clock.now(), visit.device_cookie)
+    if device is None:
+        return None
     async with people_context.database.transaction(None) as session:
         person_id = await person_at(session, address)
         if person_id is None:
-            return False
+            return None
         await become_person(session, person_id)
-        return device.knows(person_id, await known_browsers(session, person_id))
+        return await _place_of(session, device, person_id)
+
+
+async def _place_of(session: AsyncSession, device: Device, person_id: UUID) -> _Place | None:
+    browsers = await known_browsers(session, person_id)
+    known = device.knows(person_id, browsers)
+    if device.admits(person_id, browsers):
+        return _Place("mailed", "mailed code", person_id, str(device.id), known)
+    if known:
+        return _Place("device", "device code", device.id, str(device.id), known)
+    return None
 
 
 async def _was_here(session: AsyncSession, person_id: UUID) -> bool:

@@ -151,7 +151,7 @@ async def let_in(visitor: Visitor, response: Response, form_values: SignInResult
         await replace_session(visitor.people_context, visitor.who, visitor.visit)
     _set(response, SESSION_COOKIE, form_values.token.text, int(LASTS.total_seconds()))
     if form_values.device_cookie is not None:
-        _set(response, DEVICE_COOKIE, form_values.device_cookie, int(KEPT_FOR.total_seconds()))
+        remember_device(response, form_values.device_cookie)
     response.delete_cookie(VISIT_COOKIE, path="/", secure=True, httponly=True, samesite="lax")
     return response
 
@@ -159,6 +159,12 @@ async def let_in(visitor: Visitor, response: Response, form_values: SignInResult
 def let_out(response: Response) -> Response:
     """Remove the session's cookie."""
     response.delete_cookie(SESSION_COOKIE, path="/", secure=True, httponly=True, samesite="lax")
+    return response
+
+
+def remember_device(response: Response, device_cookie: str) -> Response:
+    """Give the browser the cookie by which it is recognized later."""
+    _set(response, DEVICE_COOKIE, device_cookie, int(KEPT_FOR.total_seconds()))
     return response
 
 

@@ -27,6 +27,8 @@ EVENTS: Final = {
     "account.stop": mark("The account was secured by the link of a warning"),
     "sign_in": mark("Signed in"),
     "sign_in.first_half": mark("Password accepted; two-step code requested"),
+    "sign_in.ask_link": mark("A link to sign in from a new browser was asked for"),
+    "sign_in.open_link": mark("A link to sign in from a new browser was opened"),
     "sign_in.failed": mark("A wrong password was entered"),
     "second_factor.failed": mark("A wrong code was entered"),
     "second_factor.add": mark("Turned on two-step verification"),

@@ -32,6 +32,7 @@ from hearthpay.clock import end_of_day
 from hearthpay.http.runtime import address_in_mail
 from hearthpay.languages.catalogue import mark
 from hearthpay.mail.bounces import bounced
+from hearthpay.mail.person_mail import ASKED_LINKS
 from hearthpay.people import members
 from hearthpay.people.identity import read_address
 from hearthpay.people.mails import person_mail
@@ -64,7 +65,9 @@ async def invite(visitor: Visitor) -> Response:
     try:
         if people_context.sends_mail:
             mailbox = read_address(visitor.form.get("email", ""))
-            await people_context.throttle.account_asked_for(visitor.visit.address, mailbox)
+            await people_context.throttle.account_asked_for(
+                visitor.visit.address, mailbox, asked_by=actor.organization_id
+            )
         async with people_context.database.transaction(actor.tenant) as session:
             sent = await members.invite_member(
                 session,
@@ -84,7 +87,15 @@ async def invite(visitor: Visitor) -> Response:
                     organization=who.here.organization,
                 )
                 now = people_context.clock.now()
-                await people_context.queue_mail(session, now, "invitation", mail, now + members.INVITED_FOR)
+                await people_context.queue_mail(
+                    session,
+                    now,
+                    "invitation",
+                    mail,
+                    now + members.INVITED_FOR,
+                    sort=ASKED_LINKS,
+                    about=f"invitation {actor.organization_id}",
+                )
     except Refusal as error:
         return await _members(visitor, problems_of(error))
     if people_context.sends_mail:
