@@ -75,7 +75,7 @@ class Device:
         return any(use.person_id == person_id and known.has(use) for use in self.people)
 
     def admits(self, person_id: UUID, known: KnownBrowsers) -> bool:
-        """Return whether the person lately opened a mailed link here, and not while somebody else was in the account."""
+        """Return whether the person lately opened a mailed link here, and nobody else was in the account."""
         return any(use.person_id == person_id and known.has(use) for use in self.admitted)
 
 

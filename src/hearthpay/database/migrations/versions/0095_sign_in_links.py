@@ -7,7 +7,7 @@ from typing import Final
 from alembic import op
 
 revision = "0095"
-down_revision = "0085"
+down_revision = "0091"
 branch_labels = None
 depends_on = None
 
