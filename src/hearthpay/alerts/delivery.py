@@ -26,7 +26,7 @@ from hearthpay.people.stop_links import StopActs, stop_link
 from hearthpay.security.key_ring import KeyRing
 
 CHUNK: Final = 100
-"""Organizations handled in one round."""
+"""Organizations handled in one round, the one whose oldest action has waited longest first."""
 AT_ONCE: Final = 5
 """Mails of a day that are sent at once; later ones are PAUSE apart."""
 PAUSE: Final = datetime.timedelta(hours=1)
@@ -35,10 +35,11 @@ _MOST_STOPPED: Final = 30
 """The most actions that one link stops: a link has to fit on one line."""
 
 _WAITING: Final = text(
-    "SELECT w.organization_id FROM (SELECT DISTINCT organization_id FROM security_alerts WHERE told_at IS NULL) w "
+    "SELECT w.organization_id FROM (SELECT DISTINCT ON (organization_id) organization_id, id FROM security_alerts "
+    "WHERE told_at IS NULL ORDER BY organization_id, id) w "
     "CROSS JOIN LATERAL (SELECT count(DISTINCT t.told_at) AS mails, max(t.told_at) AS latest "
     "FROM security_alerts t WHERE t.organization_id = w.organization_id AND t.told_at > :day) told "
-    "WHERE told.mails < :at_once OR told.latest <= :pause ORDER BY w.organization_id LIMIT :limit"
+    "WHERE told.mails < :at_once OR told.latest <= :pause ORDER BY w.id LIMIT :limit"
 )
 _IN_TURN: Final = text(
     "SELECT pg_try_advisory_xact_lock(hashtextextended('hearthpay alerts ' || :organization, 0))"

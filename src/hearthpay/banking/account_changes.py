@@ -64,7 +64,8 @@ _DUE: Final = statement(
     "SELECT c.id FROM account_changes c WHERE c.status = 'waiting' AND c.effective_at <= :now "
     "AND (NOT c.needs_word OR c.word_given_at IS NOT NULL) "
     "AND (c.sandbox OR NOT EXISTS (SELECT FROM {organizations} o WHERE o.id = c.organization_id "
-    "AND o.frozen_until > :now)) ORDER BY c.effective_at, c.id LIMIT :limit",
+    "AND o.frozen_until > :now)) ORDER BY row_number() OVER (PARTITION BY c.organization_id "
+    "ORDER BY c.effective_at, c.id), c.effective_at, c.id LIMIT :limit",
     organizations=ORGANIZATIONS,
 )
 _STOPPED: Final = text(
