@@ -31,7 +31,7 @@ from hearthpay.people.stop_links import StopActs, stop_link
 from hearthpay.security.key_ring import KeyRing
 
 CHUNK: Final = 100
-"""Organizations handled in one round."""
+"""Organizations handled in one round, the one whose oldest action has waited longest first."""
 AT_ONCE: Final = 5
 """Mails of a day that are sent at once; later ones are PAUSE apart."""
 PAUSE: Final = datetime.timedelta(hours=1)
@@ -46,14 +46,14 @@ _MOST_STOPPED: Final = 24
 # What signed-in people did waits until their visit is quiet, so that it is one mail, but for MOST_WAIT at the longest;
 # what moves a warning's address, and what anyone else did, doesn't wait. The times are the database's, as in the log.
 _WAITING: Final = statement(
-    "SELECT w.organization_id FROM (SELECT s.organization_id FROM security_alerts s JOIN audit_log a ON a.id = s.id "
+    "SELECT w.organization_id FROM (SELECT s.organization_id, min(s.created_at) AS since FROM security_alerts s JOIN audit_log a ON a.id = s.id "
     "WHERE s.told_at IS NULL GROUP BY s.organization_id HAVING bool_or(a.actor_kind <> 'user') "
     "OR bool_or(a.details -> 'before' ? 'email') "
     "OR max(s.created_at) <= now() - CAST(:quiet AS interval) "
     "OR min(s.created_at) <= now() - CAST(:most_wait AS interval)) w "
     "CROSS JOIN LATERAL (SELECT count(DISTINCT t.told_at) AS mails, max(t.told_at) AS latest "
     "FROM security_alerts t WHERE t.organization_id = w.organization_id AND t.told_at > :day) told "
-    "WHERE told.mails < :at_once OR told.latest <= :pause ORDER BY w.organization_id LIMIT :limit"
+    "WHERE told.mails < :at_once OR told.latest <= :pause ORDER BY w.since, w.organization_id LIMIT :limit"
 )
 _IN_TURN: Final = text(
     "SELECT pg_try_advisory_xact_lock(hashtextextended('hearthpay alerts ' || :organization, 0))"
