@@ -5,6 +5,7 @@ from tests.http.api import account, client, household, new_account, new_key
 from tests.people.visitors import maria, people_context
 from tests.worlds.inviting import app, banked, postbox, rosa
 from tests.worlds.keys import ring
+from tests.worlds.snapshots import snapshots
 
 __all__ = [
     "account",
@@ -20,4 +21,5 @@ __all__ = [
     "postbox",
     "ring",
     "rosa",
+    "snapshots",
 ]

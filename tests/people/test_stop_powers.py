@@ -1,6 +1,6 @@
 """Who can get into an account after the link of a warning was used: never anybody who couldn't before.
 
-`OUTCOMES` says it for every change and every holder of the link; the page `docs/explanation/security.md` shows the same
+`OUTCOMES` says it for every change and every holder of the link; the page `docs/explanation/stop-links.md` shows the same
 table. A search looks for a sequence of links, resets and ordinary changes by which one mailbox gains more.
 """
 
@@ -270,7 +270,7 @@ async def test_a_link_lets_in_nobody_who_was_out(
 
 def test_the_page_shows_this_table() -> None:
     assert {change for change, _ in OUTCOMES} == set(get_args(PersonChange)) - {"record"}
-    page = (ROOT / "docs" / "explanation" / "security.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "explanation" / "stop-links.md").read_text(encoding="utf-8")
     for (change, holder), (alone, factor) in OUTCOMES.items():
         assert f"| `{change}` | {holder} | {alone} | {factor} |" in page
 

@@ -95,6 +95,7 @@ _OWN_ROWS: Final[dict[str, Row]] = {
     "POST /settings/sessions/end-others": _own(303),
     "GET /settings/members": _members(200),
     "POST /settings/members": _owners(200, other=200, email="invited@example.com", role="viewer"),
+    "POST /settings/members/unfreeze": _owners(303, other=303),
     "POST /settings/members/invitations/{invitation_id}/withdraw": _owners(303, other=404),
     "POST /settings/members/{membership_id}/role": _owners(303, other=404, role="admin"),
     "GET /settings/members/{membership_id}/remove": _owners(200, other=404),
