@@ -1,7 +1,7 @@
 """Who can get into an account after the link of a warning was used: never anybody who couldn't before.
 
-`OUTCOMES` says it for every change and every holder of the link; the page `docs/explanation/stop-links.md` shows the same
-table. A search looks for a sequence of links, resets and ordinary changes by which one mailbox gains more.
+`OUTCOMES` says it for every change and every holder of the link; the page `docs/explanation/stop-links.md` shows the
+same table. A search looks for a sequence of links, resets and ordinary changes by which one mailbox gains more.
 """
 
 from __future__ import annotations

@@ -46,7 +46,8 @@ _MOST_STOPPED: Final = 24
 # What signed-in people did waits until their visit is quiet, so that it is one mail, but for MOST_WAIT at the longest;
 # what moves a warning's address, and what anyone else did, doesn't wait. The times are the database's, as in the log.
 _WAITING: Final = statement(
-    "SELECT w.organization_id FROM (SELECT s.organization_id, min(s.created_at) AS since FROM security_alerts s JOIN audit_log a ON a.id = s.id "
+    "SELECT w.organization_id FROM (SELECT s.organization_id, min(s.created_at) AS since "
+    "FROM security_alerts s JOIN audit_log a ON a.id = s.id "
     "WHERE s.told_at IS NULL GROUP BY s.organization_id HAVING bool_or(a.actor_kind <> 'user') "
     "OR bool_or(a.details -> 'before' ? 'email') "
     "OR max(s.created_at) <= now() - CAST(:quiet AS interval) "
