@@ -244,6 +244,8 @@ LEFT_TO_OWNERS: Final[frozenset[str]] = frozenset(
         "member.join",
         "member.change_role",
         "member.remove",
+        "member.change_role_by_operator",
+        "member.remove_by_operator",
         "member.leave",
         "organization.freeze",
     }

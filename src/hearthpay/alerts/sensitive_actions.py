@@ -82,6 +82,14 @@ _MEMBERS: Final = query(
 )
 
 
+_VIEWERS: Final = query(
+    _MembersRow,
+    "SELECT p.email AS address, p.id AS person_id, p.language FROM memberships m JOIN {people} p ON p.id = m.person_id "
+    "WHERE m.organization_id = :organization AND m.ended_at IS NULL AND m.role = 'viewer' ORDER BY 1",
+    people=PEOPLE,
+)
+
+
 class _HouseholdsRow(NamedTuple):
     id: UUID
     address: str | None
@@ -172,7 +180,7 @@ async def alert_recipients(
 ) -> Sequence[AlertReader]:
     """Return who is alerted about which of these actions of one organization; the session is the worker's.
 
-    Owners and admins are alerted about all. Each address receives one mail.
+    Owners and admins are alerted about all, viewers about what concerns everyone. Each address receives one mail.
     """
     found: dict[str, tuple[NoticeReader, list[SensitiveAct]]] = {}
 
@@ -194,10 +202,12 @@ async def alert_recipients(
         if row.address is not None
     ]
     few = len({place for place, _ in places}) <= MOST_HOUSEHOLDS
+    viewers = await _viewers(session, organization, acts)
     for act in acts:
-        tell(act, *members)
+        everyone = DELICATE_ACTS[act.action].everyone
+        tell(act, *members, *(viewers if everyone else ()))
         for place, reader in places:
-            if act.employer_id == place or (act.employer_id is None and few):
+            if act.employer_id == place or (act.employer_id is None and (few or everyone)):
                 tell(act, reader)
         match DELICATE_ACTS[act.action].concerned:
             case "employee" if act.employee_id is not None:
@@ -212,3 +222,13 @@ async def alert_recipients(
             case _:
                 pass
     return [AlertReader(reader, tuple(roles)) for reader, roles in found.values()]
+
+
+async def _viewers(
+    session: AsyncSession, organization: UUID, acts: Sequence[SensitiveAct]
+) -> Sequence[NoticeReader]:
+    """Return the viewers if one of the actions concerns everyone."""
+    if not any(DELICATE_ACTS[act.action].everyone for act in acts):
+        return ()
+    rows = await fetch_all(session, _VIEWERS, {"organization": organization})
+    return [NoticeReader(row.address, row.language, row.person_id) for row in rows]

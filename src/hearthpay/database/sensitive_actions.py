@@ -33,6 +33,9 @@ class SensitiveActionRule:
     among: frozenset[str] = frozenset()
     """Only if this detail is, or contains, one of these."""
 
+    everyone: bool = False
+    """Whether all members are told, viewers too, and every household at its own address."""
+
     @property
     def always(self) -> bool:
         """Whether it is reported whatever its details are."""
@@ -65,6 +68,8 @@ DELICATE_ACTS: Final[Mapping[str, SensitiveActionRule]] = {
     "member.ask_to_leave": SensitiveActionRule("member"),
     "member.remove": SensitiveActionRule("member"),
     "member.leave": SensitiveActionRule("member"),
+    "member.change_role_by_operator": SensitiveActionRule("member", everyone=True),
+    "member.remove_by_operator": SensitiveActionRule("member", everyone=True),
     "calendar_link.create": SensitiveActionRule("household"),
     "organization.freeze": SensitiveActionRule("household"),
 }

@@ -83,6 +83,8 @@ SERVICE_CALLS: Final = {
     "member.join": mark("A member joined"),
     "member.leave": mark("A member left"),
     "member.remove": mark("A member was removed"),
+    "member.change_role_by_operator": mark("An administrator changed a member's role"),
+    "member.remove_by_operator": mark("An administrator removed a member"),
     "member.stay": mark("An owner stays"),
     "member.uninvite": mark("An invitation was withdrawn"),
     "organization.create": mark("The organization was made"),
