@@ -249,7 +249,9 @@ async def change_role(
     member.role_since = clock.now()
     member.leaving_asked_at = member.leaving_asked_by = None
     await session.flush()
-    await _record(session, actor, "member.change_role", member.person_id, change)
+    by_operator = actor.kind == "operator"
+    action = "member.change_role_by_operator" if by_operator else "member.change_role"
+    await _record(session, actor, action, member.person_id, change)
     return "done"
 
 
@@ -274,8 +276,29 @@ async def remove_member(
     if not await may_go(session, actor, clock.now(), member):
         return "asked"
     await revoke_keys_made_by(session, actor, clock, member.person_id, keep=keep_keys)
-    await _end(session, actor, clock, member, "member.remove")
+    by_operator = actor.kind == "operator"
+    action = "member.remove_by_operator" if by_operator else "member.remove"
+    await _end(session, actor, clock, member, action)
     return "done"
+
+
+async def withdraw_invitations_of(session: AsyncSession, actor: Actor, clock: Clock, person_id: UUID) -> int:
+    """Withdraw the pending invitations that a member sent; return how many. Raises what `allow` raises."""
+    allow(actor, WITHDRAW_INVITATIONS)
+    sent = await session.scalars(
+        update(MemberInvitation)
+        .where(
+            MemberInvitation.organization_id == actor.organization_id,
+            MemberInvitation.invited_by == person_id,
+            MemberInvitation.status == "pending",
+        )
+        .values(status="withdrawn", ended_at=clock.now())
+        .returning(MemberInvitation.id)
+    )
+    withdrawn = sorted(sent)
+    for invitation_id in withdrawn:
+        await _record(session, actor, "member.uninvite", invitation_id, {})
+    return len(withdrawn)
 
 
 async def leave(session: AsyncSession, actor: Actor, clock: Clock) -> None:

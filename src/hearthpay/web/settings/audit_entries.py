@@ -85,6 +85,8 @@ SERVICE_CALLS: Final = {
     "member.join": mark("A member joined"),
     "member.leave": mark("A member left"),
     "member.remove": mark("A member was removed"),
+    "member.change_role_by_operator": mark("An administrator changed a member's role"),
+    "member.remove_by_operator": mark("An administrator removed a member"),
     "member.stay": mark("An owner stays"),
     "member.return": mark("A removed owner returned by the link of the warning"),
     "member.settle_address": mark("It was decided which address of a member is right"),
