@@ -290,8 +290,6 @@ LEFT_TO_OWNERS: Final[frozenset[str]] = UNSTOPPABLE | {
     "bank_account.disconnect",
     "member.join",
     "member.leave",
-    "member.change_role_by_operator",
-    "member.remove_by_operator",
 }
 """Actions whose reversal would be a new decision: who belongs to the organization, and where money goes."""
 

@@ -240,8 +240,9 @@ async def alert_recipients(
 ) -> Sequence[AlertReader]:
     """Return who is alerted about which of these actions of one organization; the session is the worker's.
 
-    Owners and admins are alerted about all but what concerns an employee alone, viewers about what concerns everyone; on
-    the organization's first day nobody about what they did themselves while setting up. Each address receives one mail.
+    Owners and admins are alerted about all but what concerns an employee alone, viewers about what concerns everyone.
+    On the organization's first day nobody is about what they did themselves while setting up. Each address receives one
+    mail.
     """
     organization = acts[0].organization_id
     values = {"organization": organization, "now": now}

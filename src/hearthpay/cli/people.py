@@ -135,6 +135,23 @@ def change_role(
     typer.echo(f"The member is now {role}. All members are told.")
 
 
+@people.command("settle-address")
+def settle_address(
+    email: EmailArgument,
+    choice: Annotated[
+        str, typer.Argument(help="current keeps the address, former brings back the one before.")
+    ],
+    data_dir: DataDir = None,
+) -> None:
+    """Decide which address is right, after two mailboxes claimed one account. Both are told by mail."""
+    from hearthpay.people.operators import settle_address_by_operator
+
+    async def run(session: Any, people_context: Any) -> Any:
+        return await settle_address_by_operator(session, people_context, email, choice)
+
+    typer.echo(f"The address of the account is {as_operator_telling(data_dir, run).address}. Both are told.")
+
+
 @people.command()
 def operator(
     email: EmailArgument,

@@ -22,6 +22,7 @@ from hearthpay.database.session import become_person
 from hearthpay.database.statements import column_list
 from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.languages.catalogue import mark
+from hearthpay.people.address_dispute import Settlement, settle
 from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.identity import read_address
@@ -172,6 +173,16 @@ async def remove_second_factor_by_operator(
     await remove_second_factor(session, people_context.clock.now(), person.id)
     await _note(session, people_context, person, "second_factor.remove_by_operator", _SECOND_FACTOR)
     return True
+
+
+async def settle_address_by_operator(
+    session: AsyncSession, people_context: PeopleContext, email: str, choice: str
+) -> Settlement:
+    """Decide which address of a person is right; `email` is the current one. Raises `not_found`, and what `settle`
+    raises.
+    """
+    person = await _person(session, email)
+    return await settle(people_context, session, person.id, choice, _AT_THE_COMMAND_LINE, by="operator")
 
 
 async def make_operator(session: AsyncSession, people_context: PeopleContext, email: str) -> bool:
