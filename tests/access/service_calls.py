@@ -1183,6 +1183,11 @@ async def _keep_member(session: AsyncSession, actor: Actor, target: Target) -> o
     return await owner_removal.keep_member(session, actor, CLOCK, uuid4())
 
 
+@_deed(members.withdraw_invitations_of, OWNERS, None, names_household=False, any_plan=True)
+async def _withdraw_invitations_of(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await members.withdraw_invitations_of(session, actor, CLOCK, uuid4())
+
+
 @_deed(owner_removal.restore_owner, OWNERS, None, names_household=False, any_plan=True)
 async def _restore_owner(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await owner_removal.restore_owner(session, actor, CLOCK, uuid4())
