@@ -3,8 +3,8 @@
 The person who changes where warnings go must not be the only one warned. Reversed changes no longer count: neither
 the address that is restored, nor those that came after it, which may be a thief's.
 
-Only an address that was there before the week's first change may be restored: one that a thief set for a minute is
-told what concerns it, and restores nothing.
+Only an address that was there before the week's first change may be restored: one that a thief set for a minute
+gets warnings, and restores nothing.
 """
 
 import datetime
