@@ -76,7 +76,7 @@ from hearthpay.payroll.set_asides import escrow, requests
 from hearthpay.payroll.set_asides.rules import SetAsideRule
 from hearthpay.payroll.stored_explanations import explain_stored_payroll
 from hearthpay.payroll.years import prior_wages, threshold_choice
-from hearthpay.people import members
+from hearthpay.people import members, owner_removal
 from hearthpay.people.models import MemberInvitation
 from hearthpay.registrations import service as registrations
 from hearthpay.reports import service as reports
@@ -193,7 +193,10 @@ BELOW: Final = frozenset(
         "hearthpay.employers.sorted_lists.search_households",
         "hearthpay.employees.service.lock_employee",
         "hearthpay.employees.service.lock_everyone",
+        "hearthpay.people.owner_removal.may_go",
+        "hearthpay.people.owner_removal.refuse_young_owner",
         "hearthpay.payroll.orders.employees.find_household",
+        "hearthpay.payroll.ledger.preview_tokens.refuse_used_token",
         "hearthpay.payroll.service.changes_since",
         "hearthpay.payroll.service.prepare_payroll",
         "hearthpay.payroll.service.record_payroll",
@@ -1175,9 +1178,14 @@ async def _change_role(session: AsyncSession, actor: Actor, target: Target) -> o
     return await members.change_role(session, actor, CLOCK, uuid4(), "viewer")
 
 
-@_deed(members.keep_member, OWNERS, None, names_household=False, any_plan=True)
+@_deed(owner_removal.keep_member, OWNERS, None, names_household=False, any_plan=True)
 async def _keep_member(session: AsyncSession, actor: Actor, target: Target) -> object:
-    return await members.keep_member(session, actor, uuid4())
+    return await owner_removal.keep_member(session, actor, CLOCK, uuid4())
+
+
+@_deed(owner_removal.restore_owner, OWNERS, None, names_household=False, any_plan=True)
+async def _restore_owner(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await owner_removal.restore_owner(session, actor, CLOCK, uuid4())
 
 
 @_deed(members.remove_member, OWNERS, None, ends="not_found", names_household=False, any_plan=True)

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from hearthpay.alerts.reversal import _STOPPERS, LEFT_TO_OWNERS
+from hearthpay.alerts.reversal import LEFT_TO_OWNERS, REVERSIBLE
 from hearthpay.alerts.wording import SENTENCES
 from hearthpay.database.sensitive_actions import DELICATE_ACTS, is_delicate
 from hearthpay.web.settings.audit_entries import SERVICE_CALLS
@@ -102,6 +102,8 @@ TOLD_OTHERWISE: Final = {
     "mail.failed": "the operator sees it",
     "mail.kept": "the operator sees it",
     "mail.sent": "nothing happened by it",
+    "member.return": "organization.freeze, of the same moment, is told",
+    "member.settle_address": "both addresses are told in the transaction",
     "member.stay": "nothing changed by it",
     "member.uninvite": "it ends something",
     "organization.create": "nobody is concerned yet",
@@ -162,8 +164,8 @@ def test_the_history_has_words_for_every_act() -> None:
 @pytest.mark.completeness
 def test_every_delicate_act_has_a_sentence_and_is_taken_back_or_left_to_the_owners() -> None:
     assert SENTENCES.keys() == DELICATE_ACTS.keys()
-    assert _STOPPERS.keys() | LEFT_TO_OWNERS == DELICATE_ACTS.keys()
-    assert not _STOPPERS.keys() & LEFT_TO_OWNERS
+    assert DELICATE_ACTS.keys() == REVERSIBLE | LEFT_TO_OWNERS
+    assert not REVERSIBLE & LEFT_TO_OWNERS
 
 
 def test_what_makes_an_act_delicate() -> None:

@@ -26,6 +26,7 @@ from hearthpay.employers.models import Employer
 from hearthpay.employers.service import update_employer
 from hearthpay.people import members
 from hearthpay.people.context import PeopleContext
+from hearthpay.people.owner_removal import OWNER_WAITS
 from hearthpay.people.sessions import SignedIn
 from hearthpay.people.stop_links import StopActs, read_stop
 from hearthpay.security.key_ring import KeyRing
@@ -227,3 +228,47 @@ def test_who_holds_a_link_begins_nothing() -> None:
         with pytest.raises(Refusal) as caught:
             allow(holder, permission)
         assert caught.value.code == "scope_required"
+
+
+async def test_a_removed_owner_returns_by_the_own_mail_alone(
+    world: World,
+    ring: KeyRing,
+    people_context: PeopleContext,
+    alerted: Tell,
+    clock: FixedClock,
+    owner_connection: psycopg.Connection,
+) -> None:
+    await alerted()
+    await _owner_to_leave(world, ring)
+    clock.advance(OWNER_WAITS)
+    async with people_context.database.transaction(world.actor.tenant) as session:
+        there = {each.email: each for each in await members.list_members(session, world.actor)}
+        anas = there["ana@example.com"]
+        assert await members.remove_member(session, world.actor, clock, anas.membership_id) == "done"
+    told = {each.to: each for each in await alerted()}
+    in_force = "SELECT count(*) FROM memberships WHERE ended_at IS NULL AND role = 'owner'"
+    marias = await _stop(people_context, told["maria@example.com"].link)
+    assert "member.remove" in {act.action for act in marias.left}
+    assert owner_connection.execute(in_force).fetchone() == (1,)
+    anas_stop = await _stop(people_context, told["ana@example.com"].link)
+    assert "member.remove" in {act.action for act in anas_stop.taken_back}
+    assert owner_connection.execute(in_force).fetchone() == (2,)
+    await refused("gone", _stop(people_context, told["ana@example.com"].link))
+
+
+async def test_what_the_operator_decides_is_not_stopped(
+    world: World, people_context: PeopleContext, alerted: Tell, owner_connection: psycopg.Connection
+) -> None:
+    await joined(people_context, world.owner, "ana@example.com", "owner")
+    await alerted()
+    operator = Actor.operator(world.actor.organization_id, sandbox=False, request_id="r")
+    async with people_context.database.transaction(operator.tenant) as session:
+        there = {each.email: each for each in await members.list_members(session, world.actor)}
+        requested = there["ana@example.com"].membership_id
+        removed = await members.remove_member(session, operator, people_context.clock, requested)
+    assert removed == "done"
+    told = {each.to: each for each in await alerted()}
+    assert "/stop/" not in told["ana@example.com"].text
+    assert owner_connection.execute("SELECT count(*) FROM memberships WHERE ended_at IS NULL").fetchone() == (
+        1,
+    )

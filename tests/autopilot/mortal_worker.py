@@ -46,7 +46,9 @@ async def work(owner_url: str, what: str, now: datetime) -> None:
     elif what == "clocks":
         ring = load_key_ring(None, os.environ)
         notifications = NotificationSettings(sends=True)
-        await advance_clocks(database, ring, clock, notifications, lambda: False, slice_seconds=3600)
+        await advance_clocks(
+            database, ring, clock, notifications, lambda: False, slice_seconds=3600, instants=10_000
+        )
     else:
         ring = load_key_ring(None, os.environ)
         await run_outbox_tasks(database, ring, clock, NotificationSettings(sends=True), chunk=1)

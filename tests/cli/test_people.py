@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from hearthpay.access.refusal import Refusal
@@ -16,6 +17,7 @@ from hearthpay.people.context import PeopleContext
 from hearthpay.people.sign_up import NewPerson
 from hearthpay.people.throttle import SignInThrottle
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
+from tests.conftest import plain_url
 from tests.database.sealing import service_database
 from tests.people.visitors import MARIA, PASSWORD, VISIT
 from tests.worlds.commands import hearthpay
@@ -74,10 +76,21 @@ def test_from_nobody_to_somebody_who_is_helped(running: EmbeddedServer) -> None:
         await credentials.reset_password(people_context, token(reset, "reset"), "walnut-lantern-77", VISIT)
         await sign_in.sign_in(people_context, MARIA, "walnut-lantern-77", VISIT)
         assert await asyncio.to_thread(people, "end-sessions", MARIA) == "Sessions ended: 2."
-        await asyncio.to_thread(people, "remove-second-factor", MARIA)
+        nothing = await asyncio.to_thread(people, "remove-second-factor", MARIA)
+        assert nothing == "There is no second factor."
+        assert await asyncio.to_thread(people, "operator", MARIA, "--remove") == "No operator any more."
+        assert _told(running) == ["person.by_operator"] * 3, "of the reset, the sessions and the last command"
 
-        invited = await asyncio.to_thread(people, "invite", "ana@example.com", "--organization", "Lopez")
+        here = ("--organization", "Lopez")
+        invited = await asyncio.to_thread(people, "invite", "ana@example.com", *here)
         await sign_up.join_as_new_person(people_context, token(invited, "join"), new, VISIT)
+        changed = await asyncio.to_thread(people, "change-role", "ana@example.com", *here, "--role", "viewer")
+        assert changed == "The member is now viewer. All members are told."
+        assert "needs an owner" in await asyncio.to_thread(refused, "remove-member", MARIA, *here)
+        removed = await asyncio.to_thread(people, "remove-member", "ana@example.com", *here)
+        assert removed == "The member was removed. All members are told."
+        gone = await asyncio.to_thread(refused, "remove-member", "ana@example.com", *here)
+        assert "no member with this address" in gone
         assert "nobody with this address" in await asyncio.to_thread(refused, "reset", "x@example.com")
         assert "no organization" in await asyncio.to_thread(
             refused, "invite", "bea@example.com", "--organization", "Nobody"
@@ -85,3 +98,12 @@ def test_from_nobody_to_somebody_who_is_helped(running: EmbeddedServer) -> None:
         await database.dispose()
 
     asyncio.run(story())
+
+
+def _told(running: EmbeddedServer) -> list[str]:
+    """The kinds of mail that wait for people, in the folder's turn."""
+    with psycopg.connect(plain_url(running.owner_url())) as connection:
+        rows = connection.execute(
+            "SELECT kind FROM mail_outbox WHERE recipient = 'person' AND status = 'queued' ORDER BY id"
+        )
+        return [kind for (kind,) in rows.fetchall()]

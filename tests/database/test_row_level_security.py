@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import psycopg
 import pytest
@@ -93,6 +93,25 @@ def test_a_household_scope_hides_the_organizations_other_households(
     own = [(second.employer_id,)]
     assert rows_of_every(service, HOUSEHOLD_TABLES, "employer_id") == dict.fromkeys(HOUSEHOLD_TABLES, own)
     assert service.execute("SELECT id FROM employers").fetchall() == own
+
+
+def test_an_idempotency_key_is_seen_by_its_household_and_by_whoever_reaches_all(
+    service: psycopg.Connection, owner: psycopg.Connection, smiths: Household
+) -> None:
+    second = add_household(owner, smiths.organization_id)
+    homes = (smiths.employer_id, second.employer_id)
+    for home in homes:
+        enter(service, smiths.organization_id, employer_id=home)
+        claim = {"organization_id": smiths.organization_id, "sandbox": False, "request_hash": b"1"}
+        insert(service, "idempotency_keys", **claim, key="once")
+    seen = "SELECT confined_to FROM idempotency_keys WHERE key = 'once' ORDER BY confined_to"
+    for home in homes:
+        enter(service, smiths.organization_id, employer_id=home)
+        assert service.execute(seen).fetchall() == [(home,)]
+        with pytest.raises(errors.InsufficientPrivilege, match="row-level security"):
+            insert(service, "idempotency_keys", **claim, key="forged", confined_to=UUID(int=1))
+    enter(service, smiths.organization_id)
+    assert service.execute(seen).fetchall() == [(home,) for home in sorted(homes)]
 
 
 @pytest.mark.parametrize("table", SANDBOX_ONLY)

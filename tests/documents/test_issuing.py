@@ -79,6 +79,16 @@ async def test_a_pay_stub_is_issued_once_and_comes_again_byte_for_byte(
     assert sealed[1] != hashlib.sha256(first.content).digest(), "an unsalted hash gives the numbers away"
 
 
+async def test_identical_packages_at_once_are_one_package(family: Family) -> None:
+    """Whoever asks beside others gets what they draw: nobody has changed the books."""
+    await family.pay()
+    answers = await asyncio.gather(*(family.ask("year-package", tax_year=2026) for _ in range(8)))
+    assert {answer.status_code for answer in answers} == {200}, [answer.content[:200] for answer in answers]
+    assert len({answer.headers["ETag"] for answer in answers}) == 1
+    papers = await family.papers()
+    assert {each["version"] for each in papers} == {1}
+
+
 async def test_a_stub_that_was_issued_says_when_it_was_voided(family: Family) -> None:
     payroll = await family.pay()
     first = await family.ask("paystub", payroll_id=payroll)

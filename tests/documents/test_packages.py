@@ -292,6 +292,35 @@ async def test_two_organizations_take_turns(
     assert order == [family.employer_id, bystander.employer_id, theirs.employer_id, bystander.employer_id]
 
 
+async def test_a_package_that_ends_gives_its_organization_no_second_turn(
+    family: Family,
+    new_account: Any,
+    owner_database: Database,
+    ring: KeyRing,
+    work: Work,
+    owner_connection: psycopg.Connection,
+) -> None:
+    """One that asks for package after package, each done within its turn, leaves every second turn to another."""
+    from tests.http.api import MARIA
+
+    caller, other = family.caller, (await new_account("Others")).live
+    second = data(await caller.post("/employers", MARIA | {"first_name": "Second"}), 201)["id"]
+    theirs = await large(caller, owner_database, ring, second)
+    third = data(await other.post("/employers", MARIA | {"first_name": "Third"}), 201)["id"]
+    bystander = await large(other, owner_database, ring, third)
+    for each in (family, theirs, bystander):
+        data(await each.ask("year-package", **YEAR), 202)
+    await work(slice_seconds=0)
+    ended = owner_connection.execute(
+        "UPDATE document_packages SET status = 'failed', failure = '{}', finished_at = now(), held_until = NULL "
+        "WHERE turn > 0 RETURNING employer_id::text"
+    ).fetchall()
+    assert ended == [(family.employer_id,)]
+    await work(slice_seconds=0)
+    taken = "SELECT employer_id::text FROM document_packages WHERE turn > 1"
+    assert owner_connection.execute(taken).fetchall() == [(bystander.employer_id,)]
+
+
 async def test_nobody_draws_for_a_client_that_has_gone(family: Family, app: FastAPI) -> None:
     few = await family.pay(off_cycle=True)
     before = len(await every_paper(family))

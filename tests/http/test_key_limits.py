@@ -65,7 +65,52 @@ async def test_a_confined_key_does_not_replay_what_a_wide_one_was_answered(
     confined = await issue(employer_id=UUID(own), confined=True)
     body = {**ROSA, "employer_id": other}
     data(await wide.post("/employees", body, idempotency_key="once"), 201)
-    refusal(await confined.post("/employees", body, idempotency_key="once"), 409, "idempotency_conflict")
+    refusal(await confined.post("/employees", body, idempotency_key="once"), 403, "household_forbidden")
+
+
+async def test_an_idempotency_key_of_a_confined_key_is_its_households(
+    account: Account, issue: Any, owner_connection: psycopg.Connection
+) -> None:
+    """Siblings and the organization use the same one for requests of their own, and nobody gets another's answer."""
+    homes = [data(await account.live.post("/employers", MARIA), 201)["id"] for _ in range(2)]
+    confined = [await issue(employer_id=UUID(home), confined=True) for home in homes]
+    bodies = [{**ROSA, "employer_id": home} for home in homes]
+    employed = []
+    for caller, body in zip(
+        (*confined, account.live), (*bodies, {**bodies[0], "first_name": "Ana"}), strict=True
+    ):
+        first = await caller.post("/employees", body, idempotency_key="once")
+        assert data(first, 201)["employer_id"] == body["employer_id"]
+        assert "Idempotent-Replayed" not in first.headers
+        again = await caller.post("/employees", body, idempotency_key="once")
+        assert (again.content, again.headers["Idempotent-Replayed"]) == (first.content, "true")
+        employed.append(data(first, 201)["id"])
+    assert len(set(employed)) == 3
+    for caller, other in zip(confined, reversed(bodies), strict=True):
+        refused = await caller.post("/employees", other, idempotency_key="once")
+        refusal(refused, 409, "idempotency_conflict")
+        refused = await caller.post("/employees", other, idempotency_key="another")
+        refusal(refused, 403, "household_forbidden")
+    rows = owner_connection.execute(
+        "SELECT confined_to::text FROM idempotency_keys WHERE key = 'once' ORDER BY confined_to"
+    ).fetchall()
+    assert [home for (home,) in rows] == [str(UUID(int=0)), *sorted(homes)]
+
+
+async def test_a_confined_key_repeats_what_it_asked_before_an_upgrade(
+    account: Account, issue: Any, owner_connection: psycopg.Connection
+) -> None:
+    """The earlier version noted no household with the key: the payroll that it ran isn't run again."""
+    own = data(await account.live.post("/employers", MARIA), 201)["id"]
+    confined = await issue(employer_id=UUID(own), confined=True)
+    first = await confined.post("/employees", ROSA, idempotency_key="once")
+    owner_connection.execute(
+        "UPDATE idempotency_keys SET confined_to = %s, permissions = NULL", (UUID(int=0),)
+    )
+    again = await confined.post("/employees", ROSA, idempotency_key="once")
+    assert (again.content, again.headers["Idempotent-Replayed"]) == (first.content, "true")
+    other = await confined.post("/employees", {**ROSA, "first_name": "Ana"}, idempotency_key="once")
+    assert data(other, 201)["first_name"] == "Ana"
 
 
 async def test_a_confined_key_without_its_household_opens_nothing(

@@ -17,6 +17,7 @@ from sqlalchemy import text
 
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
+from hearthpay.database.turns import Turns
 from hearthpay.mail.limits import USUAL_LIMITS, MailLimits, MailLimitsError, mail_limits
 from hearthpay.mail.mailer import Mailer
 from hearthpay.mail.outbox import LEASE, LONGEST_PAUSE, claim_due_mails, pause_after
@@ -224,7 +225,7 @@ async def test_a_process_that_dies_with_a_mail_in_hand_loses_nothing(
     data(await invite(account.live, rosa))
     clock.advance(timedelta(minutes=1))
     async with worker_database.transaction(None) as session:
-        (in_hand,) = await claim_due_mails(session, clock, 5)  # and then it is killed
+        (in_hand,) = await claim_due_mails(session, clock, 5, Turns())  # and then it is killed
     async with mail_server(postbox) as url:
         clock.advance(LEASE - timedelta(seconds=1))
         assert await in_worker(worker_database, ring, clock, url) == Round(0, 0, 0)
@@ -460,8 +461,8 @@ async def test_a_round_takes_no_more_than_its_chunk_however_the_database_goes_ab
     async with worker_database.transaction(None) as session:
         for way in ways:
             await session.execute(text(f"SET LOCAL enable_{way} = off"))
-        assert len(await claim_due_mails(session, clock, 3)) == 3
-        assert len(await claim_due_mails(session, clock, 3)) == 2
+        assert len(await claim_due_mails(session, clock, 3, Turns())) == 3
+        assert len(await claim_due_mails(session, clock, 3, Turns())) == 2
 
 
 def test_limits_are_data_that_an_operator_may_replace() -> None:

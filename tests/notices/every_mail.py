@@ -67,6 +67,7 @@ def _person(kind: PersonMailKind) -> Write:
         "sign_up",
         "account_exists",
         "reset",
+        "sign_in_link",
         "new_email",
         "invitation",
         "employee_account",
@@ -78,6 +79,7 @@ def _person(kind: PersonMailKind) -> Write:
         "moved",
         "record_changed",
         "stopped",
+        "disputed",
     }
 
     def write(language: str, name: str) -> Mail:

@@ -120,6 +120,31 @@ async def test_what_an_agent_confirmed_stands_with_its_grant(
     assert owner_connection.execute(agents_runs()).fetchall() == []
 
 
+async def test_one_preview_is_no_word_for_four_payrolls(
+    dance: Dance, asked: dict[str, Any], owner_connection: psycopg.Connection
+) -> None:
+    """Where runs must match a preview, each run needs one that a person has seen."""
+    token = (await dance.tokens("payroll:run", demands_preview="on"))["access_token"]
+    bonus = asked | {"regular_hours": 0, "bonus": 100}
+    preview = {name: value for name, value in bonus.items() if name != "idempotency_key"}
+    shown = (await _ask(dance, token, "preview_payroll", **preview))["data"]["preview_token"]
+    answers = [
+        await _ask(dance, token, "run_payroll", **bonus | {"idempotency_key": key}, preview_token=shown)
+        for key in ("one", "two", "three", "four")
+    ]
+    assert [each.get("code") for each in answers] == [None, *["amounts_changed"] * 3]
+    ran = answers[0]["data"]["payroll_id"]
+    assert {each["details"]["payroll_id"] for each in answers[1:]} == {ran}
+    assert "already run" in answers[1]["next_step"]
+    assert owner_connection.execute("SELECT count(*) FROM payrolls").fetchone() == (1,)
+    other = (await dance.tokens("payroll:run", demands_preview="on"))["access_token"]
+    again = await _ask(
+        dance, other, "run_payroll", **bonus | {"idempotency_key": "five"}, preview_token=shown
+    )
+    assert again["details"]["payroll_id"] == ran
+    assert owner_connection.execute("SELECT count(*) FROM payrolls").fetchone() == (1,)
+
+
 async def test_runs_that_must_not_be(
     dance: Dance,
     asked: dict[str, Any],
@@ -153,6 +178,37 @@ async def test_runs_that_must_not_be(
     owner_connection.execute("UPDATE employees SET status = 'terminated', end_date = '2026-11-01'")
     assert (await _ask(dance, live, "run_payroll", **asked))["code"] == "invalid_state"
     assert owner_connection.execute("SELECT count(*) FROM payrolls").fetchone() == (0,)
+
+
+async def test_an_idempotency_key_of_a_grant_is_its_households(
+    dance: Dance,
+    asked: dict[str, Any],
+    owner_connection: psycopg.Connection,
+    database: Database,
+    clock: FixedClock,
+    maria: SignedIn,
+) -> None:
+    """An app for one household takes no key away from the apps of its siblings, and repeats none of their answers."""
+    actor = _actor(maria)
+    async with database.transaction(actor.tenant) as session:
+        new = CreateEmployer(first_name="Ana", last_name="Lopez", state="CA", email="a@example.com")
+        sibling = (await create_employer(session, actor, clock, new)).id
+    theirs = asked | {
+        "employer_id": str(sibling),
+        "employee_id": str(await _employ(database, clock, maria, sibling)),
+    }
+    own = (await dance.tokens("payroll:run"))["access_token"]
+    other = (await dance.tokens("payroll:run", household=f"live:{sibling}"))["access_token"]
+    ran = [
+        (await _ask(dance, token, "run_payroll", **arguments))["data"]["payroll_id"]
+        for _ in range(2)
+        for token, arguments in ((own, asked), (other, theirs))
+    ]
+    assert ran[:2] == ran[2:]
+    assert owner_connection.execute("SELECT count(*) FROM payrolls").fetchone() == (2,)
+    assert (await _ask(dance, other, "run_payroll", **asked))["code"] == "idempotency_conflict"
+    fresh = asked | {"idempotency_key": "fresh"}
+    assert (await _ask(dance, other, "run_payroll", **fresh))["code"] == "household_forbidden"
 
 
 async def test_who_was_sent_away_runs_nothing_whatever_the_plan(

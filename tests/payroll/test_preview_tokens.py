@@ -1,5 +1,6 @@
 """A run that sends back the token of a preview does what that showed, or nothing."""
 
+import asyncio
 import base64
 from datetime import timedelta
 from typing import Any
@@ -152,3 +153,94 @@ async def test_a_token_that_was_written_by_somebody_else_is_refused(
         assert refused.status_code == 400, (wrong, refused.text)
         assert refused.json()["error"]["details"][0]["field"] == "preview_token"
     assert (await account.live.post("/payroll/run", body | {"preview_token": token})).status_code == 200
+
+
+def _encoded_otherwise(token: str) -> str:
+    """The same bytes: what the last letter has beyond them is set."""
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    assert len(token[4:]) % 4, "then no letter has bits to spare"
+    return token[:-1] + letters[letters.index(token[-1]) | 1]
+
+
+async def test_a_preview_is_run_once_whatever_the_idempotency_key(
+    account: Account, employer_id: str, employee_id: str, counts: Any
+) -> None:
+    """A bonus: without hours no period stands in the way of paying it again."""
+    body = payroll_of(employer_id, employee_id)
+    body["employees"][0] |= {"regular_hours": 0, "bonus": 100}
+    body["preview_token"] = token = await _token(account, body)
+    first = await account.live.post("/payroll/run", body, idempotency_key="first")
+    assert first.status_code == 200, first.text
+    payroll_id = first.json()["data"]["payroll_id"]
+    before = counts()
+    larger = body | {"employees": [body["employees"][0] | {"bonus": 200}]}
+    for key, again in (
+        ("second", body),
+        (None, body),
+        ("third", larger),
+        ("fourth", body | {"preview_token": _encoded_otherwise(token)}),
+    ):
+        refused = await account.live.post("/payroll/run", again, idempotency_key=key)
+        assert refused.status_code == 409, refused.text
+        error = refused.json()["error"]
+        assert (error["code"], error["details"]["payroll_id"]) == ("amounts_changed", payroll_id)
+        assert payroll_id in error["message"]
+        assert [each["gross_pay"] for each in error["details"]["previewed"]] == [100]
+        assert error["details"]["now"] == error["details"]["previewed"]
+    assert counts() == before
+    replayed = await account.live.post("/payroll/run", body, idempotency_key="first")
+    assert replayed.json()["data"] == first.json()["data"]
+    assert replayed.headers["idempotent-replayed"] == "true"
+    # Who asks again may pay again.
+    body["preview_token"] = await _token(account, body)
+    assert (await account.live.post("/payroll/run", body, idempotency_key="fifth")).status_code == 200
+
+
+async def test_a_preview_of_hours_that_was_run_is_not_told_of_as_overlapping(
+    account: Account, employer_id: str, employee_id: str
+) -> None:
+    body = payroll_of(employer_id, employee_id)
+    body["preview_token"] = await _token(account, body)
+    ran = await account.live.post("/payroll/run", body)
+    assert ran.status_code == 200, ran.text
+    again = await account.live.post("/payroll/run", body)
+    assert again.json()["error"]["code"] == "amounts_changed"
+
+
+async def test_the_token_of_a_voided_payroll_stays_used(
+    account: Account, employer_id: str, employee_id: str, counts: Any
+) -> None:
+    body = payroll_of(employer_id, employee_id)
+    body["preview_token"] = await _token(account, body)
+    ran = (await account.live.post("/payroll/run", body, idempotency_key="once")).json()["data"]
+    voided = await account.live.post(f"/payroll/{ran['payroll_id']}/void", {})
+    assert voided.status_code == 200, voided.text
+    before = counts()
+    again = await account.live.post("/payroll/run", body, idempotency_key="again")
+    assert again.status_code == 409, again.text
+    assert again.json()["error"]["details"]["payroll_id"] == ran["payroll_id"]
+    assert counts() == before
+
+
+async def test_of_two_runs_of_one_preview_at_once_one_is_a_payroll(
+    account: Account, employer_id: str, employee_id: str, counts: Any
+) -> None:
+    for earnings in ({"regular_hours": 0, "bonus": 100}, {"regular_hours": 40}):
+        body = payroll_of(employer_id, employee_id)
+        body["employees"][0] |= earnings
+        body["preview_token"] = await _token(account, body)
+        before = counts()["payrolls"]
+        answers = await asyncio.gather(
+            *(account.live.post("/payroll/run", body, idempotency_key=f"{earnings} {n}") for n in range(4))
+        )
+        assert sorted(each.status_code for each in answers) == [200, 409, 409, 409]
+        refused = {each.json()["error"]["code"] for each in answers if each.status_code == 409}
+        assert refused == {"amounts_changed"}
+        assert counts()["payrolls"] == before + 1
+
+
+async def test_two_previews_of_the_same_at_the_same_time_are_two(
+    account: Account, employer_id: str, employee_id: str
+) -> None:
+    body = payroll_of(employer_id, employee_id)
+    assert await _token(account, body) != await _token(account, body)

@@ -11,6 +11,7 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.clock import FixedClock
 from hearthpay.people import credentials, members, sign_in, sign_up
 from hearthpay.people.context import PeopleContext
+from hearthpay.people.owner_removal import COUNTS_AFTER, OWNER_WAITS
 from hearthpay.people.sessions import SignedIn
 from hearthpay.people.sign_up import NewPerson
 from hearthpay.security.key_ring import KeyRing
@@ -128,6 +129,7 @@ async def test_of_two_owners_who_remove_each_other_one_stays(
     people_context: PeopleContext, maria: SignedIn, clock: FixedClock
 ) -> None:
     ana = await joined(people_context, maria, "ana@example.com", "owner")
+    clock.advance(COUNTS_AFTER)
     there = await all_members(people_context, maria)
 
     async def remove(who: SignedIn, whom: SignedIn) -> None:
@@ -137,7 +139,7 @@ async def test_of_two_owners_who_remove_each_other_one_stays(
 
     await remove(maria, ana)
     await remove(ana, maria)
-    clock.advance(members.OWNER_WAITS)
+    clock.advance(OWNER_WAITS)
     assert await outcomes(remove(maria, ana), remove(ana, maria)) == ["done", "invalid_state"]
 
 

@@ -10,7 +10,7 @@ import pytest
 from hearthpay.clock import FixedClock
 from hearthpay.people import credentials, sign_in
 from hearthpay.people.context import PeopleContext
-from hearthpay.people.devices import KEPT_FOR, read_device
+from hearthpay.people.devices import KEPT_FOR, KnownBrowsers, read_device
 from hearthpay.people.events import Visit
 from hearthpay.people.sessions import SignedIn
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
@@ -90,11 +90,15 @@ async def test_a_browser_is_forgotten_in_time_and_after_an_alarm(
     at_home = await _known(people_context)
     device = read_device(ring, clock.now(), at_home.device_cookie)
     assert device is not None
-    assert device.knows(maria.person_id, None)
-    assert not device.knows(maria.person_id, clock.now() + timedelta(seconds=1))
+    now, second = clock.now(), timedelta(seconds=1)
+    assert device.knows(maria.person_id, KnownBrowsers())
+    assert not device.knows(maria.person_id, KnownBrowsers(since=now + second))
+    for since, until, known in ((-1, 1, False), (0, 1, False), (-2, -1, True), (1, 2, True)):
+        forgotten = KnownBrowsers(None, now + since * second, now + until * second)
+        assert device.knows(maria.person_id, forgotten) == known, (since, until)
     old = read_device(ring, clock.now() + KEPT_FOR, at_home.device_cookie)
     assert old is not None
-    assert not old.knows(maria.person_id, None)
+    assert not old.knows(maria.person_id, KnownBrowsers())
 
 
 async def test_a_known_browser_is_not_told_of_as_new(

@@ -36,7 +36,7 @@ from hearthpay.people.sessions import SignedIn
 from hearthpay.people.sign_up import NewPerson
 from hearthpay.security.key_ring import KeyRing
 from tests.mail.servers import Postbox, mail_server, silent_server
-from tests.people.visitors import HERE, MARIA, PASSWORD, VISIT, signed_in
+from tests.people.visitors import HERE, MARIA, PASSWORD, VISIT, at_the_command_line, signed_in
 from tests.web.people_browser import HOME, Browser
 
 SENDER = "Hearthpay <payroll@example.com>"
@@ -229,7 +229,7 @@ async def test_an_operator_sees_what_was_not_sent_and_nobody_else_does(
         await operators.mails_not_sent(people_context, replace(maria, operates=True)) == []
     )  # nor by a mistake of ours
     async with owner_database.transaction(None) as session:
-        await operators.make_operator(session, clock, MARIA)
+        await operators.make_operator(session, at_the_command_line(owner_database, clock), MARIA)
     page = await browser.look("/operator/mail")
     assert page.status_code == 200
     assert "The address was refused" in page.text
@@ -239,7 +239,7 @@ async def test_an_operator_sees_what_was_not_sent_and_nobody_else_does(
     assert "/operator/mail" in notifications.text
     assert "The address refused mail on" in (await browser.look("/settings/members")).text
     async with owner_database.transaction(None) as session:
-        await operators.unmake_operator(session, MARIA)
+        await operators.unmake_operator(session, at_the_command_line(owner_database, clock), MARIA)
     assert (await browser.look("/operator/mail")).status_code == 404
 
 

@@ -11,7 +11,7 @@ import orjson
 import psycopg
 import pytest
 
-from hearthpay.clock import FixedClock
+from hearthpay.clock import Clock, FixedClock
 from hearthpay.database.session import Database
 from hearthpay.people import sign_up
 from hearthpay.people.context import PeopleContext
@@ -38,6 +38,11 @@ def people_context(database: Database, clock: FixedClock, ring: KeyRing) -> Peop
     return PeopleContext(
         database, clock, ring, SignInThrottle(clock), sends_mail=True, no_sooner_than=0, links_begin=HERE
     )
+
+
+def at_the_command_line(database: Database, clock: Clock) -> PeopleContext:
+    """The operator's context, who has no way to send mail."""
+    return PeopleContext(database, clock, None, SignInThrottle(clock), no_sooner_than=0)
 
 
 def mails(connection: psycopg.Connection, ring: KeyRing) -> list[dict[str, str]]:

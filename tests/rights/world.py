@@ -27,7 +27,17 @@ from hearthpay.people.sign_up import NewPerson
 from tests.doctor.books import Books
 from tests.http.api import Caller, data
 from tests.oauth.dance import Dance
-from tests.people.visitors import HERE, MARIA, PASSWORD, VISIT, Newcomers, link_in, mails, signed_in
+from tests.people.visitors import (
+    HERE,
+    MARIA,
+    PASSWORD,
+    VISIT,
+    Newcomers,
+    at_the_command_line,
+    link_in,
+    mails,
+    signed_in,
+)
 from tests.web.people_browser import HOME, Browser
 from tests.worlds.inviting import invite
 
@@ -69,9 +79,9 @@ async def let_people_in(books: Books, connection: psycopg.Connection) -> Househo
     async with books.owner.transaction(None) as session:
         organization = await session.get_one(Organization, maria.here.organization_id)
         await accounts.set_plan(session, organization, "professional")
-        await make_operator(session, books.clock, MARIA)
-        await make_operator(session, books.clock, "other@example.com")
-        await unmake_operator(session, "other@example.com")
+        await make_operator(session, at_the_command_line(books.owner, books.clock), MARIA)
+        await make_operator(session, at_the_command_line(books.owner, books.clock), "other@example.com")
+        await unmake_operator(session, at_the_command_line(books.owner, books.clock), "other@example.com")
     browser = Browser.of(app)
     await browser.sign_in(MARIA, PASSWORD)
     world = Household(

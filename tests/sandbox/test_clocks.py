@@ -1,7 +1,7 @@
 """A sandbox household's clock: it alone moves, by the worker's own work, and stands where it was led."""
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -64,6 +64,40 @@ async def test_a_household_without_a_clock_goes_by_real_time(lab: Lab) -> None:
     assert (clock["target"], clock["advanced_from"], clock["finished_at"]) == (None, None, None)
     lab.clock.advance(timedelta(days=3))
     assert (await lab.now(employer_id))["today"] == "2026-11-23"
+
+
+async def test_a_clock_that_real_time_has_passed_is_advanced(lab: Lab) -> None:
+    """It lags behind, or is years ahead: the next advance counts from where it stands."""
+    employer_id = await lab.household()
+    await lab.advance(employer_id, "2026-11-21T15:00:00Z")
+    lab.clock.advance(timedelta(days=10))
+    assert (await lab.advance(employer_id, "2026-11-22T15:00:00Z"))["now"] == "2026-11-22T15:00:00Z"
+    late = await lab.caller.post(f"/sandbox/employers/{employer_id}/advance", {"to": "2026-11-22T15:00:00Z"})
+    assert fields(refusal(late, 400, "validation_error")) == ["to"]
+
+
+async def test_the_first_advance_to_a_moment_that_passes_meanwhile_is_refused_or_done(
+    lab: Lab, owner_connection: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Real time goes on with each reading: wherever between two of them the moment lies."""
+    employer_id = await lab.household()
+    began, step = lab.clock.now(), timedelta(seconds=2)
+    readings = 0
+
+    def reading(_: object) -> datetime:
+        nonlocal readings
+        readings += 1
+        return began + readings * step
+
+    monkeypatch.setattr(type(lab.clock), "now", reading)
+    statuses = []
+    for ahead in range(20):
+        to = began + (readings + ahead + 0.5) * step
+        asked = {"to": to.isoformat()}
+        advanced = await lab.caller.post(f"/sandbox/employers/{employer_id}/advance", asked)
+        statuses.append(advanced.status_code)
+        owner_connection.execute("DELETE FROM household_clocks")
+    assert set(statuses) == {202, 400}, statuses
 
 
 async def test_a_household_sees_its_own_time_and_stands_still(lab: Lab) -> None:

@@ -14,7 +14,9 @@ from tests.web.html import parsed_text
 HOME = "https://pay.example.com"
 OWN = {"Sec-Fetch-Site": "same-origin"}
 _SESSION = "__Host-hearthpay"
-_TOKEN = re.compile(r'name="form_token" value="([0-9a-f]{64})"')
+_TOKEN = re.compile(r'name="form_token" value="([0-9a-f]{64}\.[^"]*)"')
+_LEADS_ELSEWHERE = ("/settings/where", "/begin")
+"""Forms after which the visitor is in another organization or mode, which the token of a form names."""
 
 
 @dataclass
@@ -51,7 +53,10 @@ class Browser:
         if self._cookies() not in self._tokens:
             await self.token(page)
         data = {"form_token": self._tokens[self._cookies()], **form}
-        return self._noted(await self.client.post(path, data=data, headers=OWN))
+        response = await self.client.post(path, data=data, headers=OWN)
+        if path in _LEADS_ELSEWHERE:
+            self._tokens.clear()
+        return self._noted(response)
 
     def _noted(self, response: httpx.Response) -> httpx.Response:
         """Keep the token of a page's forms, unless the page came with the cookie of another session."""

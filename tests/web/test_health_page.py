@@ -14,6 +14,7 @@ from hearthpay.people.operators import make_operator, unmake_operator
 from hearthpay.people.sessions import SignedIn
 from hearthpay.taxes.rulebook import rulebook_of
 from tests.database.household import add_household, add_organization
+from tests.people.visitors import at_the_command_line
 from tests.web.test_pages_by_role import _browser, app, people, people_context
 
 __all__ = ["app", "people", "people_context"]
@@ -29,7 +30,7 @@ async def test_only_who_was_named_sees_it_and_until_he_is_named_no_more(
     browser = await _browser(app, "viewer", clock)
     assert (await browser.look("/operator")).status_code == 404
     async with owner_database.transaction(None) as session:
-        await make_operator(session, clock, "viewer@example.com")
+        await make_operator(session, at_the_command_line(owner_database, clock), "viewer@example.com")
     page = await browser.look("/operator")
     assert page.status_code == 200
     assert "The books were never checked" in page.text
@@ -53,7 +54,7 @@ async def test_only_who_was_named_sees_it_and_until_he_is_named_no_more(
     assert ": 3 figures differ" in page.text
 
     async with owner_database.transaction(None) as session:
-        await unmake_operator(session, "viewer@example.com")
+        await unmake_operator(session, at_the_command_line(owner_database, clock), "viewer@example.com")
     assert (await browser.look("/operator")).status_code == 404
     events = owner_connection.execute(
         "SELECT action FROM person_events WHERE action LIKE 'operator.%' ORDER BY id"
@@ -76,7 +77,7 @@ async def test_rules_that_are_not_final_stand_there_for_operators(
         "disabled_at = NULL, next_pay_date = '2027-03-01'"
     )
     async with owner_database.transaction(None) as session:
-        await make_operator(session, clock, "viewer@example.com")
+        await make_operator(session, at_the_command_line(owner_database, clock), "viewer@example.com")
     browser = await _browser(app, "viewer", clock)
     assert "Rules that are not final" not in (await browser.look("/operator")).text
     owner_connection.execute("UPDATE autopilot_enrollments SET next_pay_date = '2027-01-04'")

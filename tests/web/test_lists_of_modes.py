@@ -96,6 +96,7 @@ OF_THE_PERSON: Final = frozenset(
     {
         "/app/start",  # asks one question; without a household of the mode it has the line, too
         "/households/payrolls/{form_id}",
+        "/settings/address",
         "/settings/profile",
         "/settings/security",
         "/settings/security/second-factor/remove",

@@ -13,7 +13,7 @@ from fastapi import FastAPI
 
 from hearthpay.clock import FixedClock
 from hearthpay.people.sessions import SignedIn
-from tests.web.people_browser import OWN, Browser, typed_in
+from tests.web.people_browser import Browser, typed_in
 from tests.web.rows.world import World
 from tests.web.test_pages import parsed
 from tests.web.test_pages_by_role import _browser, app, people, people_context
@@ -43,10 +43,7 @@ def same_but_for_its_number(response: httpx.Response) -> tuple[int, str]:
 
 async def switched(browser: Browser, offer: httpx.Response) -> httpx.Response:
     """Press the button of the page."""
-    token = re.findall(r'name="form_token" value="(\w+)"', offer.text)[0]
-    return await browser.client.post(
-        "/settings/where", data=typed_in(offer) | {"form_token": token}, headers=OWN
-    )
+    return await browser.send("/settings/where", **typed_in(offer))
 
 
 @pytest.mark.parametrize("visitor", ["viewer", "owner"])

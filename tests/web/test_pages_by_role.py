@@ -36,6 +36,7 @@ from tests.web.test_pages import parsed
 from tests.worlds.snapshots import MadeOnce
 
 _TOKEN = re.compile(r"\b[0-9a-f]{64}\b")
+_FORM_TOKEN = re.compile(r"[0-9a-f]{64}\.(-|[0-9a-f-]{36}\.(live|test))")
 _CHECKED: set[bytes] = set()
 """Pages that were looked at, but for their tokens: many are answered alike that a page is not there, or not theirs."""
 _COME_AGAIN = {
@@ -381,7 +382,8 @@ def _check_tree(tree: Element) -> None:
         if entry.tag in ("input", "select") and entry.get("type") != "hidden":
             assert entry.get("id") in labels or entry.get("aria-label"), entry.attrib
         if entry.tag == "form" and entry.get("method") == "post":
-            assert any(each.get("name") == "form_token" for each in entry.iter("input"))
+            (token,) = [each for each in entry.iter("input") if each.get("name") == "form_token"]
+            assert _FORM_TOKEN.fullmatch(token.get("value") or ""), "without the organization and mode"
 
 
 def _changeable(connection: psycopg.Connection) -> list[tuple[object, ...]]:

@@ -178,6 +178,24 @@ async def test_a_review_that_has_expired_is_shown_again_and_runs_nothing(
     assert (await maria.send(f"{draft}/run", page=_FORM, **now)).status_code == 303
 
 
+async def test_the_review_of_one_draft_approves_no_other(
+    maria: Browser, world: World, owner_connection: psycopg.Connection
+) -> None:
+    """Two drafts of the same bonus: whoever saw one of them has seen one, and pays one."""
+    at = f"/app/{world.household_id}/payrolls"
+    first, second = [await _draft(maria, at, world.employee_id, regular="", bonus="250") for _ in range(2)]
+    seen = await _preview_digest(maria, first)
+    assert (await maria.send(f"{first}/run", page=_FORM, **seen)).status_code == 303
+    refused = await maria.send(f"{second}/run", page=_FORM, **seen, confirm_beside="on")
+    assert refused.status_code == 409
+    assert "The amounts changed after your review. Nothing was paid." in refused.text
+    assert len(_payrolls(owner_connection)) == 1
+    reviewed = dict(SEEN.findall(refused.text))
+    ran = await maria.send(f"{second}/run", page=_FORM, **reviewed, confirm_beside="on")
+    assert ran.status_code == 303
+    assert len(_payrolls(owner_connection)) == 2
+
+
 async def test_hours_that_are_paid_are_not_paid_twice_and_a_bonus_beside_them_is_confirmed(
     maria: Browser, world: World, owner_connection: psycopg.Connection
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
@@ -131,6 +132,26 @@ async def test_both_sign_the_version_that_was_issued(
         "SELECT details ->> 'party' FROM audit_log WHERE action = 'document.sign'"
     ).fetchall()
     assert sorted(acts) == [("employee",), ("household",)]
+
+
+async def test_signing_twice_at_once_is_one_signature_of_each_party(
+    house: House, rosas: Employed, owner_connection: psycopg.Connection
+) -> None:
+    document = await house.issue(rosas.employee["id"])
+    here = f"{rosas.here}/agreements"
+    await rosas.browser.look(here)
+    sign = f"{here}/{document}/sign"
+    signed = await asyncio.gather(
+        *(rosas.browser.send(sign, page=here, signed_name="Rosa Diaz") for _ in range(10)),
+        *(house.sign(rosas.employee["id"], document) for _ in range(5)),
+    )
+    assert {each.status_code for each in signed if each is not None} == {303}
+    rows = owner_connection.execute("SELECT party FROM paper_signatures ORDER BY party").fetchall()
+    assert rows == [("employee",), ("household",)]
+    acts = owner_connection.execute(
+        "SELECT count(*) FROM audit_log WHERE action = 'document.sign'"
+    ).fetchone()
+    assert acts == (2,)
 
 
 async def test_a_newer_version_is_signed_anew(

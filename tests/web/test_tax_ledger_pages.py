@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -148,6 +149,46 @@ async def test_a_payment_lowers_what_is_open_and_its_reversal_restores_it(
     assert "/reverse" not in listed
 
 
+async def test_the_second_of_two_parents_who_record_one_bill_is_asked(
+    app: FastAPI, maria: Browser, world: World, here: Callable[[str], str], clock: FixedClock
+) -> None:
+    """Each has the page open with the whole bill in it; what is paid in parts is nobody's question."""
+    other = await _browser(app, "admin", clock)
+    new, bill = here("taxes/payments/new"), await balance_of(world)
+    forms = [payment(form_id=str(uuid4()), amount=money(bill.open)) for _ in range(4)]
+    answers = await asyncio.gather(*(send(maria, new, **form) for form in forms))
+    assert sorted(each.status_code for each in answers) == [303, 409, 409, 409]
+    assert (await balance_of(world)).open == 0
+    asked = await send(other, new, **payment(amount=money(bill.open), confirmation="later"))
+    assert asked.status_code == 409
+    assert "A payment for this period is already recorded." in asked.text
+    assert f"It is {money_text(bill.open)}, paid on Oct 28, 2026. Nothing more was recorded." in asked.text
+    assert 'value="later"' in asked.text
+    assert (await balance_of(world)).paid == bill.open
+    both = payment(amount=money(bill.open), confirm_another="on")
+    assert (await send(other, new, **both)).status_code == 303
+    assert (await balance_of(world)).open == -bill.open
+
+
+async def test_a_bill_that_is_paid_in_parts_is_recorded_without_a_question(
+    maria: Browser, world: World, here: Callable[[str], str]
+) -> None:
+    new, bill = here("taxes/payments/new"), await balance_of(world)
+    for form in (
+        payment(amount="2", paid_on="2026-10-30"),
+        payment(amount="2", paid_on="2026-10-31"),
+        payment(amount=money(bill.open - 400)),
+    ):
+        assert (await send(maria, new, **form)).status_code == 303
+    assert (await balance_of(world)).open == 0
+    # The same amount on the same day is asked about, although the bill isn't paid.
+    listed = (await maria.look(here("taxes/payments"))).text
+    for reversal in re.findall(rf"{here('taxes/payments')}/[0-9a-f-]+/reverse", listed):
+        assert (await send(maria, reversal)).status_code == 303
+    statuses = [(await send(maria, new, **payment(amount="2"))).status_code for _ in range(2)]
+    assert statuses == [303, 409]
+
+
 async def test_errors_stand_beside_their_fields_and_values_are_kept(
     maria: Browser, world: World, here: Callable[[str], str], owner_connection: psycopg.Connection
 ) -> None:
@@ -189,7 +230,8 @@ async def test_late_short_overpaid_and_marked_periods_are_told_with_the_next_ste
     await send(maria, here("taxes/payments/new"), **payment(amount="1"))
     shown = (await maria.look(here("taxes"))).text
     assert f"You paid $1.00 of {money_text(before.owed)}." in shown
-    await send(maria, here("taxes/payments/new"), **payment(amount=money(before.owed)))
+    too_much = payment(amount=money(before.owed), confirm_another="on")
+    await send(maria, here("taxes/payments/new"), **too_much)
     item = await item_of(world)
     await send(maria, here(f"calendar/{item.uid}/filed"), filed_on="2026-10-28")
     shown = (await maria.look(here("taxes"))).text

@@ -13,6 +13,7 @@ from hearthpay.database.session import Database
 from hearthpay.people.operators import make_operator
 from tests.lifecycle.forging import send_back
 from tests.lifecycle.test_available_actions import at
+from tests.people.visitors import at_the_command_line
 from tests.web.people_browser import Browser
 from tests.web.rows.world import World
 from tests.web.test_pages_by_role import _browser, people, people_context
@@ -44,7 +45,7 @@ async def test_what_came_back_is_listed_until_it_is_paid(
     send_back(town, owner_connection, payroll_id, "debit", "R10")
     await at(town, "2026-12-02", 9)
     async with owner_database.transaction(None) as session:
-        await make_operator(session, clock, "viewer@example.com")
+        await make_operator(session, at_the_command_line(owner_database, clock), "viewer@example.com")
 
     operator = await _browser(app, "viewer", clock)
     owner = await _browser(app, "owner", clock)

@@ -5,7 +5,9 @@ that a person needs. A route checks before it reads the request. The service che
 so that pages, MCP tools and the worker can't skip the check.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 from uuid import UUID
@@ -199,12 +201,51 @@ SETTLE_WAGES: Final = Permission("settle_wages", None, "ach", None, people_only=
 """To note what a household paid the operator by other means: the operator's alone, who received it."""
 
 
+PERMISSIONS: Final[Mapping[str, Permission]] = {
+    each.name: each for each in tuple(globals().values()) if isinstance(each, Permission)
+}
+"""All permissions by name."""
+
+_USED: Final[ContextVar[tuple[Actor, set[str]] | None]] = ContextVar("permissions used", default=None)
+
+
+@contextmanager
+def permissions_used(actor: Actor) -> Iterator[set[str]]:
+    """Collect the names of all permissions that this actor is found to have within the block.
+
+    What depends on a request's content is among them. An actor who sees the block's result later needs all of them
+    (`allow_all`).
+    """
+    used: set[str] = set()
+    before = _USED.set((actor, used))
+    try:
+        yield used
+    finally:
+        _USED.reset(before)
+
+
+def allow_all(actor: Actor, names: Iterable[str]) -> None:
+    """Check that the actor has all of these permissions, as `allow` does; nobody has one that no longer exists."""
+    for name in sorted(names):
+        permission = PERMISSIONS.get(name)
+        if permission is None:
+            raise Refusal("scope_required", "This is not for this kind of access.")
+        allow(actor, permission)
+
+
 def allow(actor: Actor, permission: Permission, household: UUID | None = None) -> None:
     """Check that the actor may do this, and to this household if one is given; doesn't query the database.
 
     Refuses in a fixed order: `subscription_required` for test keys, then for what the plan lacks; `scope_required`
     for what the key, token, role or kind of actor may not do; `household_forbidden`.
     """
+    _check(actor, permission, household)
+    used = _USED.get()
+    if used is not None and (used[0].kind, used[0].id) == (actor.kind, actor.id):
+        used[1].add(permission.name)
+
+
+def _check(actor: Actor, permission: Permission, household: UUID | None) -> None:
     if actor.kind == "operator":
         return
     if actor.only_stops:

@@ -249,7 +249,15 @@ class AmountsChangedDetails(TypedDict):
         bool, Field(description="Whether the request is another one; if not, its amounts have changed.")
     ]
     previewed: Annotated[list[PaycheckAmountsOf], Field(description="The paychecks of the preview.")]
-    now: Annotated[list[PaycheckAmountsOf], Field(description="The same paychecks now.")]
+    now: Annotated[
+        list[PaycheckAmountsOf],
+        Field(description="The same paychecks now; with `payroll_id`, as that payroll has them."),
+    ]
+    payroll_id: NotRequired[
+        Annotated[
+            UUID, Field(description="The payroll that was run with this token already; absent if none was.")
+        ]
+    ]
 
 
 class GoneDetails(TypedDict):

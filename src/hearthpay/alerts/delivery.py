@@ -31,7 +31,7 @@ from hearthpay.people.stop_links import StopActs, stop_link
 from hearthpay.security.key_ring import KeyRing
 
 CHUNK: Final = 100
-"""Organizations handled in one round."""
+"""Organizations handled in one round, the one whose oldest action has waited longest first."""
 AT_ONCE: Final = 5
 """Mails of a day that are sent at once; later ones are PAUSE apart."""
 PAUSE: Final = datetime.timedelta(hours=1)
@@ -46,14 +46,15 @@ _MOST_STOPPED: Final = 24
 # What signed-in people did waits until their visit is quiet, so that it is one mail, but for MOST_WAIT at the longest;
 # what moves a warning's address, and what anyone else did, doesn't wait. The times are the database's, as in the log.
 _WAITING: Final = statement(
-    "SELECT w.organization_id FROM (SELECT s.organization_id FROM security_alerts s JOIN audit_log a ON a.id = s.id "
+    "SELECT w.organization_id FROM (SELECT s.organization_id, min(s.created_at) AS since "
+    "FROM security_alerts s JOIN audit_log a ON a.id = s.id "
     "WHERE s.told_at IS NULL GROUP BY s.organization_id HAVING bool_or(a.actor_kind <> 'user') "
     "OR bool_or(a.details -> 'before' ? 'email') "
     "OR max(s.created_at) <= now() - CAST(:quiet AS interval) "
     "OR min(s.created_at) <= now() - CAST(:most_wait AS interval)) w "
     "CROSS JOIN LATERAL (SELECT count(DISTINCT t.told_at) AS mails, max(t.told_at) AS latest "
     "FROM security_alerts t WHERE t.organization_id = w.organization_id AND t.told_at > :day) told "
-    "WHERE told.mails < :at_once OR told.latest <= :pause ORDER BY w.organization_id LIMIT :limit"
+    "WHERE told.mails < :at_once OR told.latest <= :pause ORDER BY w.since, w.organization_id LIMIT :limit"
 )
 _IN_TURN: Final = text(
     "SELECT pg_try_advisory_xact_lock(hashtextextended('hearthpay alerts ' || :organization, 0))"
@@ -144,19 +145,19 @@ async def _stop_of(
     stop = StopActs(organization, (), reader.reader.address.lower(), reader.member)
     holder = await holder_of(session, now, stop, reader.acts)
     reached = [act for act in reader.acts if holder.reaches(act)]
-    if not reached or not (holder.manages or any(stoppable(act) for act in reached)):
+    if not reached or not (holder.manages or any(stoppable(act, holder.member) for act in reached)):
         return None
-    return replace(stop, acts=_chosen(reached))
+    return replace(stop, acts=_chosen(reached, holder.member))
 
 
-def _chosen(acts: Sequence[SensitiveAct]) -> tuple[UUID, ...]:
+def _chosen(acts: Sequence[SensitiveAct], member: UUID | None) -> tuple[UUID, ...]:
     """Return the actions that the link names, if there are too many: however often addresses change, only the first
     change of each can be reversed, so these come first, and then what was done last.
     """
     if len(acts) <= _MOST_STOPPED:
         return tuple(act.id for act in acts)
     first_moves = {act.subject_id: act.id for act in reversed(acts) if "email" in act.changes}
-    others = [act.id for act in acts if stoppable(act) and "email" not in act.changes]
+    others = [act.id for act in acts if stoppable(act, member) and "email" not in act.changes]
     moves = sorted(first_moves.values())[:_MOST_STOPPED]
     return tuple(sorted((*moves, *others[len(others) - max(0, _MOST_STOPPED - len(moves)) :])))
 

@@ -28,6 +28,8 @@ UNSTOPPABLE: Final = frozenset(
         "household.unfreeze",
         "employer.restore_address",
         "employee.restore_address",
+        "member.change_role_by_operator",
+        "member.remove_by_operator",
     }
 )
 """Actions that no link covers: a stop, and the end of a freeze, which an owner or the operator decided."""

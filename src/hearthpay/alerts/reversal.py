@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
+from uuid import UUID
 
 from sqlalchemy import text, update
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -34,7 +35,8 @@ from hearthpay.employers.models import Employer
 from hearthpay.oauth.grants import revoke_grant as disconnect_agent
 from hearthpay.people.context import PeopleContext
 from hearthpay.people.former_addresses import end_former_addresses
-from hearthpay.people.members import keep_member, withdraw_member_invitation
+from hearthpay.people.members import withdraw_member_invitation
+from hearthpay.people.owner_removal import keep_member, restore_owner
 from hearthpay.people.stop_links import StopActs, StopRecord
 
 _DONE: Final = text(
@@ -78,7 +80,7 @@ async def reverse_acts(
         taken_back: list[SensitiveAct] = []
         left: list[SensitiveAct] = []
         for act in reversed(acts):  # the latest first: each finds what it left
-            done = await _reverse(session, actor, people_context.clock, act)
+            done = await _reverse(session, actor, people_context.clock, act, holder.member)
             (taken_back if done else left).append(act)
         await record_audit(
             session,
@@ -144,14 +146,17 @@ async def stop_record(people_context: PeopleContext, stop: StopRecord, request_i
         return await withdraw_change(session, actor, people_context.clock, stop.employee_id)
 
 
-async def _reverse(session: AsyncSession, actor: Actor, clock: Clock, act: SensitiveAct) -> bool:
-    """Reverse one action if that needs no decision; return whether it did."""
-    stopper = _STOPPERS.get(act.action)
-    if stopper is None or act.subject_id is None:
+async def _reverse(
+    session: AsyncSession, actor: Actor, clock: Clock, act: SensitiveAct, member: UUID | None
+) -> bool:
+    """Reverse one action if that needs no decision; return whether it did. `member` is the link's holder, if one."""
+    if act.subject_id is None or not stoppable(act, member):
         return False
     try:
         async with session.begin_nested():
-            return await stopper(session, actor, clock, act)
+            if act.action == _KEEPING:
+                return await keep_member(session, actor, clock, act.subject_id, holder=member)
+            return await _STOPPERS[act.action](session, actor, clock, act)
     except Refusal:  # it has ended, or no longer exists
         return False
 
@@ -248,9 +253,9 @@ async def _withdraw_member(session: AsyncSession, actor: Actor, clock: Clock, ac
     return True
 
 
-async def _keep_member(session: AsyncSession, actor: Actor, clock: Clock, act: SensitiveAct) -> bool:  # noqa: ARG001 - as all
+async def _restore_owner(session: AsyncSession, actor: Actor, clock: Clock, act: SensitiveAct) -> bool:
     assert act.subject_id is not None
-    return await keep_member(session, actor, act.subject_id)
+    return await restore_owner(session, actor, clock, act.subject_id)
 
 
 async def _revoke_calendar(session: AsyncSession, actor: Actor, clock: Clock, act: SensitiveAct) -> bool:
@@ -268,9 +273,14 @@ _STOPPERS: Final[Mapping[str, _Stopper]] = {
     "key.create": _revoke_key,
     "agent.connect": _end_agent,
     "member.invite": _withdraw_member,
-    "member.ask_to_leave": _keep_member,
+    "member.change_role": _restore_owner,
+    "member.remove": _restore_owner,
     "calendar_link.create": _revoke_calendar,
 }
+
+_KEEPING: Final = "member.ask_to_leave"
+REVERSIBLE: Final = frozenset({*_STOPPERS, _KEEPING})
+"""Actions that a link reverses, as far as its holder may."""
 
 LEFT_TO_OWNERS: Final[frozenset[str]] = UNSTOPPABLE | {
     "employee.unlink",
@@ -279,8 +289,6 @@ LEFT_TO_OWNERS: Final[frozenset[str]] = UNSTOPPABLE | {
     "escrow.set_rule",
     "bank_account.disconnect",
     "member.join",
-    "member.change_role",
-    "member.remove",
     "member.leave",
 }
 """Actions whose reversal would be a new decision: who belongs to the organization, and where money goes."""
@@ -288,6 +296,13 @@ LEFT_TO_OWNERS: Final[frozenset[str]] = UNSTOPPABLE | {
 _ADDRESS_CHANGES: Final = frozenset({"employer.update", "employee.update"})
 
 
-def stoppable(act: SensitiveAct) -> bool:
-    """Return whether the link reverses this action, as far as it still stands."""
+def stoppable(act: SensitiveAct, member: UUID | None) -> bool:
+    """Return whether the link reverses this action, as far as it still stands; `member` is its holder, if one.
+
+    The removal or demotion of an owner is reversed by that owner's own link alone, and never if the operator did it.
+    """
+    if act.action == _KEEPING:
+        return member is not None
+    if act.action in ("member.change_role", "member.remove"):
+        return act.removes_owner and member is not None and act.subject_id == member
     return act.action in _STOPPERS and (act.action not in _ADDRESS_CHANGES or "email" in act.changes)

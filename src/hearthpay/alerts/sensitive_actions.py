@@ -89,6 +89,15 @@ _MEMBERS: Final = query(
 )
 
 
+_VIEWERS: Final = query(
+    _MembersRow,
+    "SELECT p.email AS address, p.id AS person_id, p.language, false AS former FROM memberships m "
+    "JOIN {people} p ON p.id = m.person_id "
+    "WHERE m.organization_id = :organization AND m.ended_at IS NULL AND m.role = 'viewer' ORDER BY 1",
+    people=PEOPLE,
+)
+
+
 class _HouseholdsRow(NamedTuple):
     id: UUID
     address: str | None
@@ -180,6 +189,15 @@ class SensitiveAct:
         """The names of the settings that it changed."""
         return frozenset(self.details.get("before") or ())
 
+    @property
+    def removes_owner(self) -> bool:
+        """Whether it removed or demoted an owner, and neither that owner nor the operator did it."""
+        if self.actor_kind == "operator" or self.actor_id == self.subject_id:
+            return False
+        if self.action == "member.remove":
+            return bool(self.details.get("role") == "owner")
+        return self.action == "member.change_role" and self.details["before"]["role"] == "owner"
+
 
 @dataclass(frozen=True, slots=True)
 class AlertReader:
@@ -231,8 +249,9 @@ async def alert_recipients(
 ) -> Sequence[AlertReader]:
     """Return who is alerted about which of these actions of one organization; the session is the worker's.
 
-    Owners and admins are alerted about all but what concerns an employee alone; on the organization's first day nobody
-    is who did all of it themselves while setting up. Each address receives one mail.
+    Owners and admins are alerted about all but what concerns an employee alone, viewers about what concerns everyone.
+    On the organization's first day nobody is who did all of it themselves while setting up. Each address receives one
+    mail.
     """
     organization = acts[0].organization_id
     values = {"organization": organization, "now": now}
@@ -245,13 +264,14 @@ async def alert_recipients(
         if row.address is not None
     ]
     few = len({place for place, _ in places}) <= MOST_HOUSEHOLDS
+    viewers = await _viewers(session, organization, acts)
     for act in acts:
         rule = DELICATE_ACTS[act.action]
         if not rule.concerns_only_one(act.details):
-            for row in members:
+            for row in (*members, *(viewers if rule.everyone else ())):
                 readers.tell(act, _member(row), row.person_id)
             for place, reader in places:
-                if act.employer_id == place or (act.employer_id is None and few):
+                if act.employer_id == place or (act.employer_id is None and (few or rule.everyone)):
                     readers.tell(act, reader)
         language = "en"
         match rule.concerned:
@@ -300,3 +320,12 @@ async def _replaced(session: AsyncSession, now: datetime.datetime, act: Sensitiv
 def _member(row: _MembersRow | _PersonRow) -> NoticeReader:
     """Return the reader; a former address may be somebody else's, and what the person did isn't its own."""
     return NoticeReader(row.address, row.language, None if row.former else row.person_id)
+
+
+async def _viewers(
+    session: AsyncSession, organization: UUID, acts: Sequence[SensitiveAct]
+) -> Sequence[_MembersRow]:
+    """Return the viewers if one of the actions concerns everyone."""
+    if not any(DELICATE_ACTS[act.action].everyone for act in acts):
+        return ()
+    return await fetch_all(session, _VIEWERS, {"organization": organization})

@@ -81,6 +81,8 @@ SENTENCES: Final = {
     ),
     "member.remove": mark("{member} was removed."),
     "member.leave": mark("{member} left."),
+    "member.change_role_by_operator": mark("{member} became {role}."),
+    "member.remove_by_operator": mark("{member} was removed."),
     "calendar_link.create": mark("an address of the {household} household's calendar was made."),
     "organization.freeze": mark(
         "someone reported this as wrong. Until {until}, no one new gets access and no bank account or address changes."

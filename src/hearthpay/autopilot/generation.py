@@ -40,6 +40,7 @@ from hearthpay.database.chunks import Started, in_chunks
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
 from hearthpay.database.statements import statement
+from hearthpay.database.turns import Turns
 from hearthpay.payroll.ledger.columns import array_of
 from hearthpay.payroll.ledger.overlaps import hours_paid
 from hearthpay.payroll.ledger.rows import Owner, PayrollRecord
@@ -211,21 +212,24 @@ async def generate_due(
     direct_deposit_enabled: bool,
     chunk: int = CHUNK,
     stopping: Callable[[], bool] = lambda: False,
+    turns: Turns[UUID] | None = None,
 ) -> GenerationReport:
     """Decide every due period that no other worker has claimed, chunk by chunk, two chunks at a time.
 
-    `database` acts as the worker's role; ``offered`` says whether this installation has a bank. Ends early, between
-    chunks, when `stopping` is set. Raises DatabaseUnavailable; what was decided before stays.
+    `database` acts as the worker's role; ``offered`` says whether this installation has a bank. Organizations take
+    turns, also between calls with the same `turns`. Ends early, between chunks, when `stopping` is set. Raises
+    DatabaseUnavailable; what was decided before stays.
     """
     async with database.transaction(None) as session:
         await resume_reinstated(session, clock.now(), limit=chunk)
         if not await _count_due(session, clock):
             return GenerationReport()
     counts = {"scheduled": 0, "stepped_over": 0, "refused": 0}
+    in_turn = Turns[UUID]() if turns is None else turns
 
     async def one(more: Started) -> bool:
         outcomes = await _generate_some(
-            database, clock, chunk, more, direct_deposit_enabled=direct_deposit_enabled
+            database, clock, chunk, more, in_turn, direct_deposit_enabled=direct_deposit_enabled
         )
         for outcome in outcomes:
             counts[outcome] += 1
@@ -243,15 +247,20 @@ async def _count_due(session: AsyncSession, clock: Clock) -> int:
 
 
 async def _generate_some(
-    database: Database, clock: Clock, chunk: int, more: Started, *, direct_deposit_enabled: bool
+    database: Database,
+    clock: Clock,
+    chunk: int,
+    more: Started,
+    turns: Turns[UUID],
+    *,
+    direct_deposit_enabled: bool,
 ) -> list[str]:
     """Decide one chunk; return the result of each: scheduled, stepped_over or refused."""
     claimed: list[UUID] = []
     now = clock.now()
     try:
         async with database.transaction(None) as session:
-            due = await session.scalars(_DUE.where(Enrollment.generate_at <= now).limit(chunk))
-            enrollments = due.all()
+            enrollments = await _claim(session, now, chunk, turns)
             claimed = [enrollment.id for enrollment in enrollments]
             if len(claimed) == chunk:
                 more()
@@ -268,6 +277,16 @@ async def _generate_some(
             database, enrollment_id, now, direct_deposit_enabled=direct_deposit_enabled
         )
     return outcomes
+
+
+async def _claim(
+    session: AsyncSession, now: datetime.datetime, chunk: int, turns: Turns[UUID]
+) -> Sequence[Enrollment]:
+    async def claim(resting: list[UUID]) -> Sequence[Enrollment]:
+        due = _DUE.where(Enrollment.generate_at <= now, Enrollment.organization_id.not_in(resting))
+        return (await session.scalars(due.limit(chunk))).all()
+
+    return await turns.take(chunk, claim, lambda enrollment: enrollment.organization_id)
 
 
 async def _generate_apart(

@@ -5,7 +5,7 @@ mail is queued once, by any worker, and none is lost. Three failures in a row pa
 """
 
 import datetime
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple, cast
 from uuid import UUID
@@ -21,6 +21,7 @@ from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.relations import EMPLOYEES, EMPLOYERS, PAYROLLS
 from hearthpay.database.session import Database
 from hearthpay.database.statements import Fragment, statement
+from hearthpay.database.turns import Turns
 from hearthpay.database.typed_rows import Query, fetch_all, query
 from hearthpay.mail.notices import Notice, NotificationSettings, queue_notice
 from hearthpay.people.recipients import Topic, addressed, readers_of_households
@@ -36,6 +37,7 @@ _log = structlog.get_logger("hearthpay.autopilot")
 
 class _TaskRow(NamedTuple):
     id: UUID
+    organization_id: UUID
     enrollment_id: UUID
     kind: str
     payroll_id: UUID | None
@@ -52,12 +54,12 @@ def _claim(which: Fragment) -> Query[_TaskRow]:
         "JOIN autopilot_enrollments e ON e.id = x.enrollment_id WHERE x.due_at <= :now {which} "
         "ORDER BY x.due_at, x.id LIMIT :chunk FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF e SKIP LOCKED) "
         "DELETE FROM autopilot_errands x USING due WHERE x.id = due.id "
-        "RETURNING x.id, x.enrollment_id, x.kind, x.payroll_id, x.details, x.due_at",
+        "RETURNING x.id, x.organization_id, x.enrollment_id, x.kind, x.payroll_id, x.details, x.due_at",
         which=which,
     )
 
 
-_CLAIM_DUE: Final = _claim(Fragment(""))
+_CLAIM_DUE: Final = _claim(Fragment("AND x.organization_id <> ALL(CAST(:resting AS uuid[]))"))
 _CLAIM_ONE: Final = _claim(Fragment("AND x.id = :id"))
 
 
@@ -115,17 +117,18 @@ async def run_outbox_tasks(
     chunk: int = CHUNK,
     stopping: Callable[[], bool] = lambda: False,
 ) -> tuple[int, int]:
-    """Run the due tasks; return how many were done, and at least how many are left.
+    """Run the due tasks, in turn by organization; return how many were done, and at least how many are left.
 
     `database` acts as the worker's role. A task that fails is retried later and doesn't delay others. Raises
     DatabaseUnavailable.
     """
     done = 0
+    turns = Turns[UUID]()
     while not stopping():
         taken: list[UUID] = []
         try:
             async with database.transaction(None) as session:
-                tasks = await _claim_tasks(session, _CLAIM_DUE, {"now": clock.now(), "chunk": chunk})
+                tasks = await _claim_in_turn(session, turns, clock.now(), chunk)
                 taken = [task.id for task in tasks]
                 if not taken:
                     return done, await _count_due(session, clock)
@@ -157,7 +160,7 @@ async def _do_apart(
     for task in taken:
         try:
             async with database.transaction(None) as session:
-                tasks = await _claim_tasks(session, _CLAIM_ONE, {"now": now, "chunk": 1, "id": task})
+                tasks = _tasks(await fetch_all(session, _CLAIM_ONE, {"now": now, "chunk": 1, "id": task}))
                 await _do(session, ring, notifications, tasks, now)
         except DatabaseUnavailable:
             raise
@@ -216,9 +219,16 @@ def _notice(task: Task, enrollment: TaskEnrollment, outcome: TaskNotice) -> Noti
     )
 
 
-async def _claim_tasks(
-    session: AsyncSession, claim: Query[_TaskRow], parameters: Mapping[str, object]
+async def _claim_in_turn(
+    session: AsyncSession, turns: Turns[UUID], now: datetime.datetime, chunk: int
 ) -> list[Task]:
+    async def claim(resting: list[UUID]) -> Sequence[_TaskRow]:
+        return await fetch_all(session, _CLAIM_DUE, {"now": now, "chunk": chunk, "resting": resting})
+
+    return _tasks(await turns.take(chunk, claim, lambda row: row.organization_id))
+
+
+def _tasks(rows: Sequence[_TaskRow]) -> list[Task]:
     return [
         Task(
             row.id,
@@ -228,7 +238,7 @@ async def _claim_tasks(
             cast(TaskDetails, row.details),
             row.due_at,
         )
-        for row in await fetch_all(session, claim, parameters)
+        for row in rows
     ]
 
 

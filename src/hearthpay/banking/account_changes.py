@@ -67,7 +67,8 @@ _DUE: Final = statement(
     "AND (NOT c.needs_word OR c.word_given_at IS NOT NULL) "
     "AND (c.sandbox OR NOT EXISTS (SELECT FROM {organizations} o WHERE o.id = c.organization_id "
     "AND o.frozen_until > :now) AND NOT EXISTS (SELECT FROM {employers} h WHERE h.id = c.employer_id "
-    "AND h.frozen_until > :now)) ORDER BY c.effective_at, c.id LIMIT :limit",
+    "AND h.frozen_until > :now)) ORDER BY row_number() OVER (PARTITION BY c.organization_id "
+    "ORDER BY c.effective_at, c.id), c.effective_at, c.id LIMIT :limit",
     organizations=ORGANIZATIONS,
     employers=EMPLOYERS,
 )

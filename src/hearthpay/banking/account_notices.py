@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.household_clocks import at_a_clock, by_mode
 from hearthpay.database.relations import EMPLOYERS, NOTICES
-from hearthpay.database.statements import Fragment
+from hearthpay.database.statements import Fragment, column_list
 from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.languages.catalogue import mark, moment_in
 from hearthpay.mail.letter import letter
@@ -36,14 +36,16 @@ class NewAccount(NamedTuple):
 _NEW: Final = by_mode(
     lambda mode: query(
         NewAccount,
-        "SELECT DISTINCT ON (b.employer_id) b.id, b.organization_id, b.employer_id, b.sandbox, b.last_four, "
-        "b.created_at, "
+        "SELECT {columns} FROM (SELECT DISTINCT ON (b.employer_id) b.id, b.organization_id, b.employer_id, b.sandbox, "
+        "b.last_four, b.created_at, "
         "h.first_name AS household_first FROM bank_accounts b JOIN {employers} h ON h.id = b.employer_id "
         "WHERE b.employee_id IS NULL AND {mode} AND b.created_at > :since "
         "AND b.created_at <= :now "
         "AND NOT EXISTS (SELECT FROM {notices} n WHERE n.employer_id = b.employer_id "
         "AND n.kind = 'notice.account_changed' AND n.created_at >= b.created_at) "
-        "ORDER BY b.employer_id, b.created_at DESC, b.id LIMIT :limit",
+        "ORDER BY b.employer_id, b.created_at DESC, b.id) connected "
+        "ORDER BY row_number() OVER (PARTITION BY organization_id ORDER BY employer_id), employer_id LIMIT :limit",
+        columns=column_list(NewAccount._fields),
         employers=EMPLOYERS,
         mode=mode,
         notices=NOTICES,

@@ -18,7 +18,10 @@ UNREPORTED: Final = Fragment(
 )
 """SQL: the payments whose return hasn't been reported."""
 
-_UNTOLD: Final = statement("{unreported} ORDER BY id LIMIT :limit", unreported=UNREPORTED)
+_UNTOLD: Final = statement(
+    "{unreported} ORDER BY row_number() OVER (PARTITION BY organization_id ORDER BY id), id LIMIT :limit",
+    unreported=UNREPORTED,
+)
 
 
 class _LockRow(NamedTuple):

@@ -1,14 +1,13 @@
 """`hearthpay bank`: connecting accounts, and the files that go to the bank."""
 
 import json
-import os
 import sys
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from hearthpay.cli.household_clock import clock_for_changing
-from hearthpay.cli.operator import DataDir, refuse, run_with_keys
+from hearthpay.cli.operator import DataDir, people_context_of, refuse, run_with_keys
 from hearthpay.clock import SystemClock
 
 if TYPE_CHECKING:
@@ -19,13 +18,10 @@ if TYPE_CHECKING:
     from hearthpay.banking.accounts import AccountDetails
     from hearthpay.banking.models import BankAccount
     from hearthpay.banking.nacha.records import AccountType
-    from hearthpay.database.session import Database
     from hearthpay.doctor.exposure import OpenCase
     from hearthpay.doctor.reconciliation import Reconciliation
     from hearthpay.payroll.ledger.rows import RemedyAction
     from hearthpay.payroll.payday.settlements import Settlement
-    from hearthpay.people.context import PeopleContext
-    from hearthpay.security.key_ring import KeyRing
 
 bank = typer.Typer(help="Bank accounts, and the files that go to the bank.", no_args_is_help=True)
 
@@ -315,7 +311,7 @@ async def _connect(
         earlier = (await current_employee_accounts(session, [person.id])).get(person.id)
         connected = await connect_employee_account(session, ring, actor, person, details, now)
         await notify_of_account(
-            _people_context(operator, ring),
+            people_context_of(opened, operator, ring),
             session,
             person,
             await reader_of(session, person.id),
@@ -326,20 +322,6 @@ async def _connect(
             by_operator=True,
         )
         return connected
-
-
-def _people_context(operator: "Database", ring: "KeyRing") -> "PeopleContext":
-    """Return the context whose mail the worker sends: by the mail server, or without one into its folder."""
-    from hearthpay.mail.mailer import MailSettingsError, load_mailer
-    from hearthpay.people.context import PeopleContext
-    from hearthpay.people.throttle import SignInThrottle
-
-    clock = SystemClock()
-    try:
-        sends_mail = load_mailer(os.environ) is not None
-    except MailSettingsError as error:
-        refuse(str(error))
-    return PeopleContext(operator, clock, ring, SignInThrottle(clock), sends_mail=sends_mail)
 
 
 async def _open_cases(opened: Any, ring: Any) -> "list[OpenCase]":  # noqa: ARG001 - as `_run` calls it

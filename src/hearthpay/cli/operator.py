@@ -73,3 +73,75 @@ def run_with_keys(data_dir: Path | None, work: Any) -> Any:
         return asyncio.run(run())
     except (Refusal, KeyRingError) as error:
         refuse(str(error))
+
+
+def as_operator_of(data_dir: Path | None, organization: str, work: Any) -> Any:
+    """Run ``work(session, organization's id)`` in one transaction of the organization with this name or id."""
+    import asyncio
+
+    from hearthpay.access.refusal import Refusal
+    from hearthpay.database.session import Tenant
+    from hearthpay.database.startup import Addresses, open_database
+
+    async def run() -> Any:
+        async with open_database(data_dir, Addresses.of(os.environ)) as opened:
+            async with opened.as_operator() as operator, operator.transaction(None) as session:
+                account = await organization_id_of(session, organization)
+            async with opened.database.transaction(Tenant(account, False)) as session:
+                return await work(session, account)
+
+    try:
+        return asyncio.run(run())
+    except Refusal as error:
+        refuse(error.message)
+
+
+async def organization_id_of(session: Any, name: str) -> Any:
+    """Return the id of the organization with this name or id, or exit."""
+    from hearthpay.accounts.service import find_organization
+
+    found = await find_organization(session, name)
+    if found is None:
+        refuse(f"there is no organization {name!r}")
+    return found.id
+
+
+def as_operator_telling(data_dir: Path | None, work: Any) -> Any:
+    """Run ``work(session, people context)`` as the owner of the database, in one transaction: whoever is concerned is
+    told by mail.
+    """
+
+    async def run(opened: Any, ring: Any) -> Any:
+        async with opened.as_operator() as operator, operator.transaction(None) as session:
+            return await work(session, people_context_of(opened, operator, ring))
+
+    return run_with_keys(data_dir, run)
+
+
+def people_context_of(opened: Any, operator: Any, ring: Any) -> Any:
+    """Return the context whose mail the worker sends: by the mail server, or without one into its folder."""
+    from hearthpay.clock import SystemClock
+    from hearthpay.mail.mail_folder import MailFolder
+    from hearthpay.mail.mailer import MailSettingsError, load_mailer
+    from hearthpay.mail.notices import NotificationSettings, OperatorAddressError
+    from hearthpay.people.context import PeopleContext
+    from hearthpay.people.throttle import SignInThrottle
+
+    directory = opened.embedded.data_dir if opened.embedded is not None else None
+    clock = SystemClock()
+    try:
+        sends = load_mailer(os.environ) is not None
+        folder = MailFolder.of(os.environ, directory)
+        settings = NotificationSettings.of(os.environ, sends=sends, keeps=folder is not None)
+    except (MailSettingsError, OperatorAddressError) as error:
+        refuse(str(error))
+    return PeopleContext(
+        operator,
+        clock,
+        ring,
+        SignInThrottle(clock),
+        sends_mail=settings.sends,
+        keeps_mail=settings.keeps,
+        links_begin=settings.links_begin,
+        operator=settings.operator,
+    )

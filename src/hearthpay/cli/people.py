@@ -5,11 +5,19 @@ from typing import Annotated, Any
 
 import typer
 
-from hearthpay.cli.operator import DataDir, as_operator, refuse
+from hearthpay.cli.operator import (
+    DataDir,
+    as_operator,
+    as_operator_of,
+    as_operator_telling,
+    organization_id_of,
+    refuse,
+)
 from hearthpay.clock import SystemClock
 
 people = typer.Typer(help="Who can sign in: list, invite, reset, end sessions.", no_args_is_help=True)
 
+OrganizationOption = Annotated[str, typer.Option(help="The account's name or id.")]
 EmailArgument = Annotated[str, typer.Argument(help="The person's email address.")]
 
 
@@ -46,55 +54,102 @@ def first_owner(data_dir: DataDir = None) -> None:
 @people.command()
 def invite(
     email: EmailArgument,
-    organization: Annotated[str, typer.Option(help="The account's name or id.")],
+    organization: OrganizationOption,
     role: Annotated[str, typer.Option(help="viewer, admin or owner.")] = "owner",
     data_dir: DataDir = None,
 ) -> None:
     """Print a link by which somebody becomes a member of an organization; it works once, for seven days."""
-    from hearthpay.accounts.service import find_organization
     from hearthpay.people.operators import invite_by_operator
 
     async def run(session: Any) -> Any:
-        account = await find_organization(session, organization)
-        if account is None:
-            refuse(f"there is no organization {organization!r}")
-        return await invite_by_operator(session, SystemClock(), account.id, email, role)
+        account = await organization_id_of(session, organization)
+        return await invite_by_operator(session, SystemClock(), account, email, role)
 
     typer.echo(f"{_address()}/join/{as_operator(data_dir, run).token.text}")
 
 
 @people.command()
 def reset(email: EmailArgument, data_dir: DataDir = None) -> None:
-    """Print a link by which the person chooses a new password; it works once, for an hour."""
+    """Print a link by which the person chooses a new password; it works once, for an hour. They are told by mail."""
     from hearthpay.people.operators import reset_by_operator
 
-    async def run(session: Any) -> Any:
-        return await reset_by_operator(session, SystemClock(), email)
+    async def run(session: Any, people_context: Any) -> Any:
+        return await reset_by_operator(session, people_context, email)
 
-    typer.echo(f"{_address()}/reset/{as_operator(data_dir, run).text}")
+    typer.echo(f"{_address()}/reset/{as_operator_telling(data_dir, run).text}")
 
 
 @people.command("end-sessions")
 def end_sessions(email: EmailArgument, data_dir: DataDir = None) -> None:
-    """End every session of the person, at once."""
+    """End every session of the person, at once. They are told by mail."""
     from hearthpay.people.operators import end_sessions_by_operator
 
-    async def run(session: Any) -> int:
-        return await end_sessions_by_operator(session, SystemClock(), email)
+    async def run(session: Any, people_context: Any) -> int:
+        return await end_sessions_by_operator(session, people_context, email)
 
-    typer.echo(f"Sessions ended: {as_operator(data_dir, run)}.")
+    typer.echo(f"Sessions ended: {as_operator_telling(data_dir, run)}.")
 
 
 @people.command("remove-second-factor")
 def remove_second_factor(email: EmailArgument, data_dir: DataDir = None) -> None:
-    """Let a person who lost the second factor and its codes sign in by password alone."""
+    """Let a person who lost the second factor and its codes sign in by password alone. They are told by mail."""
     from hearthpay.people.operators import remove_second_factor_by_operator
 
-    async def run(session: Any) -> None:
-        await remove_second_factor_by_operator(session, SystemClock(), email)
+    async def run(session: Any, people_context: Any) -> bool:
+        return await remove_second_factor_by_operator(session, people_context, email)
 
-    as_operator(data_dir, run)
-    typer.echo("The second factor was removed.")
+    removed = as_operator_telling(data_dir, run)
+    typer.echo("The second factor was removed." if removed else "There is no second factor.")
+
+
+@people.command("remove-member")
+def remove_member(email: EmailArgument, organization: OrganizationOption, data_dir: DataDir = None) -> None:
+    """Remove a member from an organization at once, an owner too, with their apps, keys and invitations.
+
+    All members and the households are told by mail. The last owner can't be removed: make somebody else an owner
+    first, with `change-role` or `invite`.
+    """
+    from hearthpay.people.operators import remove_member_by_operator
+
+    async def run(session: Any, account: Any) -> None:
+        await remove_member_by_operator(session, SystemClock(), account, email)
+
+    as_operator_of(data_dir, organization, run)
+    typer.echo("The member was removed. All members are told.")
+
+
+@people.command("change-role")
+def change_role(
+    email: EmailArgument,
+    organization: OrganizationOption,
+    role: Annotated[str, typer.Option(help="viewer, admin or owner.")],
+    data_dir: DataDir = None,
+) -> None:
+    """Give a member of an organization another role at once. All members and the households are told by mail."""
+    from hearthpay.people.operators import change_role_by_operator
+
+    async def run(session: Any, account: Any) -> None:
+        await change_role_by_operator(session, SystemClock(), account, email, role)
+
+    as_operator_of(data_dir, organization, run)
+    typer.echo(f"The member is now {role}. All members are told.")
+
+
+@people.command("settle-address")
+def settle_address(
+    email: EmailArgument,
+    choice: Annotated[
+        str, typer.Argument(help="current keeps the address, former brings back the one before.")
+    ],
+    data_dir: DataDir = None,
+) -> None:
+    """Decide which address is right, after two mailboxes claimed one account. Both are told by mail."""
+    from hearthpay.people.operators import settle_address_by_operator
+
+    async def run(session: Any, people_context: Any) -> Any:
+        return await settle_address_by_operator(session, people_context, email, choice)
+
+    typer.echo(f"The address of the account is {as_operator_telling(data_dir, run).address}. Both are told.")
 
 
 @people.command()
@@ -103,16 +158,15 @@ def operator(
     remove: Annotated[bool, typer.Option("--remove", help="Take it from the person again.")] = False,
     data_dir: DataDir = None,
 ) -> None:
-    """Let a person see the pages about the installation as a whole, such as mail that was not sent."""
+    """Let a person see the pages about the installation as a whole, such as mail that was not sent. They are told by
+    mail.
+    """
     from hearthpay.people.operators import make_operator, unmake_operator
 
-    async def run(session: Any) -> None:
-        if remove:
-            await unmake_operator(session, email)
-        else:
-            await make_operator(session, SystemClock(), email)
+    async def run(session: Any, people_context: Any) -> bool:
+        return await (unmake_operator if remove else make_operator)(session, people_context, email)
 
-    as_operator(data_dir, run)
+    as_operator_telling(data_dir, run)
     typer.echo("No operator any more." if remove else "Made an operator.")
 
 

@@ -46,6 +46,9 @@ class SensitiveActionRule:
     proved: bool = True
     """Whether the doctor proves that each was reported; not for what earlier versions did without a report."""
 
+    everyone: bool = False
+    """Whether all members are told, viewers too, and every household at its own address."""
+
     @property
     def always(self) -> bool:
         """Whether it is reported whatever its details are, and has been in every version."""
@@ -96,6 +99,8 @@ DELICATE_ACTS: Final[Mapping[str, SensitiveActionRule]] = {
     "member.ask_to_leave": SensitiveActionRule("member"),
     "member.remove": SensitiveActionRule("member"),
     "member.leave": SensitiveActionRule("member"),
+    "member.change_role_by_operator": SensitiveActionRule("member", everyone=True),
+    "member.remove_by_operator": SensitiveActionRule("member", everyone=True),
     "calendar_link.create": SensitiveActionRule("household"),
     "organization.freeze": SensitiveActionRule("household"),
     "organization.unfreeze": SensitiveActionRule("household"),

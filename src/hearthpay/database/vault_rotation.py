@@ -87,14 +87,16 @@ _MAILS = _Kept(
 )
 _ANSWERS = _Kept(
     text(
-        "SELECT organization_id, sandbox, key, body AS ciphertext, nonce, key_id FROM idempotency_keys "
-        "WHERE key_id <> :current AND (organization_id, sandbox, key) > (:organization_id, :sandbox, :key) "
-        "ORDER BY organization_id, sandbox, key LIMIT 1 FOR UPDATE SKIP LOCKED"
+        "SELECT organization_id, sandbox, key, confined_to, body AS ciphertext, nonce, key_id FROM idempotency_keys "
+        "WHERE key_id <> :current AND (organization_id, sandbox, key, confined_to) "
+        "> (:organization_id, :sandbox, :key, :confined_to) "
+        "ORDER BY organization_id, sandbox, key, confined_to LIMIT 1 FOR UPDATE SKIP LOCKED"
     ),
-    {"organization_id": _BEFORE_ALL, "sandbox": False, "key": ""},
+    {"organization_id": _BEFORE_ALL, "sandbox": False, "key": "", "confined_to": _BEFORE_ALL},
     text(
         "UPDATE idempotency_keys SET body = :ciphertext, nonce = :nonce, key_id = :key_id "
-        "WHERE organization_id = :organization_id AND sandbox = :sandbox AND key = :key"
+        "WHERE organization_id = :organization_id AND sandbox = :sandbox AND key = :key "
+        "AND confined_to = :confined_to"
     ),
 )
 

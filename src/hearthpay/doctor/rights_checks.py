@@ -16,12 +16,14 @@ def member_rights() -> str:
             SELECT DISTINCT ON (organization_id, person_id) organization_id, person_id, role
               FROM (SELECT id, organization_id,
                            CASE action WHEN 'organization.create' THEN actor_id ELSE subject_id END AS person_id,
-                           CASE WHEN action = 'member.change_role' THEN details -> 'after' ->> 'role'
-                                WHEN action IN ('member.remove', 'member.leave') THEN 'none'
+                           CASE WHEN action IN ('member.change_role', 'member.change_role_by_operator')
+                                THEN details -> 'after' ->> 'role'
+                                WHEN action IN ('member.remove', 'member.remove_by_operator', 'member.leave')
+                                THEN 'none'
                                 ELSE details ->> 'role' END AS role
                       FROM audit_log
                      WHERE action IN ('organization.create', 'member.join', 'member.change_role', 'member.remove',
-                                      'member.leave')
+                                      'member.leave', 'member.change_role_by_operator', 'member.remove_by_operator')
                         OR action = 'rights.as_of_upgrade' AND details ->> 'right' = 'member') a
              WHERE person_id IS NOT NULL
              ORDER BY organization_id, person_id, id DESC)

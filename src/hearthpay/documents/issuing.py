@@ -105,7 +105,7 @@ async def issue_paper(
 ) -> ArchivedFile | None:
     """Return one document of the view; if none has these figures, draw it in its organization's turn and store it.
 
-    Return None if another request has issued one since the view was taken: the view may then be out of date.
+    If another request has issued it since, return that; None if it has other figures, as the view is then out of date.
     """
     owner = view.prepared.owner
     async with transaction() as session:
@@ -181,11 +181,13 @@ def _was_for_good(document: IssuedDocument) -> bool:
 async def _keep_drawn(
     session: AsyncSession, ring: KeyRing, clock: Clock, actor: Actor, owner: Owner, drawn: Drawn
 ) -> ArchivedFile | None:
-    """Store the new version; return None if another request has issued this document since."""
+    """Store the new version, or return what another request has issued since; None if that has other figures."""
     await _lock(session, owner)
-    now_in_force = await ids_in_force(session, owner, (drawn.paper,))
-    if now_in_force.get(drawn.paper.place) != (None if drawn.before is None else drawn.before.id):
-        return None
+    paper = drawn.paper
+    now_in_force = await ids_in_force(session, owner, (paper,))
+    if now_in_force.get(paper.place) != (None if drawn.before is None else drawn.before.id):
+        found = (await read_in_force(session, ring, owner, (paper,))).get(paper.place)
+        return found if found is not None and found.facts == paper.facts else None
     return await _keep(session, ring, clock, actor, owner, drawn)
 
 

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.household_clocks import at_a_clock, by_mode
 from hearthpay.database.relations import EMPLOYEES, EMPLOYERS, NOTICES
-from hearthpay.database.statements import Fragment
+from hearthpay.database.statements import Fragment, column_list
 from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.languages.catalogue import mark
 from hearthpay.mail.letter import letter
@@ -45,13 +45,16 @@ class NewPaper(NamedTuple):
 _NEW: Final = by_mode(
     lambda mode: query(
         NewPaper,
-        "SELECT DISTINCT {key} AS key, d.organization_id, d.employer_id, d.sandbox, d.employee_id, d.kind, "
-        "d.tax_year, e.first_name, h.first_name AS household_first, h.last_name AS household_last FROM documents d "
+        "SELECT {columns} FROM (SELECT DISTINCT {key} AS key, d.organization_id, d.employer_id, d.sandbox, "
+        "d.employee_id, d.kind, d.tax_year, e.first_name, h.first_name AS household_first, "
+        "h.last_name AS household_last FROM documents d "
         "JOIN {employees} e ON e.id = d.employee_id JOIN {employers} h ON h.id = d.employer_id "
         "WHERE d.kind IN ('w2', 'w2c') AND {mode} AND d.created_at > :since "
         "AND d.created_at <= :now "
         "AND date_part('year', d.created_at AT TIME ZONE 'America/New_York') > d.tax_year "
-        "AND NOT EXISTS (SELECT FROM {notices} n WHERE n.notice_key = {key}) ORDER BY key LIMIT :limit",
+        "AND NOT EXISTS (SELECT FROM {notices} n WHERE n.notice_key = {key})) issued "
+        "ORDER BY row_number() OVER (PARTITION BY organization_id ORDER BY key), key LIMIT :limit",
+        columns=column_list(NewPaper._fields),
         key=_KEY,
         employees=EMPLOYEES,
         employers=EMPLOYERS,

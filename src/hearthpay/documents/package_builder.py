@@ -52,7 +52,7 @@ _NEXT: Final = statement(
     "AND (p.held_until IS NULL OR p.held_until <= :now) "
     "AND NOT EXISTS (SELECT FROM {household_clocks} c WHERE c.employer_id = p.employer_id AND c.advancing) "
     "ORDER BY (SELECT max(o.turn) FROM document_packages o "
-    "WHERE o.organization_id = p.organization_id AND o.finished_at IS NULL), p.turn, p.id "
+    "WHERE o.organization_id = p.organization_id), p.turn, p.id "
     "LIMIT 1 FOR UPDATE OF p SKIP LOCKED",
     household_clocks=HOUSEHOLD_CLOCKS,
 )
@@ -111,15 +111,16 @@ async def make_next(
 async def _claim(
     database: Database, ring: KeyRing, clock: Clock, notifications: NotificationSettings
 ) -> _Making | None:
-    """Take the next package that no living worker holds."""
+    """Take the next package that no living worker holds; its organization goes to the end of the line.
+
+    Turns count after a package has ended: one that asks for small packages again and again overtakes nobody.
+    """
     async with database.transaction(None) as session:
         package_id: UUID | None = await session.scalar(_NEXT, {"now": clock.now()})
         if package_id is None:
             return None
         package = await session.get_one(DocumentPackage, package_id)
-        last_turn = await session.scalar(
-            select(func.max(DocumentPackage.turn)).where(DocumentPackage.finished_at.is_(None))
-        )
+        last_turn = await session.scalar(select(func.max(DocumentPackage.turn)))
         package.turn = (last_turn or 0) + 1
         package.status = "drawing"
         package.attempts += 1

@@ -161,8 +161,8 @@ async def _found(
     if content:
         statement = statement.options(undefer(IssuedDocument.sealed_content))
     else:
-        # Nobody can issue another version between this check and the signature.
-        statement = statement.with_for_update(read=True)
+        # Nobody can issue another version, or sign, between this check and the signature.
+        statement = statement.with_for_update(key_share=True)
     found = await session.scalar(statement)
     if found is None:
         raise Refusal("not_found", "There is no such paper.")

@@ -18,6 +18,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
+from hearthpay.database.statements import Fragment
+from hearthpay.database.turns import Turns
 from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.duties.dues import HouseholdDues, compute_dues, rules_fingerprint
 from hearthpay.employers.models import Employer
@@ -32,25 +34,35 @@ class _IdRow(NamedTuple):
     employer_id: UUID
 
 
+class _LockedRow(NamedTuple):
+    employer_id: UUID
+    organization_id: UUID
+
+
+_OTHERS: Final = Fragment("organization_id <> ALL(CAST(:resting AS uuid[]))")
 # Households that were changed first, then those of an earlier day, then those of other rules; each by an index.
 _OUTDATED: Final = query(
     _IdRow,
-    "SELECT DISTINCT employer_id FROM (SELECT employer_id FROM outdated_dues ORDER BY employer_id, id LIMIT :most) o",
+    "SELECT DISTINCT employer_id FROM (SELECT employer_id FROM outdated_dues "
+    "WHERE {others} ORDER BY employer_id, id LIMIT :most) o",
+    others=_OTHERS,
 )
 _OF_EARLIER_DAYS: Final = query(
     _IdRow,
-    "(SELECT employer_id FROM household_dues WHERE computed_on IS NULL "
+    "(SELECT employer_id FROM household_dues WHERE computed_on IS NULL AND {others} "
     "AND (failed_on IS NULL OR failed_on < :today) LIMIT :limit) UNION ALL "
-    "(SELECT employer_id FROM household_dues WHERE computed_on < :today LIMIT :limit)",
+    "(SELECT employer_id FROM household_dues WHERE computed_on < :today AND {others} LIMIT :limit)",
+    others=_OTHERS,
 )
 _OF_OTHER_RULES: Final = query(
     _IdRow,
-    "(SELECT employer_id FROM household_dues WHERE rules < :rules LIMIT :limit) UNION ALL "
-    "(SELECT employer_id FROM household_dues WHERE rules > :rules LIMIT :limit)",
+    "(SELECT employer_id FROM household_dues WHERE rules < :rules AND {others} LIMIT :limit) UNION ALL "
+    "(SELECT employer_id FROM household_dues WHERE rules > :rules AND {others} LIMIT :limit)",
+    others=_OTHERS,
 )
 _LOCK: Final = query(
-    _IdRow,
-    "SELECT employer_id FROM household_dues WHERE employer_id = ANY(CAST(:households AS uuid[])) "
+    _LockedRow,
+    "SELECT employer_id, organization_id FROM household_dues WHERE employer_id = ANY(CAST(:households AS uuid[])) "
     "ORDER BY employer_id LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED",
 )
 _FORGET: Final = text("DELETE FROM outdated_dues WHERE employer_id = ANY(CAST(:households AS uuid[]))")
@@ -64,18 +76,26 @@ _FAILED: Final = text(
 )
 
 
-async def renew_dues(database: Database, clock: Clock, *, chunk: int = CHUNK) -> tuple[int, int, int]:
+async def renew_dues(
+    database: Database, clock: Clock, *, chunk: int = CHUNK, turns: Turns[UUID] | None = None
+) -> tuple[int, int, int]:
     """Calculate up to `chunk` outdated households; return how many, how many of them failed, and whether more are left.
 
-    `database` acts as the worker's role. A household that fails has no figures until it is changed, or the next day.
-    Raises DatabaseUnavailable.
+    `database` acts as the worker's role. Organizations take turns between calls with the same `turns`. A household that
+    fails has no figures until it is changed, or the next day. Raises DatabaseUnavailable.
     """
     today = clock.today()
     async with database.transaction(None) as session:
-        found = await _outdated(session, today, chunk)
+        found: Sequence[UUID] = ()
+
+        async def claim(resting: list[UUID]) -> Sequence[_LockedRow]:
+            nonlocal found
+            found = await _outdated(session, today, chunk, resting)
+            return await fetch_all(session, _LOCK, {"households": found, "limit": chunk}) if found else []
+
+        rows = await (turns or Turns[UUID]()).take(chunk, claim, lambda row: row.organization_id)
         if not found:
             return 0, 0, 0
-        rows = await fetch_all(session, _LOCK, {"households": found, "limit": chunk})
         households = [row.employer_id for row in rows]
         await session.execute(_FORGET, {"households": households})
         failed = 0
@@ -94,9 +114,17 @@ async def renew_dues(database: Database, clock: Clock, *, chunk: int = CHUNK) ->
     return len(households) - failed, failed, int(len(found) >= chunk)
 
 
-async def _outdated(session: AsyncSession, today: datetime.date, chunk: int) -> Sequence[UUID]:
-    """Return households to calculate, at least `chunk` if there are as many."""
-    asked = {"today": today, "rules": rules_fingerprint(), "limit": chunk, "most": 20 * chunk}
+async def _outdated(
+    session: AsyncSession, today: datetime.date, chunk: int, resting: list[UUID]
+) -> Sequence[UUID]:
+    """Return households of others than `resting` to calculate, at least `chunk` if there are as many."""
+    asked = {
+        "today": today,
+        "rules": rules_fingerprint(),
+        "limit": chunk,
+        "most": 20 * chunk,
+        "resting": resting,
+    }
     found: dict[UUID, None] = {}
     for statement in (_OUTDATED, _OF_EARLIER_DAYS, _OF_OTHER_RULES):
         if len(found) < chunk:

@@ -31,6 +31,7 @@ from hearthpay.employees.links import (
 )
 from hearthpay.employees.open_links import OpenInvitation, look_up
 from hearthpay.employees.own_notices import NoticeRecipient, notify_of_link
+from hearthpay.mail.person_mail import ASKED_LINKS
 from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.identity import read_address
@@ -65,7 +66,7 @@ async def request_account(
         raise Refusal("invalid_state", NO_ACCOUNT_UNDER_IT)
     on_record = account_address(opened.employee)
     address = read_address(email if on_record is None else on_record)
-    await people_context.throttle.account_asked_for(visit.address, address)
+    await people_context.throttle.account_asked_for(visit.address, address, asked_by=opened.employee.id)
     now = people_context.clock.now()
     here = f"{links_begin}/portal/{presented}/account"
     async with people_context.in_constant_time(), people_context.database.transaction(None) as session:
@@ -76,8 +77,9 @@ async def request_account(
             mail = person_mail(
                 "employee_account", address, language, household=opened.household, link=f"{here}/{token.text}"
             )
+        expires_at, about = now + LASTS["employee_account"], f"employee_account {opened.employee.id}"
         await people_context.queue_mail(
-            session, now, "employee_account", mail, now + LASTS["employee_account"]
+            session, now, "employee_account", mail, expires_at, sort=ASKED_LINKS, about=about
         )
 
 
@@ -140,7 +142,7 @@ async def make_account_by_link(
         raise Refusal("invalid_state", NO_ACCOUNT_UNDER_IT)
     on_record = account_address(opened.employee)
     address = read_address(email if on_record is None else on_record)
-    await people_context.throttle.account_asked_for(visit.address, address)
+    await people_context.throttle.account_asked_for(visit.address, address, asked_by=opened.employee.id)
     checked = await check_new_person(new, address)
     now = people_context.clock.now()
     async with people_context.database.transaction(None) as session:

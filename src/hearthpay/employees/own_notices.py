@@ -83,11 +83,12 @@ _BANK: Final = ("bank_connected",)
 
 @dataclass(frozen=True, slots=True)
 class NoticeRecipient:
-    """The person with an account for a record: the account's address and language."""
+    """The person with an account for a record: the account's address and language, and the session they act in."""
 
     email: str
     language: str
     person_id: UUID | None = None
+    session_id: UUID | None = None
 
 
 async def reader_of(session: AsyncSession, employee_id: UUID) -> NoticeRecipient | None:
@@ -104,14 +105,18 @@ async def notify_of_change(
     *changed: str,
     kind: RecordNewsKind = "record_changed",
 ) -> None:
-    """Queue the notices of what was `changed` (some of CHANGED), for the employee and the household."""
+    """Queue the notices of what was `changed` (some of CHANGED), for the employee and the household.
+
+    If it was changed in the reader's account, the mail to that account's own address has a link that ends the session.
+    """
     if employee.sandbox:
         return
     now = people_context.clock.now()
     household = await session.get_one(Employer, employee.employer_id)
     link = None
     if kind == "record_changed" and reader is not None and reader.person_id is not None:
-        link = people_context.stop_link(StopAccount(reader.person_id, "sign_in"))
+        stop = StopAccount(reader.person_id, "record", now, session_id=reader.session_id)
+        link = people_context.stop_link(stop)
     for address, mailbox in (await _addresses(session, now, employee, reader)).items():
         language = mailbox.language
         mail = person_mail(
@@ -119,7 +124,7 @@ async def notify_of_change(
             address,
             language,
             name=mailbox.name,
-            link=link,
+            link=link if reader is not None and address == reader.email else None,
             operator=people_context.operator,
             household=household.last_name,
             when=_moment(household, language, now),

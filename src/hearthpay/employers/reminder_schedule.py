@@ -11,19 +11,22 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.household_clocks import at_a_clock, by_mode
 from hearthpay.database.statements import Fragment, statement
+from hearthpay.database.turns import Turns
 from hearthpay.database.typed_rows import fetch_all, query
 
 
 class _TakeRow(NamedTuple):
     id: UUID
+    organization_id: UUID
     duties_seen_on: datetime.date | None
 
 
 _TAKE: Final = by_mode(
     lambda mode: query(
         _TakeRow,
-        "SELECT id, duties_seen_on FROM employers WHERE {mode} "
+        "SELECT id, organization_id, duties_seen_on FROM employers WHERE {mode} "
         "AND (duties_look_on IS NULL OR duties_look_on <= :today) "
+        "AND organization_id <> ALL(CAST(:resting AS uuid[])) "
         "ORDER BY duties_look_on NULLS FIRST, id LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED",
         mode=mode,
     ),
@@ -49,10 +52,17 @@ class ReminderCheck:
 
 
 async def claim_reminder_checks(
-    session: AsyncSession, today: datetime.date, limit: int
+    session: AsyncSession, today: datetime.date, limit: int, turns: Turns[UUID]
 ) -> Sequence[ReminderCheck]:
-    """Lock up to `limit` real households that are due and that no other worker holds; the session is the worker's."""
-    rows = await fetch_all(session, _TAKE[at_a_clock(session)], {"today": today, "limit": limit})
+    """Lock up to `limit` real households that are due and that no other worker holds, in turn by organization; the
+    session is the worker's.
+    """
+
+    async def claim(resting: list[UUID]) -> Sequence[_TakeRow]:
+        values = {"today": today, "limit": limit, "resting": resting}
+        return await fetch_all(session, _TAKE[at_a_clock(session)], values)
+
+    rows = await turns.take(limit, claim, lambda row: row.organization_id)
     return [ReminderCheck(row.id, row.duties_seen_on) for row in rows]
 
 

@@ -42,6 +42,14 @@ class PaymentDetails:
     balance: PeriodBalance | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class EarlierPayment:
+    """A payment that is recorded already, which a new one probably repeats; the amount in cents."""
+
+    amount: int
+    paid_on: datetime.date
+
+
 # Recording
 
 
@@ -65,6 +73,7 @@ async def record_payment_of_household(
     allow(actor, KEEP_TAX_LEDGER, employer.id)
     today = clock.today()
     agency, account, period = identify_payment(command, today)
+    await lock_household(session, employer.id)
     span = due_span(period)
     household, before = await settled_calendar_of(session, employer, today, *span)
     item = _item(before, account, period.label)
@@ -96,6 +105,34 @@ async def record_payment_of_household(
         replace(household, payments=(*household.payments, _recorded(row))), span[0], span[1]
     )
     return PaymentDetails(row, None, balance_of_period(after, account, period.label))
+
+
+async def find_earlier_payment(session: AsyncSession, recorded: PaymentDetails) -> EarlierPayment | None:
+    """Return a standing payment that the one just recorded probably repeats; None if there is none.
+
+    It is of the same account and period, and more than is owed is paid since, or it has the same amount and day.
+    """
+    new, balance = recorded.payment, recorded.balance
+    standing = (
+        select(TaxPayment)
+        .where(
+            TaxPayment.employer_id == new.employer_id,
+            TaxPayment.jurisdiction == new.jurisdiction,
+            TaxPayment.account == new.account,
+            TaxPayment.period == new.period,
+            TaxPayment.id != new.id,
+            TaxPayment.reverses.is_(None),
+        )
+        .order_by(TaxPayment.id.desc())
+    )
+    found = (await session.scalars(standing)).all()
+    reversed_ids = await reversals_of_payments(session, [each.id for each in found])
+    too_much = balance is None or balance.open < 0
+    for each in found:
+        same = (each.amount, each.paid_on) == (new.amount, new.paid_on)
+        if each.id not in reversed_ids and (too_much or same):
+            return EarlierPayment(each.amount, each.paid_on)
+    return None
 
 
 async def reverse_tax_payment(

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import permissions_used
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.clock import real_clock
 from hearthpay.http.envelope import JsonResponse
@@ -57,7 +58,8 @@ async def idempotent(
     Every POST that changes state goes through here, with a key or without. `sealed_with` stores the response
     encrypted. `latest` is called after the commit, for a first response and a replayed one, and may call another
     server. Raises what `operation` and `latest` raise (for the former everything is rolled back), `validation_error`
-    for a malformed key, `idempotency_conflict` if the key belongs to another request, and KeyRingError.
+    for a malformed key, `idempotency_conflict` if the key belongs to another request, KeyRingError, and what `allow`
+    raises for a stored answer that needed more than the actor may.
     """
     runtime = runtime_of(request)
     claim = await _claim_of(request, actor)
@@ -105,13 +107,14 @@ async def idempotent_name(
         if earlier is not None:
             return orjson.loads(earlier.body), True
         refuse_while_advancing()
-        name = await make()
+        with permissions_used(actor) as used:
+            name = await make()
 
         async def keep_name(_: AsyncSession) -> Rendered:
             return Rendered(orjson.dumps(name), _MADE)
 
         answered = await run_once_per_key(
-            runtime.database, actor, claim, keep_name, now=real_clock(runtime.clock).now()
+            runtime.database, actor, claim, keep_name, now=real_clock(runtime.clock).now(), needed=used
         )
     except KeyTakenError:
         raise _taken() from None

@@ -11,8 +11,8 @@ from hearthpay.database.statements import Fragment, statement
 
 def _forget(which: Fragment) -> TextClause:
     return statement(
-        "DELETE FROM idempotency_keys WHERE (organization_id, sandbox, key) IN "
-        "(SELECT organization_id, sandbox, key FROM idempotency_keys "
+        "DELETE FROM idempotency_keys WHERE (organization_id, sandbox, key, confined_to) IN "
+        "(SELECT organization_id, sandbox, key, confined_to FROM idempotency_keys "
         "WHERE {which} AND created_at < :before ORDER BY created_at LIMIT :limit) RETURNING true",
         which=which,
     )

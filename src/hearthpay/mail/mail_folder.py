@@ -16,6 +16,7 @@ import structlog
 
 from hearthpay.clock import Clock
 from hearthpay.database.session import Database
+from hearthpay.database.turns import Turns
 from hearthpay.mail.mailer import SENDER_VARIABLE, Delivery, Mail, written_message
 from hearthpay.mail.outbox import (
     Claimed,
@@ -83,7 +84,9 @@ class MailFolder:
         return removed
 
 
-async def fill_folder(database: Database, ring: KeyRing, folder: MailFolder, clock: Clock) -> Round:
+async def fill_folder(
+    database: Database, ring: KeyRing, folder: MailFolder, clock: Clock, *, turns: Turns[str] | None = None
+) -> Round:
     """Write the mails queued for the folder, and remove old ones; `database` acts as the worker's role.
 
     Raises DatabaseUnavailable.
@@ -91,7 +94,7 @@ async def fill_folder(database: Database, ring: KeyRing, folder: MailFolder, clo
     folder.tidy(clock.now())
     async with database.transaction(None) as session:
         given_up = await give_up_expired(session, clock)
-        claimed = await claim_mails_for_folder(session, clock, AT_ONCE)
+        claimed = await claim_mails_for_folder(session, clock, AT_ONCE, turns or Turns())
     written = 0
     for each in claimed:
         problem = _put(folder, ring, each)

@@ -7,6 +7,7 @@ Message-ID, and never loses one.
 """
 
 import datetime
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, cast
 from uuid import UUID
@@ -21,6 +22,7 @@ from hearthpay.database import audit
 from hearthpay.database.relations import ORGANIZATIONS
 from hearthpay.database.sealing_keys import key_for_writing
 from hearthpay.database.statements import Fragment, statement
+from hearthpay.database.turns import Turns
 from hearthpay.database.typed_rows import Query, fetch_all, fetch_one, fetch_optional, query
 from hearthpay.mail.bounces import hash_of_address
 from hearthpay.mail.limits import MailLimits
@@ -96,6 +98,10 @@ _STATE: Final = query(
 )
 
 
+# Mail to people, which belongs to no organization, takes turns by its sort: what strangers request is one of them.
+_WHOSE: Final = Fragment("coalesce(CAST(organization_id AS text), counted_as, recipient)")
+
+
 class _ClaimedRow(NamedTuple):
     id: UUID
     organization_id: UUID | None
@@ -117,18 +123,34 @@ _CLAIM_ONE: Final = query(
 )
 
 
-def _claim(which: Fragment) -> Query[_ClaimedRow]:
+class _DueRow(NamedTuple):
+    id: UUID
+    organization_id: UUID | None
+    employer_id: UUID | None
+    sandbox: bool
+    created_at: datetime.datetime
+    expires_at: datetime.datetime
+    attempts: int
+    content: bytes
+    nonce: bytes
+    key_id: str
+    whose: str
+
+
+def _claim(which: Fragment) -> Query[_DueRow]:
     # A subquery that locks and skips may run again for every row of a join, each time with other rows: it is
     # evaluated once.
     return query(
-        _ClaimedRow,
+        _DueRow,
         "WITH due AS MATERIALIZED (SELECT id FROM mail_outbox "
         "WHERE status = 'queued' {which} AND due_at <= :now AND (leased_until IS NULL OR leased_until <= :now) "
+        "AND {whose} <> ALL(CAST(:resting AS text[])) "
         "ORDER BY due_at, id LIMIT :limit FOR UPDATE SKIP LOCKED) "
         "UPDATE mail_outbox m SET leased_until = :until, attempts = m.attempts + 1 FROM due WHERE m.id = due.id "
         "RETURNING m.id, m.organization_id, m.employer_id, m.sandbox, m.created_at, m.expires_at, m.attempts, "
-        "m.content, m.nonce, m.key_id",
+        "m.content, m.nonce, m.key_id, {whose} AS whose",
         which=which,
+        whose=_WHOSE,
     )
 
 
@@ -314,17 +336,18 @@ async def claim_mail(session: AsyncSession, clock: Clock, mail_id: UUID) -> Clai
     return None if row is None else _claimed(row)
 
 
-async def claim_due_mails(session: AsyncSession, clock: Clock, limit: int) -> list[Claimed]:
-    """Claim up to `limit` mails that are due, of any tenant: the session is the worker's."""
-    return [_claimed(row) for row in await fetch_all(session, _CLAIM_DUE, {"limit": limit, **_lease(clock)})]
+async def claim_due_mails(
+    session: AsyncSession, clock: Clock, limit: int, turns: Turns[str]
+) -> list[Claimed]:
+    """Claim up to `limit` mails that are due, of any tenant, in turn by organization: the session is the worker's."""
+    return await _claim_in_turn(session, clock, limit, turns, _CLAIM_DUE)
 
 
-async def claim_mails_for_folder(session: AsyncSession, clock: Clock, limit: int) -> list[Claimed]:
+async def claim_mails_for_folder(
+    session: AsyncSession, clock: Clock, limit: int, turns: Turns[str]
+) -> list[Claimed]:
     """Claim up to `limit` mails that were written without a mail server; the session is the worker's."""
-    return [
-        _claimed(row)
-        for row in await fetch_all(session, _CLAIM_FOR_FOLDER, {"limit": limit, **_lease(clock)})
-    ]
+    return await _claim_in_turn(session, clock, limit, turns, _CLAIM_FOR_FOLDER)
 
 
 async def note_kept(session: AsyncSession, clock: Clock, claimed: Claimed) -> None:
@@ -376,12 +399,21 @@ def pause_after(attempts: int) -> datetime.timedelta:
     return min(_FIRST_PAUSE * factor, LONGEST_PAUSE)
 
 
+async def _claim_in_turn(
+    session: AsyncSession, clock: Clock, limit: int, turns: Turns[str], which: Query[_DueRow]
+) -> list[Claimed]:
+    async def claim(resting: list[str]) -> Sequence[_DueRow]:
+        return await fetch_all(session, which, {"limit": limit, "resting": resting, **_lease(clock)})
+
+    return [_claimed(row) for row in await turns.take(limit, claim, lambda row: row.whose)]
+
+
 def _lease(clock: Clock) -> dict[str, datetime.datetime]:
     now = clock.now()
     return {"now": now, "until": now + LEASE}
 
 
-def _claimed(row: _ClaimedRow) -> Claimed:
+def _claimed(row: _ClaimedRow | _DueRow) -> Claimed:
     return Claimed(
         row.id,
         row.organization_id,

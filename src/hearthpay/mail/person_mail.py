@@ -37,9 +37,17 @@ class MailSort:
 
 
 LINKS: Final = MailSort("link", 12, a_day=12)
-"""Links that anyone may request: forms must not turn us into a relay."""
+"""Links that strangers may request: forms must not turn us into a relay."""
+ASKED_LINKS: Final = MailSort("asked_link", 5, datetime.timedelta(minutes=30))
+"""Links that a member of an organization, an employee's invitation or the person themself requests: counted by who
+requests them (`about`), so that neither strangers nor another organization use them up.
+"""
 RESETS: Final = MailSort("reset", 5, datetime.timedelta(minutes=10))
 """Links for a new password: never used up by any requester. After the first few the last is sent within minutes."""
+SIGN_IN_LINKS: Final = MailSort("sign_in", 3, datetime.timedelta(hours=1))
+"""Links to sign in from a new browser, which strangers may request as well: never used up, and no flood. Each works
+longer than the pause, so that one that works is always in the mailbox.
+"""
 NEWS: Final = MailSort("news", 3, datetime.timedelta(hours=1), a_day=24)
 """What a person may change any number of times, and nobody loses by."""
 WARNINGS: Final = MailSort("warning", 5, datetime.timedelta(hours=1))

@@ -14,6 +14,7 @@ import structlog
 
 from hearthpay.clock import Clock
 from hearthpay.database.session import Database, Tenant
+from hearthpay.database.turns import Turns
 from hearthpay.mail.mailer import AT_ONCE, Delivery, Mailer
 from hearthpay.mail.outbox import (
     Claimed,
@@ -88,15 +89,19 @@ class Postman:
                 return state
             await asyncio.sleep(_LOOK_AGAIN_SECONDS)
 
-    async def send_due(self, stopping: Callable[[], bool], chunk: int = AT_ONCE) -> Round:
-        """Give up what has expired and send up to `chunk` of the mails that are due, of any owner.
+    async def send_due(
+        self, stopping: Callable[[], bool], chunk: int = AT_ONCE, *, turns: Turns[str] | None = None
+    ) -> Round:
+        """Give up what has expired and send up to `chunk` of the mails that are due, of any owner, whose turn it is.
 
         If the mail server itself is at fault for all of them, the rest is left for a later round: trying each would
         only take long. Raises DatabaseUnavailable.
         """
         async with self._database.transaction(None) as session:
             given_up = await give_up_expired(session, self._clock)
-            claimed = [] if stopping() else await claim_due_mails(session, self._clock, chunk)
+            claimed = (
+                [] if stopping() else await claim_due_mails(session, self._clock, chunk, turns or Turns())
+            )
         outcomes = await asyncio.gather(*(self._send_in_turn(each) for each in claimed))
         sent = sum(outcome.taken for outcome in outcomes)
         if outcomes and all(outcome.problem in _OUR_MAIL_SERVER for outcome in outcomes):

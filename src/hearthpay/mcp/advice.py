@@ -80,7 +80,9 @@ NEXT_STEPS: Final[Mapping[str, str]] = {
     ),
     "amounts_changed": (
         "The payroll is not what the person saw, and nothing was run. Do not simply drop the preview_token. Preview "
-        "again, show the person what is different, and run with the new token once they agree."
+        "again, show the person what is different, and run with the new token once they agree. If there is a "
+        "`details.payroll_id`, this preview was already run as that payroll: show it with get_payroll, and pay again "
+        "only if the person wants a second payroll."
     ),
     "gone": "This exists no more; the message tells what took its place.",
     "invitation_too_soon": "Wait until `details.retry_at`, and tell the person.",

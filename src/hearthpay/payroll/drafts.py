@@ -38,6 +38,7 @@ CONFIRM_BESIDE: Final = "confirm_beside"
 _BESIDE: Final = frozenset({"period_paid_already", "paid_beside", "paid_beside_as_supplemental"})
 """Codes of warnings that somebody is paid for these days already."""
 
+_UNKNOWN_CHANGES: Final = PreviewChanges(request_changed=False, paychecks=())
 _NOT_THERE: Final = "There is no such draft."
 
 
@@ -227,9 +228,22 @@ async def run_draft(
     draft = await _locked(session, actor, draft_id)
     if not draft.open:
         return DraftReview(draft)
-    prepared = await prepare_payroll(
-        session, actor, clock, draft.order, direct_deposit_enabled=direct_deposit_enabled
-    )
+    try:
+        prepared = await prepare_payroll(
+            session,
+            actor,
+            clock,
+            draft.order,
+            direct_deposit_enabled=direct_deposit_enabled,
+            preview_token=approval.preview_token,
+        )
+    except Refusal as refusal:
+        if refusal.code != "amounts_changed":
+            raise
+        review = await review_draft(  # what was reviewed is paid already, as another draft's payroll or over the API
+            session, actor, clock, draft_id, direct_deposit_enabled=direct_deposit_enabled
+        )
+        return replace(review, changes=_UNKNOWN_CHANGES)
     if prepared.record.through_the_bank and not approval.identity_confirmed:
         return DraftReview(draft, needs_identity=True)
     needed = confirmations_of(prepared.record, prepared.confirmations)
@@ -239,13 +253,15 @@ async def run_draft(
         try:
             changes = await changes_since(session, actor, clock, prepared, approval.preview_token)
         except Refusal:  # the token has ended or is none: nobody knows what was shown
-            changes = PreviewChanges(request_changed=False, paychecks=())
+            changes = _UNKNOWN_CHANGES
     if unconfirmed or changes is not None:
         review = await review_draft(
             session, actor, clock, draft_id, direct_deposit_enabled=direct_deposit_enabled
         )
         return replace(review, unconfirmed=unconfirmed, changes=changes)
-    ran = await record_payroll(session, actor, clock, prepared, approval.confirmed, as_previewed=True)
+    ran = await record_payroll(
+        session, actor, clock, prepared, approval.confirmed, preview_token=approval.preview_token
+    )
     await session.execute(update(PayrollDraft).where(PayrollDraft.id == draft_id).values(payroll_id=ran.id))
     return DraftReview(replace(draft, payroll_id=ran.id))
 

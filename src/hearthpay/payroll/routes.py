@@ -176,7 +176,8 @@ async def run_payroll(
     """Check and cash payrolls are completed at once; direct deposit runs now or is scheduled by its pay date.
 
     Send an `Idempotency-Key`: a retry then pays nobody twice. With the `preview_token` of a preview, it is refused with
-    `amounts_changed`, and with both amounts, unless every line is what the preview showed.
+    `amounts_changed`, and with both amounts, unless every line is what the preview showed. A preview is run once: with
+    another `Idempotency-Key` it is refused, and `details.payroll_id` names the payroll, also once that is voided.
     """
     runtime = runtime_of(request)
     clock = runtime.clock

@@ -205,7 +205,7 @@ class PayrollRequest(RequestModel):
         pattern=SHAPE,
         max_length=LONGEST,
         description="That of a preview: the run is refused with `amounts_changed` where any amount would be another "
-        "than was shown. A preview ignores it.",
+        "than was shown, or where another payroll was run with it. A preview ignores it.",
     )
     metadata: NewMetadataField = Field(
         default_factory=dict,
@@ -612,7 +612,7 @@ class PayrollPreview:
 
     preview_token: str | None = None
     """Send it with the run, within half an hour: it is refused with `amounts_changed` where any amount would be
-    another."""
+    another. It is good for one payroll."""
 
     scheduled_send_at: datetime.datetime | None = None
     """When the money would be sent; only where the payroll would be scheduled by direct deposit."""

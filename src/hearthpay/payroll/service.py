@@ -48,7 +48,13 @@ from hearthpay.payroll.ledger.histories import read_histories
 from hearthpay.payroll.ledger.overlaps import Overlap, find_overlaps
 from hearthpay.payroll.ledger.payrolls import NewPayroll, insert_payroll, read_payroll
 from hearthpay.payroll.ledger.posting import post_paychecks, postings_of
-from hearthpay.payroll.ledger.preview_tokens import PreviewChanges, changes_since_preview, preview_token
+from hearthpay.payroll.ledger.preview_tokens import (
+    PreviewChanges,
+    changes_since_preview,
+    hash_of,
+    preview_token,
+    refuse_used_token,
+)
 from hearthpay.payroll.ledger.rows import Owner, PayrollRecord, Preview, StoredPayroll
 from hearthpay.payroll.ledger.years import NO_HISTORY, History
 from hearthpay.payroll.lifecycle import PayrollStatus, Transition
@@ -173,7 +179,7 @@ async def run_payroll(
     A payroll by check or cash, or of past pay, is completed at once. By direct deposit the household's money is
     collected now, or the payroll is scheduled if the pay date is later than the bank needs.
     ``direct_deposit_enabled`` says whether this installation sends real direct deposits. With ``preview_token``,
-    only what that preview showed is run.
+    only what that preview showed is run, and once.
 
     Its employees are locked while it is calculated, so of two runs for one employee the second sees the first
     one's year to date. Raises `validation_error`, `duplicate_employee`,
@@ -187,15 +193,18 @@ async def run_payroll(
     """
     allow(actor, RUN_PAYROLL)
     prepared = await prepare_payroll(
-        session, actor, clock, order, direct_deposit_enabled=direct_deposit_enabled
+        session,
+        actor,
+        clock,
+        order,
+        direct_deposit_enabled=direct_deposit_enabled,
+        preview_token=preview_token,
     )
     if preview_token is not None:
         changes = await changes_since(session, actor, clock, prepared, preview_token)
         if changes is not None:
             raise changes.refusal()
-    return await record_payroll(
-        session, actor, clock, prepared, confirmed, as_previewed=preview_token is not None
-    )
+    return await record_payroll(session, actor, clock, prepared, confirmed, preview_token=preview_token)
 
 
 async def changes_since(
@@ -215,11 +224,12 @@ async def record_payroll(
     prepared: PreparedPayroll,
     confirmed: Confirmations,
     *,
-    as_previewed: bool,
+    preview_token: str | None,
 ) -> StoredPayroll:
     """Record a prepared payroll, whose employees are locked, and collect or schedule its money.
 
-    Raises `confirmation_required`, and `direct_deposit_unavailable` where the household's account is gone.
+    ``preview_token`` is that of the preview which it equals, and is used by it. Raises `confirmation_required`, and
+    `direct_deposit_unavailable` where the household's account is gone.
     """
     employer, settled, record = prepared.employer, prepared.order, prepared.record
     if prepared.confirmations:
@@ -228,7 +238,15 @@ async def record_payroll(
     status = _status_of(settled, record)
     owner = Owner(actor.organization_id, employer.id, actor.sandbox)
     estimate = estimate_json(record) if status == "scheduled" else None
-    new = NewPayroll(owner, settled, record, status, (actor.kind, actor.id), estimate=estimate)
+    new = NewPayroll(
+        owner,
+        settled,
+        record,
+        status,
+        (actor.kind, actor.id),
+        estimate=estimate,
+        preview_token_hash=None if preview_token is None else hash_of(preview_token),
+    )
     payroll_id = await insert_payroll(session, new, now)
     if settled.direct_deposit and confirmed.confirm_ach_debit:
         await authorize(session, actor, employer, now)
@@ -257,7 +275,7 @@ async def record_payroll(
             "employees": len(record.paychecks),
             "confirmed": [flag for flag, confirmed_now in asdict(confirmed).items() if confirmed_now],
         }
-        | ({"as_previewed": True} if as_previewed else {}),
+        | ({} if preview_token is None else {"as_previewed": True}),
     )
     return StoredPayroll(
         id=payroll_id,
@@ -317,10 +335,12 @@ async def prepare_payroll(
     direct_deposit_enabled: bool,
     preview: bool = False,
     explain: bool = False,
+    preview_token: str | None = None,
 ) -> PreparedPayroll:
     """Check and calculate a payroll as it would run now, its employees locked unless it is for a preview.
 
-    The caller has asked for the permission. Raises what `run_payroll` raises before it records anything.
+    The caller has asked for the permission. Raises what `run_payroll` raises before it records anything, and
+    `amounts_changed` for a ``preview_token`` that was used.
     """
     refuse_long_payroll(actor.terms, len(asked.employees))
     refunds = asked.kind == "fica_refund"
@@ -331,6 +351,7 @@ async def prepare_payroll(
     if not preview and employer.threshold_bases:
         await lock_all(session, employer.id)
     employees = await find_employees(session, asked, lock=not preview)
+    await refuse_used_token(session, actor, employer.id, preview_token)
     methods = [
         entry.payment_method
         or ("check" if refunds else asked.default_payment_method or employee.payment_method)

@@ -1,8 +1,13 @@
-"""What the link in a warning does to an account: it reverses the change, ends all sessions, and freezes the account.
+"""What the link in a warning does to an account: it takes away what is younger than the act, and freezes the account.
 
-Anyone with access to the mail can use it without signing in, but it can't start anything: no session, no new sign-in
-method. The password is void afterward, no matter who chose it; the way back is a link sent to the account's address
-at that time.
+Anyone with access to the mail can use it without signing in, so it gives nothing: no session, no way to sign in, no
+address. It ends the session in which the act was done and every later one, and what was added or chosen since: a
+password, passkeys, recovery codes, a second factor. What is older stays: the second factor above all. A removed second
+factor counts again, since that only asks for more; a removed passkey doesn't. An older password stays too, but is in
+doubt until another is chosen: it is taken only in a browser that was known before, or before a second factor.
+
+If the account's address was changed within the week, two mailboxes contradict each other, and a link can't tell who is
+right: `address_dispute` decides. Until then no reset is mailed.
 """
 
 import datetime
@@ -11,7 +16,7 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import select, text, update
+from sqlalchemy import or_, select, text, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -19,19 +24,15 @@ from hearthpay.access.actor import Actor
 from hearthpay.access.refusal import Refusal
 from hearthpay.accounts.freezing import freeze_organization
 from hearthpay.database.session import Tenant, become, become_person
-from hearthpay.languages.catalogue import moment_in
-from hearthpay.mail.person_mail import WARNINGS
+from hearthpay.people.address_dispute import open_dispute
 from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit, note_event
-from hearthpay.people.former_addresses import end_former_person_addresses, former_addresses_of_person
-from hearthpay.people.freezing import freeze_person
-from hearthpay.people.identity import masked
-from hearthpay.people.mails import person_mail
-from hearthpay.people.models import PersonCredential, PersonRecord
-from hearthpay.people.second_factor import remove_second_factor
-from hearthpay.people.sessions import end_all, memberships_of
+from hearthpay.people.freezing import forget_browsers, freeze_person
+from hearthpay.people.models import PersonCredential, PersonRecord, PersonSession
+from hearthpay.people.secured_mails import send_secured
+from hearthpay.people.sessions import memberships_of
 from hearthpay.people.stop_links import StopAccount
-from hearthpay.people.tokens import LASTS, end_own_tokens, leave_token
+from hearthpay.people.tokens import end_own_tokens
 
 _DONE: Final = text(
     "SELECT EXISTS (SELECT FROM person_events WHERE person_id = :person AND action = 'account.stop' "
@@ -41,17 +42,21 @@ _DONE: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class AccountStopped:
-    """The outcome: how many sessions ended, whether the change was reversed, and until when the account is frozen."""
+    """The outcome: how many sessions and credentials ended, until when the account is frozen, and whether its address
+    is in dispute.
+    """
 
     sessions: int
     taken_back: bool
     frozen_until: datetime.datetime
+    disputed: bool = False
+    password_ended: bool = False
 
 
 async def stop_account(
     people_context: PeopleContext, stop: StopAccount, token: str, visit: Visit
 ) -> AccountStopped:
-    """Reverse the change to the account as far as possible, end its sessions, and freeze it for a day.
+    """Take away what is younger than the act, and freeze the account for a day, unless it is frozen already.
 
     The organizations of which the person is owner or admin are frozen too, and their owners notified. `token` is the
     link's, which works once. Raises `gone` for a used one.
@@ -64,20 +69,33 @@ async def stop_account(
         person = await session.scalar(own.with_for_update(key_share=True))
         if person is None or await session.scalar(_DONE, {"person": stop.person_id, "link": used}):
             raise Refusal("gone", "This link was used already or has expired.")
-        taken_back = await _reverse(session, now, stop)
-        await _void_password(session, now, stop.person_id)
-        ended = await end_all(session, now, stop.person_id)
+        since = await _begin_of(session, stop)
+        sessions = await _end_sessions(session, now, stop)
+        ended = await _end_younger(session, now, stop)
+        restored = stop.change == "factor_removed" and await _restore_factor(session, stop)
         await end_own_tokens(session, now)
         until = await freeze_person(session, now, stop.person_id)
-        await note_event(
-            session,
-            stop.person_id,
-            visit,
-            "account.stop",
-            {"link": used, "change": stop.change, "sessions_ended": ended, "taken_back": taken_back},
+        await forget_browsers(session, now, stop.person_id, since)
+        await _doubt_password(session, now, stop.person_id)
+        disputed = await open_dispute(session, now, stop.person_id)
+        stopped = AccountStopped(
+            sessions,
+            bool(ended) or restored or disputed is not None,
+            until,
+            disputed is not None,
+            "password" in ended,
         )
+        details = {
+            "link": used,
+            "change": stop.change,
+            "sessions_ended": sessions,
+            "ended": ended,
+            "taken_back": stopped.taken_back,
+            "disputed": stopped.disputed,
+        }
+        await note_event(session, stop.person_id, visit, "account.stop", details)
         await session.refresh(person)
-        await _send(people_context, session, now, person)
+        await send_secured(people_context, session, now, person, disputed)
         for membership in await memberships_of(session):
             if membership.role != "viewer":
                 tenant = Tenant(membership.organization_id, False)
@@ -86,60 +104,60 @@ async def stop_account(
                     membership.organization_id, sandbox=False, request_id=visit.request_id or ""
                 )
                 await freeze_organization(session, actor, now, "account_stopped")
-        return AccountStopped(ended, taken_back, until)
+        return stopped
 
 
-async def _reverse(session: AsyncSession, now: datetime.datetime, stop: StopAccount) -> bool:
-    match stop.change:
-        case "factor_added" | "codes":
-            if stop.change == "codes" or await _is_in_force(session, stop.person_id, stop.subject):
-                await remove_second_factor(session, now, stop.person_id)
-                return True
-            return False
-        case "passkey_added":
-            return await _end(session, now, stop.person_id, stop.subject)
-        case "factor_removed" | "passkey_removed":
-            return await _restore(session, stop.person_id, stop.subject)
-        case "address":
-            return await _restore_address(session, now, stop)
-        case _:
-            return False
-
-
-async def _is_in_force(session: AsyncSession, person_id: UUID, credential_id: UUID | None) -> bool:
-    found = select(PersonCredential.id).where(
-        PersonCredential.id == credential_id,
-        PersonCredential.person_id == person_id,
-        PersonCredential.ended_at.is_(None),
+async def _begin_of(session: AsyncSession, stop: StopAccount) -> datetime.datetime:
+    """Return when the session began in which the act was done: its browser isn't known any more."""
+    acting = stop.subject if stop.change == "sign_in" else stop.session_id
+    begun: datetime.datetime | None = await session.scalar(
+        select(PersonSession.created_at).where(
+            PersonSession.id == acting, PersonSession.person_id == stop.person_id
+        )
     )
-    return await session.scalar(found) is not None
+    return stop.at if begun is None else min(begun, stop.at)
 
 
-async def _end(
-    session: AsyncSession, now: datetime.datetime, person_id: UUID, credential_id: UUID | None
-) -> bool:
-    ended = await session.scalar(
-        update(PersonCredential)
+async def _end_sessions(session: AsyncSession, now: datetime.datetime, stop: StopAccount) -> int:
+    acting = stop.subject if stop.change == "sign_in" else stop.session_id
+    ended = await session.scalars(
+        update(PersonSession)
         .where(
-            PersonCredential.id == credential_id,
-            PersonCredential.person_id == person_id,
-            PersonCredential.ended_at.is_(None),
+            PersonSession.person_id == stop.person_id,
+            PersonSession.ended_at.is_(None),
+            or_(PersonSession.created_at >= stop.at, PersonSession.id == acting),
         )
         .values(ended_at=now)
-        .returning(PersonCredential.id)
+        .returning(PersonSession.id)
     )
-    return ended is not None
+    return len(ended.all())
 
 
-async def _restore(session: AsyncSession, person_id: UUID, credential_id: UUID | None) -> bool:
-    """Restore a removed second factor or passkey; a factor only if there is no other."""
+async def _end_younger(session: AsyncSession, now: datetime.datetime, stop: StopAccount) -> list[str]:
+    """End what was added or chosen since the act; return the kinds, sorted."""
+    ended = await session.scalars(
+        update(PersonCredential)
+        .where(
+            PersonCredential.person_id == stop.person_id,
+            PersonCredential.ended_at.is_(None),
+            or_(PersonCredential.created_at >= stop.at, PersonCredential.confirmed_at >= stop.at),
+        )
+        .values(ended_at=now)
+        .returning(PersonCredential.kind)
+    )
+    return sorted(set(ended))
+
+
+async def _restore_factor(session: AsyncSession, stop: StopAccount) -> bool:
+    """Let a removed second factor count again, if there is no other."""
     try:
         async with session.begin_nested():
             restored = await session.scalar(
                 update(PersonCredential)
                 .where(
-                    PersonCredential.id == credential_id,
-                    PersonCredential.person_id == person_id,
+                    PersonCredential.id == stop.subject,
+                    PersonCredential.person_id == stop.person_id,
+                    PersonCredential.kind == "totp",
                     PersonCredential.ended_at.is_not(None),
                 )
                 .values(ended_at=None)
@@ -150,57 +168,14 @@ async def _restore(session: AsyncSession, person_id: UUID, credential_id: UUID |
         return False
 
 
-async def _restore_address(session: AsyncSession, now: datetime.datetime, stop: StopAccount) -> bool:
-    if stop.address is None or not await end_former_person_addresses(
-        session, now, stop.person_id, stop.address
-    ):
-        return False
-    try:
-        async with session.begin_nested():
-            await session.execute(
-                update(PersonRecord)
-                .where(PersonRecord.id == stop.person_id)
-                .values(email=stop.address, updated_at=now)
-            )
-    except IntegrityError:  # somebody else has already made an account under it
-        return False
-    return True
-
-
-async def _void_password(session: AsyncSession, now: datetime.datetime, person_id: UUID) -> None:
+async def _doubt_password(session: AsyncSession, now: datetime.datetime, person_id: UUID) -> None:
     await session.execute(
         update(PersonCredential)
         .where(
             PersonCredential.person_id == person_id,
             PersonCredential.kind == "password",
             PersonCredential.ended_at.is_(None),
+            PersonCredential.doubted_at.is_(None),
         )
-        .values(ended_at=now)
+        .values(doubted_at=now)
     )
-
-
-async def _send(
-    people_context: PeopleContext, session: AsyncSession, now: datetime.datetime, person: PersonRecord
-) -> None:
-    """Send the mail that the account was secured: with a link for a new password to its own address, without one to
-    others.
-    """
-    if not people_context.writes_mail:
-        return
-    token = await leave_token(session, now, "reset", email=person.email, person_id=person.id)
-    former = await former_addresses_of_person(session, now, person.id)
-    for address in dict.fromkeys((person.email, *former)):
-        link = f"{people_context.links_begin}/reset/{token.text}" if address == person.email else None
-        mail = person_mail(
-            "stopped",
-            address,
-            person.language,
-            name=person.name,
-            link=link,
-            operator=people_context.operator,
-            when=moment_in(person.language, now),
-        )
-        about = f"stopped {person.id} {masked(address)}"
-        await people_context.queue_mail(
-            session, now, "stopped", mail, now + LASTS["reset"], sort=WARNINGS, about=about
-        )

@@ -17,7 +17,7 @@ from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.clock import Clock
 from hearthpay.database.session import become_person
 from hearthpay.languages.catalogue import mark
-from hearthpay.mail.person_mail import RESETS
+from hearthpay.mail.person_mail import ASKED_LINKS, RESETS
 from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.former_addresses import note_former_person_address
@@ -54,7 +54,8 @@ _NEW_CODES = mark("new recovery codes were made")
 async def ask_for_reset(people_context: PeopleContext, email: str, links_begin: str, visit: Visit) -> None:
     """Send a link for a new password, if the account exists; the response doesn't reveal whether it does.
 
-    Raises `validation_error` for an invalid address, and `rate_limited`.
+    None is sent while the account's address is in dispute. Raises `validation_error` for an invalid address, and
+    `rate_limited`.
     """
     address = read_address(email)
     await people_context.throttle.mail_asked_for(visit.address)
@@ -68,8 +69,10 @@ async def ask_for_reset(people_context: PeopleContext, email: str, links_begin: 
                 return
             await become_person(session, person_id)
             person = await session.get_one(PersonRecord, person_id)
-            token = await leave_token(session, now, "reset", email=address, person_id=person_id)
             await note_event(session, person_id, visit, "reset.ask")
+            if person.disputed_address is not None:
+                return
+            token = await leave_token(session, now, "reset", email=address, person_id=person_id)
             mail = person_mail(
                 "reset", address, person.language, name=person.name, link=f"{links_begin}/reset/{token.text}"
             )
@@ -134,7 +137,9 @@ async def change_password(people_context: PeopleContext, who: SignedIn, password
         await end_own_tokens(session, now)
         await note_event(session, who.person_id, visit, "password.change", {"sessions_ended": ended})
         changed = await _password_id(session, who.person_id)
-        await _notify_of(people_context, session, who.person_id, _PASSWORD, "password", changed)
+        await _notify_of(
+            people_context, session, who.person_id, _PASSWORD, "password", changed, who.session_id
+        )
 
 
 async def set_up_second_factor(people_context: PeopleContext, who: SignedIn) -> SecondFactorSetup:
@@ -161,7 +166,9 @@ async def confirm_second_factor(
         factor = await second_factor_of(session, who.person_id)
         subject = None if factor is None else factor.id
         await note_event(session, who.person_id, visit, "second_factor.add", {"credential_id": str(subject)})
-        await _notify_of(people_context, session, who.person_id, _SECOND_FACTOR_ON, "factor_added", subject)
+        await _notify_of(
+            people_context, session, who.person_id, _SECOND_FACTOR_ON, "factor_added", subject, who.session_id
+        )
         return codes
 
 
@@ -174,7 +181,9 @@ async def new_recovery_codes(people_context: PeopleContext, who: SignedIn, visit
         await refuse_frozen_person(session, people_context.clock.now(), who.person_id)
         codes = await renew_codes(session, people_context.clock.now(), who.person_id)
         await note_event(session, who.person_id, visit, "recovery_codes.renew")
-        await _notify_of(people_context, session, who.person_id, _NEW_CODES, "codes")
+        await _notify_of(
+            people_context, session, who.person_id, _NEW_CODES, "codes", session_id=who.session_id
+        )
         return codes
 
 
@@ -189,7 +198,13 @@ async def do_without_second_factor(people_context: PeopleContext, who: SignedIn,
             session, who.person_id, visit, "second_factor.remove", {"credential_id": str(subject)}
         )
         await _notify_of(
-            people_context, session, who.person_id, _SECOND_FACTOR_OFF, "factor_removed", subject
+            people_context,
+            session,
+            who.person_id,
+            _SECOND_FACTOR_OFF,
+            "factor_removed",
+            subject,
+            who.session_id,
         )
 
 
@@ -232,7 +247,10 @@ async def ask_for_new_email(
         mail = person_mail(
             "new_email", address, who.language, name=who.name, link=f"{links_begin}/new-email/{token.text}"
         )
-        await people_context.queue_mail(session, now, "new_email", mail, now + LASTS["new_email"])
+        about = f"new_email {who.person_id}"
+        await people_context.queue_mail(
+            session, now, "new_email", mail, now + LASTS["new_email"], sort=ASKED_LINKS, about=about
+        )
 
 
 async def confirm_new_email(
@@ -251,10 +269,6 @@ async def confirm_new_email(
         await use_token(session, now, "new_email", presented)
         await become_person(session, who.person_id)
         await refuse_frozen_person(session, now, who.person_id)
-        stop = StopAccount(who.person_id, "address", address=who.email)
-        await send_sign_in_notice(
-            people_context, session, now, who.person_id, "moved", to=who.email, stop=stop
-        )
         await note_former_person_address(session, now, who.person_id, who.email)
         try:
             await session.execute(
@@ -265,6 +279,10 @@ async def confirm_new_email(
         except IntegrityError:
             raise Refusal("gone", ACCOUNT_BY_NOW) from None
         await end_own_tokens(session, now)
+        stop = StopAccount(who.person_id, "address", now, address=who.email, session_id=who.session_id)
+        await send_sign_in_notice(
+            people_context, session, now, who.person_id, "moved", to=who.email, stop=stop
+        )
         change = {"before": {"email": masked(who.email)}, "after": {"email": masked(facts.email)}}
         await note_event(session, who.person_id, visit, "email.change", change)
 
@@ -323,8 +341,8 @@ async def _notify_of(
     what: str,
     change: PersonChange,
     subject: UUID | None = None,
+    session_id: UUID | None = None,
 ) -> None:
-    stop = StopAccount(person_id, change, subject)
-    await send_sign_in_notice(
-        people_context, session, people_context.clock.now(), person_id, "changed", what=what, stop=stop
-    )
+    now = people_context.clock.now()
+    stop = StopAccount(person_id, change, now, subject, session_id=session_id)
+    await send_sign_in_notice(people_context, session, now, person_id, "changed", what=what, stop=stop)

@@ -3,13 +3,17 @@
 The cookie is sealed with the key ring: it says which device it is, and who signed in there when. Wrong passwords sent
 by strangers don't slow down anyone who uses such a browser, which is counted separately; a browser without the cookie
 is new.
+
+A browser in which a mailed link was opened is admitted: for a while it isn't slowed down by strangers either. It isn't
+known: the person is warned of a sign-in there, and it proves nothing about them but that they read their mail.
 """
 
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -22,20 +26,57 @@ from hearthpay.security.sealed_text import open_text, seal_text
 KEPT_FOR: Final = datetime.timedelta(days=400)
 """The longest that browsers keep a cookie (RFC 6265bis)."""
 
+ADMITTED_FOR: Final = datetime.timedelta(hours=1)
+"""How long a browser may try to sign in after its mailed link was opened, whatever strangers do."""
+
 _MOST_PEOPLE: Final = 8
 """The most people remembered for one browser; beyond that, the most recent are kept."""
 
 
+class Use(NamedTuple):
+    """A person's use of a browser: when they last signed in there, and when first."""
+
+    person_id: UUID
+    latest: datetime.datetime
+    first: datetime.datetime
+
+
+@dataclass(frozen=True, slots=True)
+class KnownBrowsers:
+    """Which browsers count as known for a person: none whose latest sign-in was before `since`, and none first seen
+    from `strangers_from` until `strangers_until`, when somebody else was in the account.
+    """
+
+    since: datetime.datetime | None = None
+    strangers_from: datetime.datetime | None = None
+    strangers_until: datetime.datetime | None = None
+
+    def has(self, use: Use) -> bool:
+        """Return whether the browser with this use counts as known."""
+        if self.since is not None and use.latest < self.since:
+            return False
+        if self.strangers_from is None or self.strangers_until is None:
+            return True
+        return not self.strangers_from <= use.first <= self.strangers_until
+
+
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A browser: a number without meaning, and when each person last signed in there."""
+    """A browser: a number without meaning, its use by each person, and when each opened a mailed link there in order to
+    sign in.
+    """
 
     id: UUID
-    people: tuple[tuple[UUID, datetime.datetime], ...] = ()
+    people: tuple[Use, ...] = ()
+    admitted: tuple[Use, ...] = ()
 
-    def knows(self, person_id: UUID, since: datetime.datetime | None) -> bool:
-        """Return whether the person signed in here, and not before `since`, when they had all browsers forgotten."""
-        return any(known == person_id and (since is None or at >= since) for known, at in self.people)
+    def knows(self, person_id: UUID, known: KnownBrowsers) -> bool:
+        """Return whether the person signed in here, and the browser counts as known for them."""
+        return any(use.person_id == person_id and known.has(use) for use in self.people)
+
+    def admits(self, person_id: UUID, known: KnownBrowsers) -> bool:
+        """Return whether the person lately opened a mailed link here, and nobody else was in the account."""
+        return any(use.person_id == person_id and known.has(use) for use in self.admitted)
 
 
 def read_device(ring: KeyRing | None, now: datetime.datetime, cookie: str | None) -> Device | None:
@@ -44,14 +85,47 @@ def read_device(ring: KeyRing | None, now: datetime.datetime, cookie: str | None
     if content is None:
         return None
     found = orjson.loads(content)
-    people = tuple((UUID(person), datetime.datetime.fromisoformat(at)) for person, at in found["people"])
-    return Device(UUID(found["id"]), tuple((each, at) for each, at in people if at > now - KEPT_FOR))
+    return Device(
+        UUID(found["id"]),
+        _read(found["people"], now - KEPT_FOR),
+        _read(found.get("admitted", []), now - ADMITTED_FOR),
+    )
 
 
-def device_cookie(ring: KeyRing, now: datetime.datetime, device: Device | None, person_id: UUID) -> str:
-    """Return the cookie of the browser in which this person has just signed in."""
-    others = () if device is None else tuple(each for each in device.people if each[0] != person_id)
-    people = (*others[-(_MOST_PEOPLE - 1) :], (person_id, now))
-    number = uuid7() if device is None else device.id
-    content = orjson.dumps({"id": number, "people": [[str(person), at] for person, at in people]})
-    return seal_text(ring.newest, device_place(), content)
+def device_cookie(
+    ring: KeyRing, now: datetime.datetime, device: Device | None, person_id: UUID, *, known: bool = True
+) -> str:
+    """Return the cookie of a browser in which this person has just signed in; one that wasn't `known` begins again."""
+    before = device or Device(uuid7())
+    admitted = tuple(use for use in before.admitted if use.person_id != person_id)
+    first = next((use.first for use in before.people if known and use.person_id == person_id), now)
+    return _seal(ring, Device(before.id, _with(before.people, Use(person_id, now, first)), admitted))
+
+
+def admitting_cookie(ring: KeyRing, now: datetime.datetime, device: Device | None, person_id: UUID) -> str:
+    """Return the cookie of the browser in which this person has just opened a mailed link, in order to sign in."""
+    before = device or Device(uuid7())
+    return _seal(ring, Device(before.id, before.people, _with(before.admitted, Use(person_id, now, now))))
+
+
+def _with(uses: Sequence[Use], use: Use) -> tuple[Use, ...]:
+    others = tuple(each for each in uses if each.person_id != use.person_id)
+    return (*others[-(_MOST_PEOPLE - 1) :], use)
+
+
+def _read(kept: Sequence[Sequence[str]], after: datetime.datetime) -> tuple[Use, ...]:
+    """Return the uses in a cookie; older cookies don't say when it was the first."""
+    uses = (
+        Use(UUID(person), *(datetime.datetime.fromisoformat(at) for at in (times[0], times[-1])))
+        for person, *times in kept
+    )
+    return tuple(use for use in uses if use.latest > after)
+
+
+def _seal(ring: KeyRing, device: Device) -> str:
+    content = {
+        "id": device.id,
+        "people": [[str(use.person_id), use.latest, use.first] for use in device.people],
+        "admitted": [[str(use.person_id), use.latest, use.first] for use in device.admitted],
+    }
+    return seal_text(ring.newest, device_place(), orjson.dumps(content))

@@ -4,11 +4,11 @@ The person who changes where warnings go must not be the only one warned. Revers
 the address that is restored, nor those that came after it, which may be a thief's.
 
 Only an address that was there before the week's first change may be restored: one that a thief set for a minute
-gets warnings, and restores nothing.
+restores nothing.
 """
 
 import datetime
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Final
 from uuid import UUID
 
@@ -58,9 +58,12 @@ _OF_HOUSEHOLD: Final = text(
     "SELECT DISTINCT lower(address) FROM former_addresses WHERE employer_id = :employer AND employee_id IS NULL "
     "AND address IS NOT NULL AND told_until > :now AND taken_back_at IS NULL"
 )
-_OF_PERSON: Final = text(
-    "SELECT DISTINCT address FROM former_person_addresses WHERE person_id = :person AND told_until > :now "
-    "AND taken_back_at IS NULL"
+# The first is the address of before the week's first change.
+_OF_PERSON: Final = statement(
+    "SELECT f.address FROM former_person_addresses f JOIN people p ON p.id = f.person_id WHERE f.person_id = :person "
+    "AND f.address <> p.email AND {may_restore} AND f.told_until > :now AND f.taken_back_at IS NULL "
+    "GROUP BY f.address ORDER BY min(f.changed_at)",
+    may_restore=MAY_RESTORE,
 )
 # The earliest change from this address that can still be reversed: later changes are reversed with it.
 _TAKE_BACK: Final = statement(
@@ -142,9 +145,13 @@ async def former_addresses_of_household(
 
 async def former_addresses_of_person(
     session: AsyncSession, now: datetime.datetime, person_id: UUID
-) -> Collection[str]:
-    """Return the former addresses at which the person whose transaction it is is still warned."""
-    return tuple(await session.scalars(_OF_PERSON, {"person": person_id, "now": now}))
+) -> Sequence[str]:
+    """Return the former addresses at which the person whose transaction it is is still warned, the oldest first.
+
+    One that was set within the week before it was changed isn't among them: it may be an intruder's.
+    """
+    values = {"person": person_id, "now": now}
+    return tuple(await session.scalars(_OF_PERSON, values))
 
 
 async def end_former_addresses(

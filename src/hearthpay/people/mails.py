@@ -12,10 +12,12 @@ PersonMailKind = Literal[
     "sign_up",
     "account_exists",
     "reset",
+    "sign_in_link",
     "new_email",
     "invitation",
     "new_sign_in",
     "changed",
+    "by_operator",
     "moved",
     "employee_account",
     "record_changed",
@@ -29,17 +31,22 @@ PersonMailKind = Literal[
     "link_requested",
     "agent_ended",
     "stopped",
+    "disputed",
+    "address_settled",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class _Wording:
-    """The subject, the body, the link's text, and what to do if the mail wasn't requested."""
+    """The subject, the body, the link's text, and what to do if the mail wasn't requested; `without_link`, where its
+    reader gets no link.
+    """
 
     subject: str
     body: str
     link: str | None
     otherwise: str
+    without_link: str | None = None
 
 
 _IGNORE: Final = mark(
@@ -47,13 +54,14 @@ _IGNORE: Final = mark(
 )
 _STOP: Final = mark("This was not me")
 _ALARM: Final = mark(
-    "If this was not you, open the link above. You don't need to sign in. We end all "
-    "sessions and undo what can be undone. For a day, no new way to sign in can be added."
+    "If this was not you, open the link above. You don't need to sign in. We end the session in which it was done and "
+    "remove what was added since. For a day, no new way to sign in can be added."
 )
 _NOT_ME: Final = mark(
-    "If this was not you, open the link above and tell the household. You don't need to sign in. We end all "
-    "sessions. For a day, no new way to sign in can be added."
+    "If this was not you, open the link above and tell the household. You don't need to sign in. We end the session in "
+    "which it was done. For a day, no new way to sign in can be added."
 )
+_TELL_HOUSEHOLD: Final = mark("If this was not you, tell the household at once.")
 _NOT_MY_ACCOUNT: Final = mark(
     "If this was not you, open the link above and tell the household. You don't need to sign "
     "in. We cancel the new bank account and accept no other one for a day."
@@ -83,6 +91,15 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
         mark("Choose a new password"),
         _IGNORE,
     ),
+    "sign_in_link": _Wording(
+        mark("Sign in from a new browser"),
+        mark(
+            "Open this link within an hour, in the browser that you want to sign in from. You then sign in as always, "
+            "with your password:"
+        ),
+        mark("Continue to sign in"),
+        _IGNORE,
+    ),
     "new_email": _Wording(
         mark("Confirm your new address"),
         mark("Open this link within 24 hours to use this address for your account:"),
@@ -109,6 +126,12 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
         _STOP,
         _ALARM,
     ),
+    "by_operator": _Wording(
+        mark("Your administrator changed your account"),
+        mark("On {when} your administrator changed this: {what}."),
+        None,
+        mark("If you did not ask for this, contact your administrator at once."),
+    ),
     "moved": _Wording(
         mark("Your account has a new address"),
         mark(
@@ -117,9 +140,11 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
         ),
         _STOP,
         mark(
-            "If this was not you, open the link above. You don't need to sign in. Your account gets this address back, "
-            "and all sessions end. For a day, no new way to sign in can be added."
+            "If this was not you, open the link above. You don't need to sign in. We end the session in which it was "
+            "done and mail nobody a link for a new password. Sign in with a browser that you used before, or with "
+            "two-step verification, and choose the right address."
         ),
+        mark("If this was not you, ask an owner of your organization or your administrator."),
     ),
     "employee_account": _Wording(
         mark("Your account for your pay"),
@@ -134,6 +159,7 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
         mark("This was changed on {when}: {what}."),
         _STOP,
         _NOT_ME,
+        _TELL_HOUSEHOLD,
     ),
     "record_entered": _Wording(
         mark("Your record with the {household} household was changed"),
@@ -205,11 +231,29 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
     "stopped": _Wording(
         mark("Your account was secured"),
         mark(
-            "On {when} somebody opened the link in one of our warnings, to stop what was done. All sessions ended, and "
-            "your password no longer works. For a day, no new way to sign in can be added. Choose a new password:"
+            "On {when} somebody opened the link in one of our warnings. What was done since then was ended. A password "
+            "from before works only in a browser that you used before, or with two-step verification. For a day, no "
+            "new way to sign in can be added. Choose a new password:"
         ),
         mark("Choose a new password"),
         mark("If you did not open that link, somebody else reads your mail."),
+    ),
+    "disputed": _Wording(
+        mark("Which address is yours?"),
+        mark(
+            "On {when} somebody opened the link in one of our warnings. Shortly before, the address of this account "
+            "was changed from {old} to {new}, and we can't tell which mailbox is yours. Until that is decided we mail "
+            "no link for a new password. Sign in with a browser that you used before, or with two-step verification, "
+            "and choose the right address:"
+        ),
+        mark("Choose the address"),
+        mark("If you can't sign in, another owner of your organization or your administrator can decide it."),
+    ),
+    "address_settled": _Wording(
+        mark("The address of your account"),
+        mark("On {when} it was decided that the address of this account is {new}, and not {old}."),
+        None,
+        mark("If this is not right, ask an owner of your organization or your administrator."),
     ),
     "agent_ended": _Wording(
         mark("We disconnected an app from your account"),
@@ -241,6 +285,7 @@ def person_mail(
     contact."""
     say = say_in(language)
     wording = _WORDINGS[kind]
+    closing = wording.otherwise if link is not None else wording.without_link or wording.otherwise
     safe = {gap: value if gap in _PLAIN_GAPS else name_in_mail(value) for gap, value in gaps.items()}
     return letter(
         to,
@@ -250,7 +295,7 @@ def person_mail(
         (say(wording.body, **safe),),
         link=None if link is None or wording.link is None else Link(link, say(wording.link)),
         closing=(
-            say(wording.otherwise, **safe),
+            say(closing, **safe),
             *(() if operator is None else (say(_OPERATOR, operator=operator),)),
         ),
     )

@@ -6,10 +6,10 @@ The database, too, ensures that an organization with people keeps an owner, for 
 import datetime
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple, cast, get_args
+from typing import Final, NamedTuple, cast, get_args
 from uuid import UUID
 
-from sqlalchemy import Select, func, select, text, update
+from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
@@ -35,6 +35,7 @@ from hearthpay.languages.catalogue import mark
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.identity import masked, read_address
 from hearthpay.people.models import MemberInvitation, Membership, PersonRecord
+from hearthpay.people.owner_removal import RemovalStep, in_force, may_go, members_in_turn
 from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_token
 
 INVITED_FOR: Final = datetime.timedelta(days=7)
@@ -44,17 +45,6 @@ MOST_INVITATIONS: Final = 50
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
 _RANK: Final = {role: rank for rank, role in enumerate(ROLES)}
-OWNER_WAITS: Final = datetime.timedelta(hours=24)
-"""How long an owner stays after another owner asked to remove or demote them."""
-ASKED_FOR: Final = datetime.timedelta(days=7)
-"""How long the removal or demotion can be made after that."""
-
-RemovalStep = Literal["done", "asked"]
-"""Whether a change of members was made, or only requested."""
-
-_IN_TURN: Final = text(
-    "SELECT pg_advisory_xact_lock(hashtextextended('hearthpay members ' || :organization_id, 0))"
-)
 
 
 class _EndAgentsRow(NamedTuple):
@@ -101,6 +91,8 @@ class Member:
     joined_at: datetime.datetime
     leaving_asked_at: datetime.datetime | None = None
     """For an owner: when another owner asked to remove or demote them."""
+    disputed_address: str | None = None
+    """The address before the current one, if it is in dispute which is right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +133,7 @@ async def list_members(session: AsyncSession, actor: Actor) -> Sequence[Member]:
             cast(Role, membership.role),
             membership.joined_at,
             membership.leaving_asked_at,
+            person.disputed_address,
         )
         for membership, person in rows
     ]
@@ -170,7 +163,7 @@ async def invite_member(
     allow(actor, KEEP_MEMBERS)
     address, requested = read_address(email), _role(role)
     await refuse_frozen(session, actor, clock.now())
-    await _in_turn(session, actor.organization_id)
+    await members_in_turn(session, actor.organization_id)
     if any(member.email == address for member in await list_members(session, actor)):
         raise invalid("email", "already belongs to a member")
     now = clock.now()
@@ -241,7 +234,7 @@ async def change_role(
     """
     allow(actor, KEEP_MEMBERS)
     requested = _role(role)
-    await _in_turn(session, actor.organization_id)
+    await members_in_turn(session, actor.organization_id)
     member = await _member(session, actor.organization_id, membership_id)
     if member.role == requested:
         return "done"
@@ -249,13 +242,16 @@ async def change_role(
         await refuse_frozen(session, actor, clock.now())
     if requested != "owner":
         await _require_another_owner(session, member)
-        if not await _may_go(session, actor, clock.now(), member):
+        if not await may_go(session, actor, clock.now(), member):
             return "asked"
     change = {"before": {"role": member.role}, "after": {"role": requested}}
     member.role = requested
+    member.role_since = clock.now()
     member.leaving_asked_at = member.leaving_asked_by = None
     await session.flush()
-    await _record(session, actor, "member.change_role", member.person_id, change)
+    by_operator = actor.kind == "operator"
+    action = "member.change_role_by_operator" if by_operator else "member.change_role"
+    await _record(session, actor, action, member.person_id, change)
     return "done"
 
 
@@ -274,38 +270,35 @@ async def remove_member(
     before their day has passed.
     """
     allow(actor, KEEP_MEMBERS)
-    await _in_turn(session, actor.organization_id)
+    await members_in_turn(session, actor.organization_id)
     member = await _member(session, actor.organization_id, membership_id)
     await _require_another_owner(session, member)
-    if not await _may_go(session, actor, clock.now(), member):
+    if not await may_go(session, actor, clock.now(), member):
         return "asked"
     await revoke_keys_made_by(session, actor, clock, member.person_id, keep=keep_keys)
-    await _end(session, actor, clock, member, "member.remove")
+    by_operator = actor.kind == "operator"
+    action = "member.remove_by_operator" if by_operator else "member.remove"
+    await _end(session, actor, clock, member, action)
     return "done"
 
 
-async def keep_member(session: AsyncSession, actor: Actor, person_id: UUID) -> bool:
-    """Keep an owner whom another owner asked to remove or demote; return whether there was such a request.
-
-    Raises what `allow` raises.
-    """
+async def withdraw_invitations_of(session: AsyncSession, actor: Actor, clock: Clock, person_id: UUID) -> int:
+    """Withdraw the pending invitations that a member sent; return how many. Raises what `allow` raises."""
     allow(actor, WITHDRAW_INVITATIONS)
-    await _in_turn(session, actor.organization_id)
-    kept = await session.scalar(
-        update(Membership)
+    sent = await session.scalars(
+        update(MemberInvitation)
         .where(
-            Membership.organization_id == actor.organization_id,
-            Membership.person_id == person_id,
-            Membership.ended_at.is_(None),
-            Membership.leaving_asked_at.is_not(None),
+            MemberInvitation.organization_id == actor.organization_id,
+            MemberInvitation.invited_by == person_id,
+            MemberInvitation.status == "pending",
         )
-        .values(leaving_asked_at=None, leaving_asked_by=None)
-        .returning(Membership.id)
+        .values(status="withdrawn", ended_at=clock.now())
+        .returning(MemberInvitation.id)
     )
-    if kept is None:
-        return False
-    await _record(session, actor, "member.stay", person_id, {})
-    return True
+    withdrawn = sorted(sent)
+    for invitation_id in withdrawn:
+        await _record(session, actor, "member.uninvite", invitation_id, {})
+    return len(withdrawn)
 
 
 async def leave(session: AsyncSession, actor: Actor, clock: Clock) -> None:
@@ -314,9 +307,9 @@ async def leave(session: AsyncSession, actor: Actor, clock: Clock) -> None:
     Raises `not_found`, and `invalid_state` for the last owner.
     """
     allow(actor, LEAVE)
-    await _in_turn(session, actor.organization_id)
+    await members_in_turn(session, actor.organization_id)
     own = await session.scalar(
-        _in_force(actor.organization_id).where(Membership.person_id == actor.id).with_for_update()
+        in_force(actor.organization_id).where(Membership.person_id == actor.id).with_for_update()
     )
     if own is None:
         raise Refusal("not_found", "You are not a member here.")
@@ -350,7 +343,7 @@ async def accept(
     """
     await note_event(session, person_id, visit, "member.join", {"role": invitation.role})
     await become(session, Tenant(invitation.organization_id, False))
-    await _in_turn(session, invitation.organization_id)
+    await members_in_turn(session, invitation.organization_id)
     await refuse_frozen_organization(session, invitation.organization_id, now)
     accepted = await session.scalar(
         update(MemberInvitation)
@@ -365,7 +358,7 @@ async def accept(
     if accepted is None:
         raise Refusal("gone", _OVER)
     there = await session.scalar(
-        _in_force(invitation.organization_id).where(Membership.person_id == person_id)
+        in_force(invitation.organization_id).where(Membership.person_id == person_id)
     )
     if there is not None:
         raise Refusal("gone", "You are a member already.")
@@ -397,53 +390,19 @@ async def accept(
     )
 
 
-def _in_force(organization_id: UUID) -> Select[Membership]:
-    return select(Membership).where(
-        Membership.organization_id == organization_id, Membership.ended_at.is_(None)
-    )
-
-
-async def _in_turn(session: AsyncSession, organization_id: UUID) -> None:
-    """Serialize changes of an organization's members: if two owners leave at once, one stays."""
-    await session.execute(_IN_TURN, {"organization_id": str(organization_id)})
-
-
 async def _member(session: AsyncSession, organization_id: UUID, membership_id: UUID) -> Membership:
     found: Membership | None = await session.scalar(
-        _in_force(organization_id).where(Membership.id == membership_id).with_for_update()
+        in_force(organization_id).where(Membership.id == membership_id).with_for_update()
     )
     if found is None:
         raise Refusal("not_found", "Member not found.")
     return found
 
 
-async def _may_go(session: AsyncSession, actor: Actor, now: datetime.datetime, member: Membership) -> bool:
-    """Return whether a member may be removed or demoted now; for an owner it must first be requested.
-
-    Raises `invalid_state` if the same owner asks again before the day has passed.
-    """
-    if member.role != "owner" or actor.kind == "operator" or actor.id == member.person_id:
-        return True
-    asked_at, asked_by = member.leaving_asked_at, member.leaving_asked_by
-    if asked_at is None or now >= asked_at + OWNER_WAITS + ASKED_FOR:
-        member.leaving_asked_at, member.leaving_asked_by = now, actor.id
-        await session.flush()
-        details: dict[str, object] = {"possible_from": now + OWNER_WAITS}
-        await _record(session, actor, "member.ask_to_leave", member.person_id, details)
-        return False
-    if asked_by == actor.id and now < asked_at + OWNER_WAITS:
-        raise Refusal(
-            "invalid_state",
-            "An owner is removed or made less a day after it was asked for, or at once where another owner asks too.",
-            details={"possible_from": asked_at + OWNER_WAITS},
-        )
-    return True
-
-
 async def _require_another_owner(session: AsyncSession, member: Membership) -> None:
     if member.role != "owner":
         return
-    others = _in_force(member.organization_id).where(Membership.role == "owner", Membership.id != member.id)
+    others = in_force(member.organization_id).where(Membership.role == "owner", Membership.id != member.id)
     if await session.scalar(others.limit(1)) is None:
         raise Refusal("invalid_state", "An organization needs an owner. Make someone else an owner first.")
 

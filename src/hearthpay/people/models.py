@@ -29,6 +29,10 @@ class PersonRecord(Base):
     operator_since: Mapped[datetime.datetime | None] = mapped_column(default=None)
     frozen_until: Mapped[datetime.datetime | None] = mapped_column(default=None)
     devices_since: Mapped[datetime.datetime | None] = mapped_column(default=None)
+    strangers_from: Mapped[datetime.datetime | None] = mapped_column(default=None)
+    strangers_until: Mapped[datetime.datetime | None] = mapped_column(default=None)
+    disputed_address: Mapped[str | None] = mapped_column(default=None)
+    disputed_at: Mapped[datetime.datetime | None] = mapped_column(default=None)
 
 
 class PersonCredential(Base):
@@ -56,6 +60,7 @@ class PersonCredential(Base):
     confirmed_at: Mapped[datetime.datetime | None] = mapped_column(default=None)
     last_used_at: Mapped[datetime.datetime | None] = mapped_column(default=None)
     ended_at: Mapped[datetime.datetime | None] = mapped_column(default=None)
+    doubted_at: Mapped[datetime.datetime | None] = mapped_column(default=None)
 
 
 class Membership(Base):
@@ -71,6 +76,8 @@ class Membership(Base):
     leaving_asked_at: Mapped[datetime.datetime | None] = mapped_column(default=None)
     leaving_asked_by: Mapped[UUID | None] = mapped_column(default=None)
     ended_at: Mapped[datetime.datetime | None] = mapped_column(default=None)
+    role_since: Mapped[datetime.datetime | None] = mapped_column(default=None)
+    kept_at: Mapped[datetime.datetime | None] = mapped_column(default=None)
 
 
 class MemberInvitation(Base):

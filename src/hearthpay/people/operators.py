@@ -7,9 +7,9 @@ service's database role can't grant it.
 """
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import func, select, text
@@ -21,13 +21,22 @@ from hearthpay.clock import Clock
 from hearthpay.database.session import become_person
 from hearthpay.database.statements import column_list
 from hearthpay.database.typed_rows import fetch_all, query
+from hearthpay.languages.catalogue import mark
+from hearthpay.people.address_dispute import Settlement, settle
 from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.identity import read_address
-from hearthpay.people.members import SentInvitation, invite_member
+from hearthpay.people.members import (
+    SentInvitation,
+    change_role,
+    invite_member,
+    remove_member,
+    withdraw_invitations_of,
+)
 from hearthpay.people.models import Membership, PersonRecord, PersonSession
-from hearthpay.people.second_factor import remove_second_factor
+from hearthpay.people.second_factor import remove_second_factor, second_factor_of
 from hearthpay.people.sessions import SignedIn, end_all
+from hearthpay.people.sign_in import send_sign_in_notice
 from hearthpay.people.tokens import leave_token
 from hearthpay.security.portal_tokens import PortalToken, parse_token
 
@@ -56,6 +65,12 @@ _NOT_SENT: Final = query(
 
 _FIRST: Final = text("SELECT become_first_operator(:token_hash, :now)")
 _AT_THE_COMMAND_LINE: Final = Visit(None, None, None)
+
+_RESET: Final = mark("a link for a new password was made")
+_SESSIONS: Final = mark("all your sessions were ended")
+_SECOND_FACTOR: Final = mark("two-step verification was turned off")
+_OPERATES: Final = mark("you now manage this installation")
+_OPERATES_NO_MORE: Final = mark("you no longer manage this installation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,43 +118,111 @@ async def invite_by_operator(
     return await invite_member(session, operator, clock, email, role)
 
 
-async def reset_by_operator(session: AsyncSession, clock: Clock, email: str) -> PortalToken:
-    """Return a one-time token for a new password of the person with this address. Raises `not_found`."""
-    person = await _person(session, email)
-    token = await leave_token(session, clock.now(), "reset", email=person.email, person_id=person.id)
-    await note_event(session, person.id, _AT_THE_COMMAND_LINE, "reset.by_operator")
+async def remove_member_by_operator(
+    session: AsyncSession, clock: Clock, organization_id: UUID, email: str
+) -> None:
+    """End a membership at once, an owner's too, with what the member left: connected apps, keys, and the invitations
+    that they sent. All members and the households are told. The transaction is the organization's.
+
+    Raises `not_found`, and `invalid_state` for the last owner.
+    """
+    operator, member = await _member(session, organization_id, email)
+    await withdraw_invitations_of(session, operator, clock, member.person_id)
+    await remove_member(session, operator, clock, member.id)
+
+
+async def change_role_by_operator(
+    session: AsyncSession, clock: Clock, organization_id: UUID, email: str, role: str
+) -> None:
+    """Give a member another role at once. All members and the households are told. The transaction is the
+    organization's.
+
+    Raises `not_found`, `validation_error`, and `invalid_state` for the last owner.
+    """
+    operator, member = await _member(session, organization_id, email)
+    await change_role(session, operator, clock, member.id, role)
+
+
+async def reset_by_operator(session: AsyncSession, people_context: PeopleContext, email: str) -> PortalToken:
+    """Return a one-time token for a new password of the person with this address, and tell them. Raises `not_found`."""
+    person, now = await _person(session, email), people_context.clock.now()
+    token = await leave_token(session, now, "reset", email=person.email, person_id=person.id)
+    await _note(session, people_context, person, "reset.by_operator", _RESET)
     return token
 
 
-async def end_sessions_by_operator(session: AsyncSession, clock: Clock, email: str) -> int:
-    """End every session of the person; return how many. Raises `not_found`."""
+async def end_sessions_by_operator(session: AsyncSession, people_context: PeopleContext, email: str) -> int:
+    """End every session of the person, and tell them; return how many. Raises `not_found`."""
     person = await _person(session, email)
-    ended = await end_all(session, clock.now(), person.id)
-    await note_event(session, person.id, _AT_THE_COMMAND_LINE, "session.end_by_operator", {"sessions": ended})
+    ended = await end_all(session, people_context.clock.now(), person.id)
+    if ended:
+        details = {"sessions": ended}
+        await _note(session, people_context, person, "session.end_by_operator", _SESSIONS, details)
     return ended
 
 
-async def remove_second_factor_by_operator(session: AsyncSession, clock: Clock, email: str) -> None:
-    """Remove the second factor of a person who lost it, so that the password is enough. Raises `not_found`."""
+async def remove_second_factor_by_operator(
+    session: AsyncSession, people_context: PeopleContext, email: str
+) -> bool:
+    """Remove the second factor of a person who lost it, so that the password is enough, and tell them; return whether
+    there was one. Raises `not_found`.
+    """
     person = await _person(session, email)
-    await remove_second_factor(session, clock.now(), person.id)
-    await note_event(session, person.id, _AT_THE_COMMAND_LINE, "second_factor.remove_by_operator")
+    if await second_factor_of(session, person.id) is None:
+        return False
+    await remove_second_factor(session, people_context.clock.now(), person.id)
+    await _note(session, people_context, person, "second_factor.remove_by_operator", _SECOND_FACTOR)
+    return True
 
 
-async def make_operator(session: AsyncSession, clock: Clock, email: str) -> None:
-    """Make the person an operator, who sees what concerns the installation as a whole. Raises `not_found`."""
+async def settle_address_by_operator(
+    session: AsyncSession, people_context: PeopleContext, email: str, choice: str
+) -> Settlement:
+    """Decide which address of a person is right; `email` is the current one. Raises `not_found`, and what `settle`
+    raises.
+    """
     person = await _person(session, email)
-    person.operator_since = person.operator_since or clock.now()
+    return await settle(people_context, session, person.id, choice, _AT_THE_COMMAND_LINE, by="operator")
+
+
+async def make_operator(session: AsyncSession, people_context: PeopleContext, email: str) -> bool:
+    """Make the person an operator, who sees what concerns the installation as a whole, and tell them; return whether
+    they weren't one before. Raises `not_found`.
+    """
+    person = await _person(session, email)
+    if person.operator_since is not None:
+        return False
+    person.operator_since = people_context.clock.now()
     await session.flush()
-    await note_event(session, person.id, _AT_THE_COMMAND_LINE, "operator.make")
+    await _note(session, people_context, person, "operator.make", _OPERATES)
+    return True
 
 
-async def unmake_operator(session: AsyncSession, email: str) -> None:
-    """Remove the person as an operator; effective with the next request. Raises `not_found`."""
+async def unmake_operator(session: AsyncSession, people_context: PeopleContext, email: str) -> bool:
+    """Remove the person as an operator, effective with the next request, and tell them; return whether they were one.
+    Raises `not_found`.
+    """
     person = await _person(session, email)
+    if person.operator_since is None:
+        return False
     person.operator_since = None
     await session.flush()
-    await note_event(session, person.id, _AT_THE_COMMAND_LINE, "operator.unmake")
+    await _note(session, people_context, person, "operator.unmake", _OPERATES_NO_MORE)
+    return True
+
+
+async def _note(
+    session: AsyncSession,
+    people_context: PeopleContext,
+    person: PersonRecord,
+    action: str,
+    what: str,
+    details: Mapping[str, Any] | None = None,
+) -> None:
+    """Record what was done to the person's account, and tell them by mail."""
+    await note_event(session, person.id, _AT_THE_COMMAND_LINE, action, details)
+    now = people_context.clock.now()
+    await send_sign_in_notice(people_context, session, now, person.id, "by_operator", what=what)
 
 
 async def operate_first(
@@ -190,6 +273,23 @@ async def mails_not_sent(people_context: PeopleContext, who: SignedIn) -> Sequen
             )
             for row in rows
         ]
+
+
+async def _member(session: AsyncSession, organization_id: UUID, email: str) -> tuple[Actor, Membership]:
+    """Return the operator in the organization, and its member with this address."""
+    address = read_address(email)
+    found: Membership | None = await session.scalar(
+        select(Membership)
+        .join(PersonRecord, PersonRecord.id == Membership.person_id)
+        .where(
+            Membership.organization_id == organization_id,
+            PersonRecord.email == address,
+            Membership.ended_at.is_(None),
+        )
+    )
+    if found is None:
+        raise Refusal("not_found", "There is no member with this address.")
+    return Actor.operator(organization_id, sandbox=False, request_id=""), found
 
 
 async def _person(session: AsyncSession, email: str) -> PersonRecord:

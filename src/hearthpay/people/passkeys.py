@@ -145,7 +145,7 @@ async def add_passkey(
         await session.flush()
         details = {"name": named, "credential_id": str(passkey_id)}
         await note_event(session, who.person_id, visit, "passkey.add", details)
-        stop = StopAccount(who.person_id, "passkey_added", passkey_id)
+        stop = StopAccount(who.person_id, "passkey_added", now, passkey_id, session_id=who.session_id)
         await send_sign_in_notice(
             people_context, session, now, who.person_id, "changed", what=_ADDED, stop=stop
         )
@@ -225,7 +225,7 @@ async def remove_passkey(
         await session.flush()
         details = {"name": found.name, "credential_id": str(found.id)}
         await note_event(session, who.person_id, visit, "passkey.remove", details)
-        stop = StopAccount(who.person_id, "passkey_removed", found.id)
+        stop = StopAccount(who.person_id, "passkey_removed", now, found.id, session_id=who.session_id)
         await send_sign_in_notice(
             people_context, session, now, who.person_id, "changed", what=_REMOVED, stop=stop
         )

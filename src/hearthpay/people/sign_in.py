@@ -21,7 +21,7 @@ from hearthpay.people.context import PeopleContext
 from hearthpay.people.devices import Device, device_cookie, read_device
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.former_addresses import former_addresses_of_person
-from hearthpay.people.freezing import devices_since
+from hearthpay.people.freezing import known_browsers
 from hearthpay.people.identity import read_address
 from hearthpay.people.mails import PersonMailKind, person_mail
 from hearthpay.people.models import PersonCredential, PersonRecord, PersonSession
@@ -29,9 +29,14 @@ from hearthpay.people.passwords import is_password
 from hearthpay.people.second_factor import second_factor_of, verify_code
 from hearthpay.people.sessions import SignedIn, SignInMethod, begin_session, pending_session
 from hearthpay.people.stop_links import StopAccount
+from hearthpay.people.throttle import KnownPlace
 from hearthpay.security.portal_tokens import PortalToken
 
 WRONG: Final = mark("That email and password don't match.")
+IN_DOUBT: Final = mark(
+    "This password was reported as known to somebody else. Sign in from a browser that you used before, or choose a "
+    "new password."
+)
 WRONG_CODE: Final = mark("That code is wrong or was already used.")
 
 _NEWS_LAST: Final = datetime.timedelta(days=2)
@@ -49,35 +54,51 @@ class SignInResult:
 
 
 @dataclass(frozen=True, slots=True)
+class _Place:
+    """A browser whose failures are counted apart from strangers': how its passwords and its codes are counted, under
+    which number, and its name in the hashing queue.
+    """
+
+    passwords: KnownPlace
+    codes: KnownPlace
+    number: UUID
+    client: str
+    known: bool
+    """Whether the person signed in there before; a mailed link doesn't show that."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Account:
     """What an entry is compared with; empty for an address without an account."""
 
     person_id: UUID | None
     password_hash: str | None
+    in_doubt: bool = False
 
 
 async def sign_in(people_context: PeopleContext, email: str, password: str, visit: Visit) -> SignInResult:
     """Begin a session of the person with this address and password; a pending one if there is a second factor.
 
-    A browser that is known for the account is counted separately. Raises `authentication_required`, always in the
-    same words, and `rate_limited`.
+    A browser that is known for the account, or was admitted by a mailed link, is counted separately. A password in
+    doubt is taken only in a known browser, or before a second factor. Raises `authentication_required`, in the same
+    words for every wrong password, and `rate_limited`.
     """
     address = _address(email)
-    device = read_device(people_context.ring, people_context.clock.now(), visit.device_cookie)
-    known = device if device is not None and await _is_known(people_context, device, address) else None
-    await _admit(people_context, visit, address, known)
+    place = await _place_at(people_context, visit, address)
+    if place is None:
+        await people_context.throttle.admit(visit.address, address)
+    else:
+        await people_context.throttle.admit_known(place.passwords, place.number)
     async with people_context.in_constant_time():
-        return await _sign_in(people_context, address, password, visit, known)
+        return await _sign_in(people_context, address, password, visit, place)
 
 
 async def _sign_in(
-    people_context: PeopleContext, address: str, password: str, visit: Visit, known: Device | None
+    people_context: PeopleContext, address: str, password: str, visit: Visit, place: _Place | None
 ) -> SignInResult:
     account = await _account(people_context, address)
-    if (
-        not await is_password(password, account.password_hash, _client(visit, known))
-        or account.person_id is None
-    ):
+    client = visit.address or "" if place is None else place.client
+    if not await is_password(password, account.password_hash, client) or account.person_id is None:
         if account.person_id is not None:
             await _note(people_context, account.person_id, visit, "sign_in.failed")
         raise Refusal("authentication_required", WRONG)
@@ -87,38 +108,26 @@ async def _sign_in(
         if await _password_hash(session, account.person_id) != account.password_hash:
             raise Refusal("authentication_required", WRONG)  # it was changed in this moment
         needs_second_factor = await second_factor_of(session, account.person_id) is not None
-        sign_in = await complete_sign_in(
-            people_context,
-            session,
-            now,
-            account.person_id,
-            "password",
-            visit,
-            needs_second_factor=needs_second_factor,
-        )
-    await _succeeded(people_context, visit, None if needs_second_factor else address, known)
+        refused = account.in_doubt and not needs_second_factor and not (place is not None and place.known)
+        if refused:
+            await note_event(session, account.person_id, visit, "sign_in.in_doubt")
+        else:
+            sign_in = await complete_sign_in(
+                people_context,
+                session,
+                now,
+                account.person_id,
+                "password",
+                visit,
+                needs_second_factor=needs_second_factor,
+            )
+    if refused:
+        raise Refusal("authentication_required", IN_DOUBT)
+    if place is None:
+        await people_context.throttle.succeeded(visit.address, None if needs_second_factor else address)
+    elif not needs_second_factor:
+        await people_context.throttle.known_succeeded(place.passwords, place.number)
     return sign_in
-
-
-def _client(visit: Visit, known: Device | None) -> str:
-    """Return the client in the hashing queue: a known browser on its own, others by their network address."""
-    return visit.address or "" if known is None else str(known.id)
-
-
-async def _admit(people_context: PeopleContext, visit: Visit, account: str, known: Device | None) -> None:
-    if known is None:
-        await people_context.throttle.admit(visit.address, account)
-    else:
-        await people_context.throttle.admit_known("device", known.id)
-
-
-async def _succeeded(
-    people_context: PeopleContext, visit: Visit, account: str | None, known: Device | None
-) -> None:
-    if known is None:
-        await people_context.throttle.succeeded(visit.address, account)
-    elif account is not None:
-        await people_context.throttle.known_succeeded("device", known.id)
 
 
 async def complete_sign_in(
@@ -133,7 +142,7 @@ async def complete_sign_in(
 ) -> SignInResult:
     """Begin a session of the person whose transaction it is, and notify them if this browser is new for them."""
     device = read_device(people_context.ring, now, visit.device_cookie)
-    known = device is not None and device.knows(person_id, await devices_since(session, person_id))
+    known = device is not None and device.knows(person_id, await known_browsers(session, person_id))
     new_place = not needs_second_factor and not known and await _was_here(session, person_id)
     begun = await begin_session(
         session, now, person_id, method, visit, needs_second_factor=needs_second_factor
@@ -146,12 +155,12 @@ async def complete_sign_in(
     }
     await note_event(session, person_id, visit, action, opened)
     if new_place:
-        stop = StopAccount(person_id, "sign_in", begun.session_id)
+        stop = StopAccount(person_id, "sign_in", now, begun.session_id)
         await send_sign_in_notice(people_context, session, now, person_id, "new_sign_in", stop=stop)
     cookie = (
         None
         if needs_second_factor or people_context.ring is None
-        else device_cookie(people_context.ring, now, device, person_id)
+        else device_cookie(people_context.ring, now, device, person_id, known=known)
     )
     return SignInResult(begun.token, needs_second_factor, cookie)
 
@@ -161,13 +170,20 @@ async def sign_in_with_code(
 ) -> SignInResult:
     """Complete a pending session, under a new token. Raises `authentication_required` and `rate_limited`.
 
-    Wrong codes are counted apart from wrong passwords, which anybody can send.
+    Wrong codes are counted apart from wrong passwords, which anybody can send; and those of a known or admitted browser
+    apart from those of a thief who has the password.
     """
     now = people_context.clock.now()
     ring = people_context.keys()
+    device = read_device(people_context.ring, now, visit.device_cookie)
     async with people_context.database.transaction(None) as session:
-        counted = f"second factor {(await _pending(session, now, needs_second_factor)).person_id}"
-    await people_context.throttle.admit(visit.address, counted)
+        person_id = (await _pending(session, now, needs_second_factor)).person_id
+        place = None if device is None else await _place_of(session, device, person_id)
+    counted = f"second factor {person_id}"
+    if place is None:
+        await people_context.throttle.admit(visit.address, counted)
+    else:
+        await people_context.throttle.admit_known(place.codes, place.number)
     async with people_context.database.transaction(None) as session:
         waiting = await _pending(session, now, needs_second_factor)
         person = await session.get_one(PersonRecord, waiting.person_id)
@@ -184,7 +200,11 @@ async def sign_in_with_code(
         address = person.email
     if taken is None:
         raise Refusal("authentication_required", WRONG_CODE)
-    await people_context.throttle.succeeded(visit.address, counted, address)
+    if place is None:
+        await people_context.throttle.succeeded(visit.address, counted, address)
+    else:
+        await people_context.throttle.known_succeeded(place.passwords, place.number)
+        await people_context.throttle.known_succeeded(place.codes, place.number)
     return sign_in
 
 
@@ -272,7 +292,7 @@ async def send_sign_in_notice(
     """Notify the person whose account changed, in the transaction of the change, if mail is written.
 
     For a week after a change of their address, the old one is notified too. The mail has a link that `stop`s the
-    change.
+    change; one to the address that has just been left, `to`, only if that address could be restored.
     """
     if not people_context.writes_mail:
         return
@@ -282,6 +302,7 @@ async def send_sign_in_notice(
         gaps["what"] = say_in(person.language)(what)
     link = None if stop is None else people_context.stop_link(stop)
     former = await former_addresses_of_person(session, now, person_id)
+    holders = {*former, *(() if to is not None else (person.email,))}
     about = f"{kind} {person_id} {what or ''}"
     for address in dict.fromkeys((to or person.email, *former)):
         mail = person_mail(
@@ -289,7 +310,7 @@ async def send_sign_in_notice(
             address,
             person.language,
             name=person.name,
-            link=link,
+            link=link if address in holders else None,
             operator=people_context.operator,
             **gaps,
         )
@@ -312,12 +333,20 @@ async def _account(people_context: PeopleContext, address: str) -> _Account:
         if person_id is None:
             return _Account(None, None)
         await become_person(session, person_id)
-        return _Account(person_id, await _password_hash(session, person_id))
+        kept = await _password(session, person_id)
+        if kept is None:
+            return _Account(person_id, None)
+        return _Account(person_id, kept.password_hash, kept.doubted_at is not None)
 
 
 async def _password_hash(session: AsyncSession, person_id: UUID) -> str | None:
-    found: str | None = await session.scalar(
-        select(PersonCredential.password_hash).where(
+    kept = await _password(session, person_id)
+    return None if kept is None else kept.password_hash
+
+
+async def _password(session: AsyncSession, person_id: UUID) -> PersonCredential | None:
+    found: PersonCredential | None = await session.scalar(
+        select(PersonCredential).where(
             PersonCredential.person_id == person_id,
             PersonCredential.kind == "password",
             PersonCredential.ended_at.is_(None),
@@ -332,14 +361,27 @@ async def _note(people_context: PeopleContext, person_id: UUID, visit: Visit, ac
         await note_event(session, person_id, visit, action)
 
 
-async def _is_known(people_context: PeopleContext, device: Device, address: str) -> bool:
-    """Return whether the browser is known for the account of this address, if there is one."""
+async def _place_at(people_context: PeopleContext, visit: Visit, address: str) -> _Place | None:
+    """Return how the visit's browser is counted for the account of this address; None: as any stranger's."""
+    device = read_device(people_context.ring, people_context.clock.now(), visit.device_cookie)
+    if device is None:
+        return None
     async with people_context.database.transaction(None) as session:
         person_id = await person_at(session, address)
         if person_id is None:
-            return False
+            return None
         await become_person(session, person_id)
-        return device.knows(person_id, await devices_since(session, person_id))
+        return await _place_of(session, device, person_id)
+
+
+async def _place_of(session: AsyncSession, device: Device, person_id: UUID) -> _Place | None:
+    browsers = await known_browsers(session, person_id)
+    known = device.knows(person_id, browsers)
+    if device.admits(person_id, browsers):
+        return _Place("mailed", "mailed code", person_id, str(device.id), known)
+    if known:
+        return _Place("device", "device code", device.id, str(device.id), known)
+    return None
 
 
 async def _was_here(session: AsyncSession, person_id: UUID) -> bool:

@@ -30,20 +30,25 @@ PersonChange = Literal[
     "passkey_added",
     "passkey_removed",
     "address",
+    "record",
 ]
-"""The changes that can happen to a person's account."""
+"""The changes that can happen to a person's account; `record`: something in an employee's record that is theirs."""
 
 
 @dataclass(frozen=True, slots=True)
 class StopAccount:
     """Stops a change of a person's account: `subject` is the session or the credential it concerns, and `address` the
     one that the account had before.
+
+    `at` is when the change was made, and `session_id` the session in which it was: what is older stays.
     """
 
     person_id: UUID
     change: PersonChange
+    at: datetime.datetime
     subject: UUID | None = None
     address: str | None = None
+    session_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +98,15 @@ def read_stop(ring: KeyRing, now: datetime.datetime, token: str) -> Stop:
     facts = found["facts"]
     match found["kind"]:
         case "account":
-            subject = facts["subject"]
+            until = datetime.datetime.fromisoformat(found["until"])
+            at = facts.get("at")
             return StopAccount(
                 UUID(facts["person_id"]),
                 facts["change"],
-                None if subject is None else UUID(subject),
+                until - WORKS_FOR if at is None else datetime.datetime.fromisoformat(at),
+                _id(facts["subject"]),
                 facts["address"],
+                _id(facts.get("session_id")),
             )
         case "record":
             return StopRecord(
@@ -108,10 +116,13 @@ def read_stop(ring: KeyRing, now: datetime.datetime, token: str) -> Stop:
                 UUID(facts["employee_id"]),
             )
         case _:
-            member = facts.get("member")
             return StopActs(
                 UUID(facts["organization_id"]),
                 tuple(UUID(each) for each in facts["acts"]),
                 facts.get("address"),
-                None if member is None else UUID(member),
+                _id(facts.get("member")),
             )
+
+
+def _id(text: str | None) -> UUID | None:
+    return None if text is None else UUID(text)

@@ -1,9 +1,10 @@
 """Slows down guessing: failures are counted by account and by network address, and forgiven with time.
 
 A browser in which the person signed in before, and an existing session, are counted separately: a stranger who fails
-on the person's address locks them out of neither. All processes count together (`access.throttle`). Whether the
-address has an account isn't checked, so a request to wait reveals nothing about it. A passkey can't be guessed and
-isn't delayed by failures of its account.
+on the person's address locks them out of neither. So are the browsers in which a mailed link was opened, all of an
+account together: links give their reader no more attempts than strangers have. All processes count together
+(`access.throttle`). Whether the address has an account isn't checked, so a request to wait reveals nothing about it. A
+passkey can't be guessed and isn't delayed by failures of its account.
 
 Never ask within a transaction: the count may be another server's, or need a second connection.
 """
@@ -25,11 +26,19 @@ OF_ADDRESS: Final = AttemptLimit(40, datetime.timedelta(seconds=20))
 MAILS_OF_ADDRESS: Final = AttemptLimit(10, datetime.timedelta(minutes=3))
 """Links requested by mail, right or wrong: each may reach a stranger."""
 ACCOUNTS_OF_MAILBOX: Final = AttemptLimit(5, datetime.timedelta(minutes=30))
-"""Links to one mailbox that create an account there, no matter who requests them. Links for a new password have no
-such limit: a stranger must not use it up."""
+"""Links to one mailbox that create an account there: all that strangers request together, and those that each
+organization or invited employee requests. Links for a new password have no such limit: a stranger must not use it
+up.
+"""
 
 ESTIMATES_OF_ADDRESS: Final = AttemptLimit(60, datetime.timedelta(seconds=10))
 """Estimates of a cost without signing in: a person tries some, a program that walks through all is slowed down."""
+
+
+KnownPlace = Literal["device", "device code", "mailed", "mailed code", "session"]
+"""What is counted apart from strangers: passwords and codes in a known browser, passwords and codes in the browsers
+that an account's mailed links admitted, and proofs in a session.
+"""
 
 
 class SignInThrottle:
@@ -47,11 +56,11 @@ class SignInThrottle:
         of_account = [] if account is None else [_of_account(account)]
         await self._admit([_of_address(address), *of_account], _too_many_attempts)
 
-    async def admit_known(self, kind: Literal["device", "session"], number: UUID) -> None:
+    async def admit_known(self, kind: KnownPlace, number: UUID) -> None:
         """Do the same for a known browser or a session: counted separately, whatever strangers do."""
         await self._admit([tally(kind, str(number), OF_ACCOUNT)], _too_many_attempts)
 
-    async def known_succeeded(self, kind: Literal["device", "session"], number: UUID) -> None:
+    async def known_succeeded(self, kind: KnownPlace, number: UUID) -> None:
         """Forget the failures of a browser or a session: its person has signed in."""
         await self._throttle.forgive(entirely=[tally(kind, str(number), OF_ACCOUNT)])
 
@@ -66,14 +75,18 @@ class SignInThrottle:
         """Count a requested link, or raise `rate_limited`."""
         await self._admit([_links_of(address)], _too_many_links)
 
-    async def account_asked_for(self, address: str | None, mailbox: str) -> None:
+    async def account_asked_for(
+        self, address: str | None, mailbox: str, *, asked_by: UUID | None = None
+    ) -> None:
         """Count a link to `mailbox` that would create an account, wherever it is requested from, or raise
         `rate_limited`.
 
-        It counts the same if there is already an account.
+        It counts the same if there is already an account. What an organization or an invited employee asks for
+        (`asked_by`) is counted apart from strangers and from others.
         """
+        counted = mailbox if asked_by is None else f"{mailbox} {asked_by}"
         await self._admit(
-            [_links_of(address), tally("mailbox", mailbox, ACCOUNTS_OF_MAILBOX)], _too_many_links
+            [_links_of(address), tally("mailbox", counted, ACCOUNTS_OF_MAILBOX)], _too_many_links
         )
 
     async def estimate_asked_for(self, address: str | None) -> None:

@@ -19,7 +19,9 @@ from hearthpay.database.typed_rows import fetch_optional, query
 from hearthpay.people.models import OneTimeToken
 from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_token
 
-TokenKind = Literal["sign_up", "reset", "new_email", "first_owner", "challenge", "employee_account"]
+TokenKind = Literal[
+    "sign_up", "reset", "new_email", "first_owner", "challenge", "employee_account", "sign_in"
+]
 
 LASTS: Final[dict[TokenKind, datetime.timedelta]] = {
     "sign_up": datetime.timedelta(hours=24),
@@ -28,6 +30,7 @@ LASTS: Final[dict[TokenKind, datetime.timedelta]] = {
     "first_owner": datetime.timedelta(hours=24),
     "challenge": datetime.timedelta(minutes=5),
     "employee_account": datetime.timedelta(hours=24),
+    "sign_in": datetime.timedelta(hours=2),
 }
 
 

@@ -4,6 +4,9 @@ An advance goes from one instant to the next at which something may be due: ever
 moments that the household's own rows name. At each, the worker does all that is due by then, and only then is the
 clock set to it. So a killed worker never leaves a household at a time whose work isn't done, and the next one begins
 with the same instant.
+
+Organizations take turns: the one whose last turn is longest ago is next, and of its households the one whose last turn
+is. An organization that never had a turn joins at the end of the line.
 """
 
 import datetime
@@ -24,9 +27,21 @@ from hearthpay.database.typed_rows import fetch_optional, query
 MOST_FAILURES: Final = 3
 """After this many failures of the same step in a row, the advance ends where it is."""
 
-_ADVANCING: Final = text(
-    "SELECT employer_id FROM household_clocks WHERE status = 'advancing' "
-    "ORDER BY requested_at, employer_id LIMIT :limit"
+# At the end of the line: one that deletes its households and makes new ones overtakes nobody.
+_JOIN: Final = text(
+    "UPDATE household_clocks c "
+    "SET turn = (SELECT max(o.turn) + 1 FROM household_clocks o WHERE o.status = 'advancing') "
+    "WHERE c.status = 'advancing' AND c.turn = 0 AND NOT EXISTS (SELECT FROM household_clocks o "
+    "WHERE o.organization_id = c.organization_id AND o.turn > 0)"
+)
+_TAKE_TURN: Final = text(
+    "WITH next AS MATERIALIZED (SELECT c.employer_id FROM household_clocks c WHERE c.status = 'advancing' "
+    "AND c.employer_id <> ALL(CAST(:others AS uuid[])) "
+    "ORDER BY (SELECT max(o.turn) FROM household_clocks o WHERE o.organization_id = c.organization_id), c.turn, "
+    "c.requested_at, c.employer_id LIMIT 1 FOR UPDATE OF c SKIP LOCKED) "
+    "UPDATE household_clocks c "
+    "SET turn = (SELECT max(o.turn) + 1 FROM household_clocks o WHERE o.status = 'advancing') "
+    "FROM next WHERE c.employer_id = next.employer_id RETURNING c.employer_id"
 )
 _COUNT: Final = text("SELECT count(*) FROM household_clocks WHERE status = 'advancing'")
 _CLAIM: Final = text(
@@ -75,9 +90,13 @@ class Advance:
     target: datetime.datetime
 
 
-async def advancing_households(session: AsyncSession, limit: int) -> Sequence[UUID]:
-    """Return households whose clock is to move, the earliest requested first; the session is the worker's."""
-    return list(await session.scalars(_ADVANCING, {"limit": limit}))
+async def take_turn(session: AsyncSession, others: Sequence[UUID]) -> UUID | None:
+    """Return the household whose turn it is, `others` aside, and put its organization at the end of the line; None if
+    no other clock is to move. The session is the worker's.
+    """
+    await session.execute(_JOIN)
+    household: UUID | None = await session.scalar(_TAKE_TURN, {"others": list(others)})
+    return household
 
 
 async def count_advancing(session: AsyncSession) -> int:

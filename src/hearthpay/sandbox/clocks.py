@@ -28,11 +28,12 @@ HORIZON: Final = datetime.timedelta(days=3653)
 
 _ADVANCE: Final = text(
     "INSERT INTO household_clocks AS c (employer_id, organization_id, sandbox, created_at, stands_at, status, "
-    "advanced_from, target, requested_at) VALUES (:employer_id, :organization_id, true, :now, :now, 'advancing', "
-    ":now, :target, :now) ON CONFLICT (employer_id) DO UPDATE SET status = 'advancing', advanced_from = c.stands_at, "
-    "target = :target, requested_at = :now, finished_at = NULL, failed_steps = 0 "
+    "advanced_from, target, requested_at) VALUES (:employer_id, :organization_id, true, :now, :stands_at, 'advancing', "
+    ":stands_at, :target, :now) ON CONFLICT (employer_id) DO UPDATE SET status = 'advancing', "
+    "advanced_from = c.stands_at, target = :target, requested_at = :now, finished_at = NULL, failed_steps = 0 "
     "WHERE c.status <> 'advancing' AND c.stands_at < :target RETURNING true"
 )
+"""The constraints apply to the row to be inserted, even where there is one: so it has that one's time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ async def read_clock(
 ) -> HouseholdClockState:
     """Return the current time of a sandbox household. Raises what `sandbox_household` raises."""
     employer = await sandbox_household(session, actor, READ_SANDBOX, employer_id)
-    return await _state(session, clock, employer.id)
+    return await _state(session, real_clock(clock).now(), employer.id)
 
 
 async def request_advance(
@@ -67,14 +68,16 @@ async def request_advance(
     household's time or is too far ahead, and `clock_advancing` while an advance is in progress.
     """
     employer = await sandbox_household(session, actor, USE_SANDBOX, employer_id)
-    before = await _state(session, clock, employer.id)
+    real = real_clock(clock).now()
+    before = await _state(session, real, employer.id)
     if before.status == "advancing":
         raise still_advancing(before.employer_id)
-    _check_target(to, before.now, real_clock(clock).now())
+    _check_target(to, before.now, real)
     values = {
         "employer_id": employer.id,
         "organization_id": employer.organization_id,
-        "now": real_clock(clock).now(),
+        "now": real,
+        "stands_at": before.now,
         "target": to,
     }
     if not await session.scalar(_ADVANCE, values):
@@ -87,7 +90,7 @@ async def request_advance(
         subject_id=employer.id,
         details={"from": before.now.isoformat(), "to": to.isoformat()},
     )
-    return await _state(session, clock, employer.id)
+    return await _state(session, real, employer.id)
 
 
 def still_advancing(employer_id: UUID | None = None) -> Refusal:
@@ -123,14 +126,14 @@ def _years_after(instant: datetime.datetime, years: int) -> datetime.datetime:
         return instant.replace(year=instant.year + years, day=28)
 
 
-async def _state(session: AsyncSession, clock: Clock, employer_id: UUID) -> HouseholdClockState:
+async def _state(session: AsyncSession, real: datetime.datetime, employer_id: UUID) -> HouseholdClockState:
     row = await session.scalar(
         select(HouseholdClockRecord)
         .where(HouseholdClockRecord.employer_id == employer_id)
         .execution_options(populate_existing=True)
     )
     if row is None:
-        return HouseholdClockState(employer_id, "ready", real_clock(clock).now(), test_clock=False)
+        return HouseholdClockState(employer_id, "ready", real, test_clock=False)
     return HouseholdClockState(
         employer_id,
         row.status,

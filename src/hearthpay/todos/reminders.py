@@ -20,6 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.clock import BUSINESS_TIME, Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
+from hearthpay.database.turns import Turns
 from hearthpay.employers.models import Employer
 from hearthpay.employers.reminder_schedule import (
     claim_reminder_checks,
@@ -61,8 +62,11 @@ async def remind(
     notifications: NotificationSettings,
     *,
     chunk: int = CHUNK,
+    turns: Turns[UUID] | None = None,
 ) -> tuple[int, int]:
     """Check up to `chunk` households due today and queue their reminders; return how many, and how many are left.
+
+    Organizations take turns between calls with the same `turns`.
 
     `database` acts as the worker's role. A household whose check fails doesn't delay any other, and is checked again
     in a week. Raises DatabaseUnavailable.
@@ -73,7 +77,7 @@ async def remind(
         return 0, 0
     today = here.date()
     async with database.transaction(None) as session:
-        taken = await claim_reminder_checks(session, today, chunk)
+        taken = await claim_reminder_checks(session, today, chunk, turns or Turns())
         readers = await readers_of_households(session, [look.household for look in taken])
         for look in taken:
             again = today + LOOK_AGAIN

@@ -29,6 +29,7 @@ from hearthpay.languages.catalogue import mark, moment_in, preferred
 from hearthpay.people.dependencies import people_context_of
 from hearthpay.security.key_ring import KeyRingError
 from hearthpay.time_zones import shown_in
+from hearthpay.web.form_place import facts_of_other_place
 from hearthpay.web.form_problems import FormProblems
 from hearthpay.web.forms import read_form
 from hearthpay.web.navigation import NavigationItem
@@ -274,6 +275,9 @@ def _turned_away(visitor: Visitor, rule: PageRule, path: str) -> Response | None
             return go("/sign-in")
         return go(f"/sign-in?next={_page_before(visitor, path)}")
     if rule.audience == "member":
+        elsewhere = facts_of_other_place(visitor, _page_before(visitor, path)) if visitor.form else None
+        if elsewhere is not None:
+            return show(visitor, "other_place.html", elsewhere, status=409)
         actor = visitor.actor(of_both_modes=True)
         note_actor(visitor.request, actor)
         if rule.permission is not None:

@@ -63,6 +63,7 @@ def store_pending_form(
         {
             "address": visitor.request.url.path,
             "page": page,
+            "place": visitor.place,
             "fields": open_ones,
             "incomplete": len(open_ones) < len(fields),
             "asked_again": asked_again,
@@ -86,7 +87,10 @@ def store_pending_form(
 
 
 def pending_form(visitor: Visitor, page: str) -> PendingForm | None:
-    """Return the visitor's kept form of this page; None if there is none of this session, or only an old one."""
+    """Return the visitor's kept form of this page.
+
+    None if there is none of this session, in the organization and mode that they are viewing, or only an old one.
+    """
     text, ring = visitor.request.cookies.get(KEPT_COOKIE), visitor.people_context.ring
     if text is None or ring is None:
         return None
@@ -98,6 +102,7 @@ def pending_form(visitor: Visitor, page: str) -> PendingForm | None:
         return None
     if (
         found["page"] != page
+        or found.get("place") != visitor.place  # they have switched to another organization, or mode, since
         or datetime.datetime.fromisoformat(found["until"]) <= visitor.people_context.clock.now()
     ):
         return None

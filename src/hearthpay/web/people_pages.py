@@ -18,6 +18,7 @@ from hearthpay.web.my.pay import router as my_pay
 from hearthpay.web.my.set_aside import router as my_set_aside
 from hearthpay.web.search.routes import router as search
 from hearthpay.web.settings.account import router as account
+from hearthpay.web.settings.disputed_address import router as disputed_address
 from hearthpay.web.settings.employees import router as employees
 from hearthpay.web.settings.freezes import router as freezes
 from hearthpay.web.settings.health_page import router as health
@@ -43,6 +44,7 @@ PEOPLE_ROUTES: Final[tuple[BaseRoute, ...]] = (
             cost_page,
             account,
             secure,
+            disputed_address,
             own_household,
             uncollected,
             organization,

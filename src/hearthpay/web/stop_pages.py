@@ -11,6 +11,7 @@ from hearthpay.alerts.wording import payroll_after, what_was_done
 from hearthpay.http.envelope import request_id_of
 from hearthpay.languages.catalogue import mark, moment_in
 from hearthpay.people.account_freeze import stop_account
+from hearthpay.people.secured_mails import ADDRESS_PATH
 from hearthpay.people.stop_links import STOP_PATH, Stop, StopAccount, StopRecord, read_stop
 from hearthpay.web.framework import message, page_of, show
 from hearthpay.web.visitor import Visitor
@@ -19,8 +20,14 @@ router: Final = APIRouter(include_in_schema=False)
 
 _SECURED: Final = mark("It was stopped")
 _ACCOUNT_DONE: Final = mark(
-    "All sessions have ended, and your password no longer works. Until {until}, no new way to sign in can be added "
-    "and the email address can't change. We sent a link for a new password to the address of your account."
+    "What was done since then was ended. Until {until}, no new way to sign in can be added and the email address can't "
+    "change. We sent a link for a new password to the address of your account; until you choose one, the old password "
+    "works only in a browser that you used before, or with two-step verification."
+)
+_DISPUTED: Final = mark(
+    "What was done since then was ended, and we wrote to both addresses. We can't tell which mailbox is yours, so we "
+    "mail no link for a new password until the address is decided. Sign in with a browser that you used before, or "
+    "with two-step verification. If you can't, another owner of your organization or your administrator can decide it."
 )
 _RECORD_DONE: Final = mark(
     "The new bank account was canceled. Your pay goes to the same account as before. For a "
@@ -43,12 +50,15 @@ async def confirm_stop(visitor: Visitor) -> Response:
     acts = await reversible_acts(visitor.people_context, stop)
     if not acts:
         raise Refusal("not_found", "Link not found.")
-    listed = [(act.at, what_was_done(visitor.say, visitor.language, act), stoppable(act)) for act in acts]
+    listed = [
+        (act.at, what_was_done(visitor.say, visitor.language, act), stoppable(act, stop.member))
+        for act in acts
+    ]
     facts = {
         "kind": "acts",
         "acts": listed,
         "organization": acts[0].organization,
-        "payroll": payroll_after([act for act in acts if stoppable(act)]),
+        "payroll": payroll_after([act for act in acts if stoppable(act, stop.member)]),
     }
     return show(visitor, "stop.html", facts)
 
@@ -60,6 +70,9 @@ async def take_stop(visitor: Visitor) -> Response:
     request_id = request_id_of(visitor.request)
     if isinstance(stop, StopAccount):
         done = await stop_account(visitor.people_context, stop, token, visitor.visit)
+        if done.disputed:
+            way_on = (f"/sign-in?next={ADDRESS_PATH}", mark("Choose the address"))
+            return message(visitor, say(_SECURED), say(_DISPUTED), way_on=way_on)
         text = say(_ACCOUNT_DONE, until=moment_in(visitor.language, done.frozen_until))
         return message(visitor, say(_SECURED), text, way_on=("/reset", mark("Choose a new password")))
     if isinstance(stop, StopRecord):

@@ -2,7 +2,8 @@
 
 There are three cookies, all `__Host-`, so that no other host can set one: the session's, a visit's before there is a
 session, and the device's, by which the browser is recognized. A form's token is made from whichever of the first two
-the browser has; a page of another site can't read it.
+the browser has; a page of another site can't read it. It also names the organization and mode in which the form was
+shown, so that a form of another browser tab isn't taken for what the visitor is viewing now.
 """
 
 from __future__ import annotations
@@ -41,6 +42,9 @@ FORM_TOKEN: Final = "form_token"  # noqa: S105 - the name of a field
 FORM_ID: Final = "form_id"
 """Distinguishes a form that is sent twice from two forms, for those that must be booked once."""
 
+_NOWHERE: Final = "-"
+"""The place of somebody who is in no organization."""
+
 # Each character can be matched in one way only: a crafted `next` must not keep the service searching.
 _PATH: Final = re.compile(r"/(?:[A-Za-z0-9_-]+(?:/[A-Za-z0-9_-]+)*/?)?")
 
@@ -63,9 +67,25 @@ class Visitor:
         return say_in(self.language)
 
     @property
+    def place(self) -> str:
+        """The organization and mode that the visitor is viewing, as forms carry it."""
+        if self.who is None or self.who.here is None:
+            return _NOWHERE
+        return f"{self.who.here.organization_id}.{'test' if self.who.sandbox else 'live'}"
+
+    @property
     def form_token(self) -> str:
-        """The token for the visitor's forms."""
+        """The token for the visitor's forms, with the place in which they are shown."""
+        return f"{self._form_secret}.{self.place}"
+
+    @property
+    def _form_secret(self) -> str:
         return hashlib.sha256(f"form {self.cookie}".encode()).hexdigest()
+
+    @property
+    def form_place(self) -> str:
+        """The place in which the form was shown that they sent."""
+        return self.form.get(FORM_TOKEN, "").partition(".")[2]
 
     @property
     def visit(self) -> Visit:
@@ -101,7 +121,8 @@ class Visitor:
 
     def check_form(self) -> None:
         """Refuse a form without the visitor's token (`invalid_state`, 403)."""
-        if not hmac.compare_digest(self.form.get(FORM_TOKEN, "").encode(), self.form_token.encode()):
+        secret = self.form.get(FORM_TOKEN, "").partition(".")[0]
+        if not hmac.compare_digest(secret.encode(), self._form_secret.encode()):
             raise HttpRefusal(
                 "invalid_state", "This page is out of date. Reload it and try again.", status=FORBIDDEN
             )
@@ -130,7 +151,7 @@ async def let_in(visitor: Visitor, response: Response, form_values: SignInResult
         await replace_session(visitor.people_context, visitor.who, visitor.visit)
     _set(response, SESSION_COOKIE, form_values.token.text, int(LASTS.total_seconds()))
     if form_values.device_cookie is not None:
-        _set(response, DEVICE_COOKIE, form_values.device_cookie, int(KEPT_FOR.total_seconds()))
+        remember_device(response, form_values.device_cookie)
     response.delete_cookie(VISIT_COOKIE, path="/", secure=True, httponly=True, samesite="lax")
     return response
 
@@ -138,6 +159,12 @@ async def let_in(visitor: Visitor, response: Response, form_values: SignInResult
 def let_out(response: Response) -> Response:
     """Remove the session's cookie."""
     response.delete_cookie(SESSION_COOKIE, path="/", secure=True, httponly=True, samesite="lax")
+    return response
+
+
+def remember_device(response: Response, device_cookie: str) -> Response:
+    """Give the browser the cookie by which it is recognized later."""
+    _set(response, DEVICE_COOKIE, device_cookie, int(KEPT_FOR.total_seconds()))
     return response
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from typing import Final
+from uuid import UUID
 
 import structlog
 
@@ -17,6 +18,7 @@ from hearthpay.banking.number_endings import renew_number_endings
 from hearthpay.clock import Clock
 from hearthpay.database.audit import COUNTED_UP_TO, seal_pending
 from hearthpay.database.session import Database
+from hearthpay.database.turns import Turns
 from hearthpay.documents.package_builder import make_next
 from hearthpay.duties.dues_records import CHUNK as DUES_AT_ONCE
 from hearthpay.duties.dues_records import renew_dues
@@ -41,6 +43,8 @@ from hearthpay.worker.household_time import NEWS, advance_clocks
 _EVERY_TEN_MINUTES: Final = "*/10 * * * *"
 _EVERY_TEN_SECONDS: Final = "* * * * * */10"
 _EVERY_HOUR: Final = "7 * * * *"
+_LENGTHY: Final = -2
+"""The priority of what may last: after everything else, and one job after the other, each for a while."""
 _log = structlog.get_logger(__name__)
 
 
@@ -59,10 +63,15 @@ def worker_duties(
     `desk` says who can be notified of problems.
     """
 
+    turns_to_fire, turns_to_generate, turns_to_remind = Turns[UUID](), Turns[UUID](), Turns[UUID]()
+    turns_of_mail = Turns[str]()
+
     async def fire(stopping: Stopping) -> Progress:
         """Fire one chunk: between chunks, the worker asks for help and lets more urgent jobs pass."""
         chunks = iter((False,))
-        report = await fire_due(database, clock, stopping=lambda: stopping() or next(chunks, True))
+        report = await fire_due(
+            database, clock, stopping=lambda: stopping() or next(chunks, True), turns=turns_to_fire
+        )
         return Progress(report.fired, _not_fired(report), report.remaining)
 
     async def bank_day(stopping: Stopping) -> Progress:
@@ -79,13 +88,17 @@ def worker_duties(
 
     async def send_mail(stopping: Stopping) -> Progress:
         if mailer is None:
-            kept = Round(0, 0, 0) if folder is None else await fill_folder(database, ring, folder, clock)
+            kept = (
+                Round(0, 0, 0)
+                if folder is None
+                else await fill_folder(database, ring, folder, clock, turns=turns_of_mail)
+            )
             async with database.transaction(None) as session:
                 waiting = await count_due_mails(session, clock)
             if waiting > kept.remaining:
                 _log.error("emails wait, but no mail server is configured for this worker", waiting=waiting)
             return Progress(kept.sent, kept.failed, kept.remaining)
-        round_ = await Postman(database, ring, mailer, clock).send_due(stopping)
+        round_ = await Postman(database, ring, mailer, clock).send_due(stopping, turns=turns_of_mail)
         return Progress(round_.sent, round_.failed, round_.remaining)
 
     async def end_what_is_over(stopping: Stopping) -> Progress:
@@ -102,6 +115,7 @@ def worker_duties(
             clock,
             direct_deposit_enabled=bank is not None,
             stopping=lambda: stopping() or next(chunks, True),
+            turns=turns_to_generate,
         )
         done, left = await run_outbox_tasks(database, ring, clock, notifications, stopping=stopping)
         return Progress(made.scheduled + made.stepped_over + done, made.refused, made.remaining + left)
@@ -117,7 +131,7 @@ def worker_duties(
                 )
         if stopping():
             return done
-        looked, left = await remind(database, ring, clock, notifications)
+        looked, left = await remind(database, ring, clock, notifications, turns=turns_to_remind)
         return Progress(done.done + looked, done.failed, done.remaining + left)
 
     async def connect_accounts(stopping: Stopping) -> Progress:
@@ -141,6 +155,7 @@ def worker_duties(
             partial(advance_clocks, database, ring, clock, notifications),
             shared_by=1,
             cron=_EVERY_TEN_SECONDS,
+            priority=_LENGTHY,
         ),
         _make_packages(database, ring, clock, notifications),
         _settle_years(database),
@@ -184,7 +199,7 @@ def _make_packages(
         packages,
         shared_by=1,
         cron=_EVERY_TEN_SECONDS,
-        priority=-2,
+        priority=_LENGTHY,
     )
 
 
@@ -202,11 +217,13 @@ def _settle_years(database: Database) -> Duty:
 
 
 def _renew_dues(database: Database, clock: Clock) -> Duty:
+    turns = Turns[UUID]()
+
     async def household_dues(stopping: Stopping) -> Progress:
         """Calculate what is overdue and due soon for one chunk of the households whose figures are outdated."""
         if stopping():
             return Progress()
-        return Progress(*await renew_dues(database, clock))
+        return Progress(*await renew_dues(database, clock, turns=turns))
 
     return Duty(
         "household_dues",
@@ -214,7 +231,7 @@ def _renew_dues(database: Database, clock: Clock) -> Duty:
         household_dues,
         shared_by=DUES_AT_ONCE,
         cron=_EVERY_TEN_SECONDS,
-        priority=-3,
+        priority=_LENGTHY,
     )
 
 
@@ -239,7 +256,7 @@ def _renew_number_endings(database: Database, ring: KeyRing) -> Duty:
         "Numbers whose last digits were stored again",
         number_endings,
         cron=_EVERY_HOUR,
-        priority=-3,
+        priority=_LENGTHY,
     )
 
 

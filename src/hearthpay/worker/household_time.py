@@ -29,12 +29,12 @@ from hearthpay.payroll.payday.bank_day import advance as do_bank_day
 from hearthpay.payroll.payday.notices import find_debits_ahead, find_paydays
 from hearthpay.sandbox.advancing import (
     Advance,
-    advancing_households,
     claim_advance,
     count_advancing,
     next_instant,
     note_failed_step,
     note_reached,
+    take_turn,
 )
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.todos.reminders import remind
@@ -48,11 +48,14 @@ NEWS: Final[tuple[tuple[str, Find], ...]] = (
 )
 """The notices that are sent in the usual way, each with its kind and the function that finds them."""
 
-SLICE_SECONDS: Final = 5.0
-"""How long one household is led on before others have their turn."""
+SLICE_SECONDS: Final = 2.0
+INSTANTS_OF_TURN: Final = 14
+"""How long one household is led on before others have their turn, and by how many instants at most: two weeks of days
+on which nothing else is due. So a year takes as many turns whatever is in it.
+"""
 
-_AT_ONCE: Final = 20
-"""Households of which one is chosen: more workers than that find the rest in their next round."""
+_MOST_TAKEN: Final = 20
+"""Households that are tried in one turn, if other workers have them in hand."""
 _MOST_PASSES: Final = 5
 """What Autopilot makes late is fired at once, and what a connected account lets go is sent: the work is done again."""
 _INVITATIONS: Final = 1_000
@@ -67,27 +70,30 @@ async def advance_clocks(
     stopping: Stopping,
     *,
     slice_seconds: float = SLICE_SECONDS,
+    instants: int = INSTANTS_OF_TURN,
 ) -> Progress:
-    """Lead one household on that no other worker has in hand, for a while; `clock` is real time.
+    """Lead one household on that no other worker has in hand, for one turn; `clock` is real time.
 
     `database` acts as the worker's role. A step that fails is tried again, and ends the advance after a few times.
     Raises DatabaseUnavailable; all steps that were done stay done.
     """
-    async with database.transaction(None) as session:
-        households = await advancing_households(session, _AT_ONCE)
     until = asyncio.get_running_loop().time() + slice_seconds
     done = failed = 0
-    for household in households:
-        while not stopping():
+    taken: list[UUID] = []
+    while not (done or failed or stopping()) and len(taken) < _MOST_TAKEN:
+        async with database.transaction(None) as session:
+            household = await take_turn(session, taken)
+        if household is None:
+            break
+        taken.append(household)
+        while done < instants and not stopping():
             outcome = await _step(database, ring, clock, notifications, household)
             if outcome is None:
                 break
             done, failed = done + outcome, failed + (not outcome)
-            if not outcome or asyncio.get_running_loop().time() >= until:
+            if failed or asyncio.get_running_loop().time() >= until:
                 break
-        if done or failed:
-            break
-    if not households:
+    if not taken:
         return Progress()
     async with database.transaction(None) as session:
         return Progress(done, failed, await count_advancing(session))

@@ -210,7 +210,7 @@ RUN: Final = AgentTool(
         "off_cycle": flag("Retired and ignored."),
         "preview_token": words(
             "The preview_token of preview_payroll, half an hour at most old: with it the run is refused with "
-            "amounts_changed where any amount would be another than was shown.",
+            "amounts_changed where any amount would be another than was shown. It is good for one payroll.",
             longest=4_000,
             pattern="^[ -~]*$",
         ),

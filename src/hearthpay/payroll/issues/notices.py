@@ -44,8 +44,10 @@ UNREPORTED: Final = Fragment(
 """SQL: the payrolls whose failure hasn't been reported."""
 
 _UNTOLD: Final = statement(
-    "{unreported} UNION SELECT payroll_id FROM {bank_entries} e WHERE status = 'pending' AND held_reason IS NOT NULL "
-    "AND held_told IS DISTINCT FROM held_reason AND payroll_id IS NOT NULL ORDER BY id LIMIT :limit",
+    "SELECT u.id FROM ({unreported} UNION SELECT payroll_id FROM {bank_entries} e WHERE status = 'pending' "
+    "AND held_reason IS NOT NULL AND held_told IS DISTINCT FROM held_reason AND payroll_id IS NOT NULL) u "
+    "JOIN payrolls p ON p.id = u.id ORDER BY row_number() OVER (PARTITION BY p.organization_id ORDER BY u.id), u.id "
+    "LIMIT :limit",
     unreported=UNREPORTED,
     bank_entries=BANK_ENTRIES,
 )

@@ -54,6 +54,7 @@ _PAYROLL_TYPES: Final = {
     "created_by": "uuid",
     "created_at": "timestamptz",
     "approved_at": "timestamptz",
+    "preview_token_hash": "bytea",
 }
 _ENTRY_TYPES: Final = {
     **TENANT_TYPES,
@@ -91,7 +92,8 @@ class NewPayroll(NamedTuple):
     """A payroll to be written, calculated and in its initial state; its creator by kind and id.
 
     ``approved_at`` is when a person approved it, if that was earlier than it is written. ``estimate`` is a scheduled
-    payroll's expected result: the JSON of its response.
+    payroll's expected result: the JSON of its response. ``preview_token_hash`` is that of the preview which it was run
+    from (`ledger.preview_tokens.hash_of`).
     """
 
     owner: Owner
@@ -101,6 +103,7 @@ class NewPayroll(NamedTuple):
     created_by: tuple[ActorKind, UUID | None]
     approved_at: datetime.datetime | None = None
     estimate: bytes | None = None
+    preview_token_hash: bytes | None = None
 
 
 async def insert_payroll(session: AsyncSession, payroll: NewPayroll, now: datetime.datetime) -> UUID:
@@ -163,6 +166,7 @@ def _payroll_values(payroll_id: UUID, payroll: NewPayroll, now: datetime.datetim
         *payroll.created_by,
         now,
         payroll.approved_at,
+        None if payroll.preview_token_hash is None else rf"\x{payroll.preview_token_hash.hex()}",
     )
 
 

@@ -1,8 +1,9 @@
 """Preview tokens: what a person was shown, so that a run can refuse to do anything else.
 
 A preview returns one, and a run may send it. It contains a digest of the request, the amount of every paycheck, a
-digest of all its lines, and its expiry; a MAC binds that to the tenant, the household and the employees paid. Nothing
-is stored: a run after a preview may omit it, and a run that sends it must match it.
+digest of all its lines, its expiry and a nonce; a MAC binds that to the tenant, the household and the employees paid.
+A preview stores nothing: a run may omit the token, and a run that sends it must match it. The payroll stores the hash
+of its token (`hash_of`), and no other can be run with it, not even once that payroll is voided.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import datetime
 import hashlib
 import hmac
 import json
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -23,6 +25,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.access.actor import Actor
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.database.session import signature_of
+from hearthpay.database.typed_rows import fetch_optional, query
 from hearthpay.payroll.ledger.rows import PaycheckRow, PayrollRecord
 from hearthpay.payroll.orders import SettledOrder
 from hearthpay.taxes.money import from_cents
@@ -38,9 +41,24 @@ LONGEST: Final = 4_000
 _PURPOSE: Final = "preview token"
 _EXPIRY_BYTES: Final = 5
 _DIGEST_BYTES: Final = 12
+_NONCE_BYTES: Final = 8
 _AMOUNT_BYTES: Final = 6
 _MAC_BYTES: Final = 16
-_FIXED_BYTES: Final = _EXPIRY_BYTES + 2 * _DIGEST_BYTES
+_DIGESTS_END: Final = _EXPIRY_BYTES + 2 * _DIGEST_BYTES
+_FIXED_BYTES: Final = _DIGESTS_END + _NONCE_BYTES
+
+
+class _UsedRow(NamedTuple):
+    payroll_id: UUID
+    employees: list[UUID]
+
+
+_USED: Final = query(
+    _UsedRow,
+    "SELECT p.id AS payroll_id, (SELECT array_agg(e.employee_id ORDER BY e.employee_id) FROM payroll_entries e "
+    "WHERE e.payroll_id = p.id) AS employees FROM payrolls p WHERE p.organization_id = :organization_id "
+    "AND p.sandbox = :sandbox AND p.employer_id = :employer_id AND p.preview_token_hash = :hash",
+)
 
 
 class PaycheckAmounts(NamedTuple):
@@ -112,6 +130,7 @@ def preview_token(
             int((now + LASTS).timestamp()).to_bytes(_EXPIRY_BYTES),
             digest.request,
             digest.lines,
+            secrets.token_bytes(_NONCE_BYTES),
             *(
                 amount.to_bytes(_AMOUNT_BYTES, signed=True)
                 for paycheck in digest.amounts
@@ -121,6 +140,44 @@ def preview_token(
     )
     mac = _mac(session, actor, record, carried)
     return PREFIX + base64.urlsafe_b64encode(carried + mac).decode("ascii").rstrip("=")
+
+
+def hash_of(token: str) -> bytes:
+    """Return by which hash a payroll is known as run with the token, however that is encoded."""
+    return hashlib.sha256(_decoded(token)).digest()
+
+
+async def refuse_used_token(
+    session: AsyncSession, actor: Actor, employer_id: UUID, token: str | None
+) -> None:
+    """Raise `amounts_changed` naming the payroll of the household that was run with the token already.
+
+    The caller has locked the employees, so that of two runs at once the second sees the first.
+    """
+    if token is None:
+        return
+    whose = {
+        "organization_id": actor.organization_id,
+        "sandbox": actor.sandbox,
+        "employer_id": employer_id,
+        "hash": hash_of(token),
+    }
+    used = await fetch_optional(session, _USED, whose)
+    if used is None:
+        return
+    amounts = _read(_decoded(token)[:-_MAC_BYTES]).amounts
+    paychecks = [_in_dollars(*each) for each in zip(used.employees, amounts, strict=True)]
+    raise Refusal(
+        "amounts_changed",
+        f"This preview was already run, as payroll {used.payroll_id}. Nothing was run again. To pay once more, preview "
+        "again, and ask again.",
+        details={
+            "request_changed": False,
+            "previewed": paychecks,
+            "now": paychecks,
+            "payroll_id": used.payroll_id,
+        },
+    )
 
 
 def changes_since_preview(
@@ -154,11 +211,7 @@ def changes_since_preview(
 
 def _opened(session: AsyncSession, actor: Actor, token: str, record: PayrollRecord) -> bytes:
     """Return the token's contents, once its MAC is verified as ours and for this household and these employees."""
-    encoded = token.removeprefix(PREFIX)
-    try:
-        raw = base64.b64decode(encoded + "=" * (-len(encoded) % 4), altchars=b"-_", validate=True)
-    except (binascii.Error, ValueError):
-        raw = b""
+    raw = _decoded(token)
     carried, mac = raw[:-_MAC_BYTES], raw[-_MAC_BYTES:]
     whole = _FIXED_BYTES + _PAYCHECK_BYTES * len(record.paychecks)
     if (
@@ -168,6 +221,15 @@ def _opened(session: AsyncSession, actor: Actor, token: str, record: PayrollReco
     ):
         raise invalid(FIELD, "is not that of a preview of this household and these employees")
     return carried
+
+
+def _decoded(token: str) -> bytes:
+    """Return the token's bytes; none if it isn't one."""
+    encoded = token.removeprefix(PREFIX)
+    try:
+        return base64.b64decode(encoded + "=" * (-len(encoded) % 4), altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        return b""
 
 
 def _mac(session: AsyncSession, actor: Actor, record: PayrollRecord, carried: bytes) -> bytes:
@@ -244,7 +306,7 @@ def _read(carried: bytes) -> PreviewDigest:
         )
         for start in range(_FIXED_BYTES, len(carried), _PAYCHECK_BYTES)
     )
-    return PreviewDigest(carried[request_at:lines_at], carried[lines_at:_FIXED_BYTES], amounts)
+    return PreviewDigest(carried[request_at:lines_at], carried[lines_at:_DIGESTS_END], amounts)
 
 
 def _in_order(record: PayrollRecord) -> Sequence[PaycheckRow]:

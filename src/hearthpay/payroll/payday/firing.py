@@ -29,6 +29,7 @@ from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.relations import AUTOPILOT_PERIODS
 from hearthpay.database.session import Database
 from hearthpay.database.statements import Fragment, statement
+from hearthpay.database.turns import Turns
 from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audit
 from hearthpay.payroll.approval import debit_of
@@ -94,7 +95,7 @@ class _ClaimRow(NamedTuple):
 
 _CLAIM: Final = query(
     _ClaimRow,
-    "SELECT {columns} FROM payrolls WHERE {due} "
+    "SELECT {columns} FROM payrolls WHERE {due} AND organization_id <> ALL(CAST(:resting AS uuid[])) "
     "ORDER BY due_at, id LIMIT :chunk FOR NO KEY UPDATE SKIP LOCKED",
     columns=_COLUMNS,
     due=DUE,
@@ -178,20 +179,23 @@ async def fire_due(
     chunk: int | None = None,
     stopping: Callable[[], bool] = lambda: False,
     progress: Callable[[int], None] = lambda _: None,
+    turns: Turns[UUID] | None = None,
 ) -> FiringReport:
     """Fire every due payroll that no other worker has claimed, chunk by chunk, two chunks at a time.
 
     `database` acts as the worker's role. Chunks are larger where many payrolls are due, unless `chunk` sets their
-    size. Ends early, between chunks, when `stopping` returns true; `progress` is called with the number fired so far.
-    Raises DatabaseUnavailable; payrolls fired before that stay fired.
+    size; organizations take turns, also between calls with the same `turns`. Ends early, between chunks, when
+    `stopping` returns true; `progress` is called with the number fired so far. Raises DatabaseUnavailable; payrolls
+    fired before that stay fired.
     """
     fired = 0
     put_off: list[UUID] = []
     failed: list[UUID] = []
+    in_turn = Turns[UUID]() if turns is None else turns
 
     async def one(more: Started) -> bool:
         nonlocal fired
-        outcome = await _fire_some(database, clock, chunk, more)
+        outcome = await _fire_some(database, clock, chunk, more, in_turn)
         fired += outcome.fired
         for payroll_id, failure in outcome.problems.items():
             for_good = await _put_off(database, clock, payroll_id, failure, outcome.attempts[payroll_id])
@@ -207,12 +211,14 @@ async def fire_due(
     return FiringReport(fired, tuple(put_off), tuple(failed), remaining or 0)
 
 
-async def _fire_some(database: Database, clock: Clock, chunk: int | None, more: Started) -> _Chunk:
+async def _fire_some(
+    database: Database, clock: Clock, chunk: int | None, more: Started, turns: Turns[UUID]
+) -> _Chunk:
     claimed: list[tuple[UUID, int]] = []
     try:
         async with database.transaction(None) as session:
             size = chunk or await _chunk_size(session, clock.now())
-            rows = await fetch_all(session, _CLAIM, {"now": clock.now(), "chunk": size}) if size else []
+            rows = await _claim(session, clock.now(), size, turns) if size else []
             claimed = [(row.id, row.attempts) for row in rows]
             if rows and len(rows) == size:
                 more()
@@ -224,6 +230,15 @@ async def _fire_some(database: Database, clock: Clock, chunk: int | None, more: 
             raise
         _log.warning("a chunk of payrolls is fired one by one", payrolls=len(claimed), exc_info=True)
         return await _fire_apart(database, clock, claimed)
+
+
+async def _claim(
+    session: AsyncSession, now: datetime.datetime, size: int, turns: Turns[UUID]
+) -> Sequence[_ClaimRow]:
+    async def claim(resting: list[UUID]) -> Sequence[_ClaimRow]:
+        return await fetch_all(session, _CLAIM, {"now": now, "chunk": size, "resting": resting})
+
+    return await turns.take(size, claim, lambda row: row.organization_id)
 
 
 async def _chunk_size(session: AsyncSession, now: datetime.datetime) -> int:

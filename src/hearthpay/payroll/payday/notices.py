@@ -71,7 +71,8 @@ _PAYDAYS: Final = by_mode(
         PaydayPayroll,
         "{payroll} WHERE p.status = 'completed' AND {mode} AND p.pay_date BETWEEN :since AND :today "
         "AND NOT EXISTS (SELECT FROM {notices} n WHERE n.payroll_id = p.id "
-        "AND n.kind IN ('notice.payday', 'notice.pay_stub')) ORDER BY p.pay_date, p.id LIMIT :limit",
+        "AND n.kind IN ('notice.payday', 'notice.pay_stub')) ORDER BY row_number() OVER "
+        "(PARTITION BY p.organization_id ORDER BY p.pay_date, p.id), p.pay_date, p.id LIMIT :limit",
         payroll=_PAYROLL,
         mode=mode,
         notices=NOTICES,
@@ -88,7 +89,8 @@ _DEBITS: Final = by_mode(
         "AND p.created_at < p.scheduled_send_at - CAST(:ahead AS interval) "
         "AND NOT EXISTS (SELECT FROM {autopilot_periods} a WHERE a.payroll_id = p.id) "
         "AND NOT EXISTS (SELECT FROM {notices} n WHERE n.payroll_id = p.id AND n.kind = 'notice.debit_ahead') "
-        "ORDER BY p.scheduled_send_at, p.id LIMIT :limit",
+        "ORDER BY row_number() OVER (PARTITION BY p.organization_id ORDER BY p.scheduled_send_at, p.id), "
+        "p.scheduled_send_at, p.id LIMIT :limit",
         payroll=_PAYROLL,
         mode=mode,
         autopilot_periods=AUTOPILOT_PERIODS,

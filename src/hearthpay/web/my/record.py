@@ -47,7 +47,7 @@ class OwnRecord:
     def reader(self) -> NoticeRecipient:
         """The recipient of notices about changes."""
         who = self.visitor.signed_in
-        return NoticeRecipient(who.email, who.language, who.person_id)
+        return NoticeRecipient(who.email, who.language, who.person_id, who.session_id)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:

@@ -32,9 +32,11 @@ from hearthpay.clock import end_of_day
 from hearthpay.http.runtime import address_in_mail
 from hearthpay.languages.catalogue import mark
 from hearthpay.mail.bounces import bounced
+from hearthpay.mail.person_mail import ASKED_LINKS
 from hearthpay.people import members
 from hearthpay.people.identity import read_address
 from hearthpay.people.mails import person_mail
+from hearthpay.people.owner_removal import keep_member
 from hearthpay.web.framework import go, id_in_path, page_of, problems_of, show
 from hearthpay.web.mode_switch import in_other_mode
 from hearthpay.web.settings.scope_words import SCOPE_NAMES, SCOPE_WORDS
@@ -63,7 +65,9 @@ async def invite(visitor: Visitor) -> Response:
     try:
         if people_context.sends_mail:
             mailbox = read_address(visitor.form.get("email", ""))
-            await people_context.throttle.account_asked_for(visitor.visit.address, mailbox)
+            await people_context.throttle.account_asked_for(
+                visitor.visit.address, mailbox, asked_by=actor.organization_id
+            )
         async with people_context.database.transaction(actor.tenant) as session:
             sent = await members.invite_member(
                 session,
@@ -83,7 +87,15 @@ async def invite(visitor: Visitor) -> Response:
                     organization=who.here.organization,
                 )
                 now = people_context.clock.now()
-                await people_context.queue_mail(session, now, "invitation", mail, now + members.INVITED_FOR)
+                await people_context.queue_mail(
+                    session,
+                    now,
+                    "invitation",
+                    mail,
+                    now + members.INVITED_FOR,
+                    sort=ASKED_LINKS,
+                    about=f"invitation {actor.organization_id}",
+                )
     except Refusal as error:
         return await _members(visitor, problems_of(error))
     if people_context.sends_mail:
@@ -167,7 +179,7 @@ async def keep(visitor: Visitor) -> Response:
         member = next((each for each in there if each.membership_id == requested), None)
         if member is None:
             raise Refusal("not_found", "Member not found.")
-        await members.keep_member(session, actor, member.person_id)
+        await keep_member(session, actor, visitor.people_context.clock, member.person_id)
     return go("/settings/members")
 
 

@@ -6,16 +6,22 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from hearthpay.access.refusal import Refusal
+from hearthpay.http.runtime import address_in_mail
 from hearthpay.http.statuses import status_of
 from hearthpay.languages.catalogue import mark
-from hearthpay.people import passkeys, sessions, sign_in
+from hearthpay.people import passkeys, sessions, sign_in, sign_in_links
 from hearthpay.people.sign_in import SignInResult
-from hearthpay.web.framework import go, page_of, problems_of, show
+from hearthpay.people.sign_in_links import SIGN_IN_LINK_PATH
+from hearthpay.web.framework import go, message, page_of, problems_of, show
 from hearthpay.web.pending_form import forget_form, pending_form
-from hearthpay.web.visitor import Visitor, keeps_cookies, let_in, let_out
+from hearthpay.web.visitor import Visitor, keeps_cookies, let_in, let_out, remember_device
 
 router: Final = APIRouter(include_in_schema=False)
 
+_LINK_SENT: Final = mark(
+    "If there is an account with that address, we'll email it a link. Open it in the browser that you want to sign in "
+    "from."
+)
 _LABELS: Final = {
     "email": mark("Email address"),
     "name": mark("Name"),
@@ -48,6 +54,44 @@ async def take_password(visitor: Visitor) -> Response:
             raise
         return _form(visitor, notice=error)
     return await _onward(visitor, form_values)
+
+
+@page_of(router, "POST", SIGN_IN_LINK_PATH, "anyone")
+async def send_link(visitor: Visitor) -> Response:
+    """Send a link by which a browser that has to wait may try to sign in."""
+    try:
+        await sign_in_links.ask_for_sign_in_link(
+            visitor.people_context,
+            visitor.form.get("email", ""),
+            address_in_mail(visitor.request),
+            visitor.visit,
+        )
+    except Refusal as error:
+        if error.code not in ("validation_error", "rate_limited"):
+            raise
+        return _form(visitor, notice=error)
+    return message(visitor, visitor.say(mark("Check your email")), visitor.say(_LINK_SENT))
+
+
+@page_of(router, "GET", f"{SIGN_IN_LINK_PATH}/{{token}}", "anyone")
+async def show_link(visitor: Visitor) -> Response:
+    """Ask before the link is used up: programs that scan mail open links too."""
+    await sign_in_links.look_at_sign_in_link(visitor.people_context, _token(visitor))
+    facts = {
+        "title": visitor.say(mark("Sign in from this browser")),
+        "text": visitor.say(mark("For the next hour, you can sign in here with your password.")),
+        "button": visitor.say(mark("Continue to sign in")),
+        "may_accept": True,
+        "signed_in_as": None,
+    }
+    return show(visitor, "accept.html", facts)
+
+
+@page_of(router, "POST", f"{SIGN_IN_LINK_PATH}/{{token}}", "anyone")
+async def take_link(visitor: Visitor) -> Response:
+    """Let the browser try to sign in, however often strangers fail."""
+    cookie = await sign_in_links.admit_browser(visitor.people_context, _token(visitor), visitor.visit)
+    return remember_device(go("/sign-in"), cookie)
 
 
 @page_of(router, "POST", "/sign-in/passkey/options", "anyone")
@@ -156,6 +200,7 @@ def _form(visitor: Visitor, *, notice: Refusal | None = None) -> Response:
         "cost_page": visitor.people_context.cost_page_open,
         "secure": keeps_cookies(visitor.request),
         "notice": None if notice is None else notice.message,
+        "offer_link": _offers_link(visitor, notice),
         "form_values": {"email": visitor.form.get("email", "")},
     }
     response = show(
@@ -164,6 +209,16 @@ def _form(visitor: Visitor, *, notice: Refusal | None = None) -> Response:
     if notice is not None and notice.headers is not None and "Retry-After" in notice.headers:
         response.headers["Retry-After"] = notice.headers["Retry-After"]
     return response
+
+
+def _offers_link(visitor: Visitor, notice: Refusal | None) -> bool:
+    """Return whether the visitor has to wait, and a link could be mailed to them."""
+    waits = notice is not None and notice.code == "rate_limited"
+    return waits and visitor.people_context.writes_mail and bool(visitor.form.get("email", "").strip())
+
+
+def _token(visitor: Visitor) -> str:
+    return str(visitor.request.path_params["token"])
 
 
 def _go_on(visitor: Visitor) -> Response:

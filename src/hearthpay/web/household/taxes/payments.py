@@ -16,7 +16,9 @@ from hearthpay.filing.commands import METHODS, LedgerQuery
 from hearthpay.filing.reversals import preview_payment_reversal
 from hearthpay.filing.schemas import LedgerReversal, NewTaxPayment
 from hearthpay.filing.service import (
+    EarlierPayment,
     balances_of_household,
+    find_earlier_payment,
     payments_of_household,
     record_payment_of_household,
     reverse_payment_of_household,
@@ -40,7 +42,16 @@ _METHOD: Final = mark("Choose one.")
 _AMOUNT: Final = mark("Enter an amount above 0.")
 _EARLY: Final = mark("Enter a date on or after {day}, when the period begins.")
 _IS_REVERSED: Final = mark("This payment is already reversed.")
+_ANOTHER: Final = "confirm_another"
 _FIELDS: Final = dict.fromkeys(("agency", "account_type", "state_code", "period"), "paid_for")
+
+
+class RecordedBeforeError(Exception):
+    """Somebody has recorded a payment that this one probably repeats, and nobody said that both were made."""
+
+    def __init__(self, earlier: EarlierPayment) -> None:
+        super().__init__("recorded before")
+        self.earlier: Final = earlier
 
 
 @household_page(router, "GET", "/taxes/payments", permission=READ_TAX_LEDGER)
@@ -72,7 +83,10 @@ async def new_payment(at: HouseholdContext) -> Response:
 
 @household_page(router, "POST", "/taxes/payments/new", permission=KEEP_TAX_LEDGER)
 async def record(at: HouseholdContext) -> Response:
-    """Record it; sending the same form again records nothing more."""
+    """Record it; sending the same form again records nothing more.
+
+    A payment that somebody else has recorded meanwhile is shown first, to be confirmed as another one.
+    """
     asked = paid_for(at.form.get("paid_for", ""))
     entries = Entries(at.form)
     checked = _read(entries, asked)
@@ -82,11 +96,16 @@ async def record(at: HouseholdContext) -> Response:
 
     async def book(session: AsyncSession) -> str:
         employer = await find_employer(session, at.actor, at.id)
-        await record_payment_of_household(session, at.actor, at.clock, employer, command)
+        recorded = await record_payment_of_household(session, at.actor, at.clock, employer, command)
+        earlier = await find_earlier_payment(session, recorded)
+        if earlier is not None and at.form.get(_ANOTHER) != "on":
+            raise RecordedBeforeError(earlier)
         return "/taxes"
 
     try:
         return await submit_once(at, checked.model_dump(mode="json"), book)
+    except RecordedBeforeError as error:
+        return await _form(at, asked, earlier=error.earlier)
     except Refusal as error:
         problems = problems_in(error, dict(at.form) | dict.fromkeys(_FIELDS, ""))
         return await _form(at, asked, {_FIELDS.get(name, name): text for name, text in problems.items()})
@@ -142,7 +161,10 @@ def _read(entries: Entries, asked: PaidFor | None) -> NewTaxPayment | None:
 
 
 async def _form(
-    at: HouseholdContext, asked: PaidFor | None, problems: dict[str, str] | None = None
+    at: HouseholdContext,
+    asked: PaidFor | None,
+    problems: dict[str, str] | None = None,
+    earlier: EarlierPayment | None = None,
 ) -> Response:
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
@@ -160,10 +182,12 @@ async def _form(
         "methods": METHOD_WORDS,
         "today": today,
         "form_id": new_form_id(),
+        "earlier": earlier,
         "problems": problems or {},
-        "form_values": dict(at.form) if problems else {},
+        "form_values": dict(at.form) if problems or earlier is not None else {},
     }
-    return at.show("taxes/payment_form.html", facts, status=400 if problems else 200)
+    status = 409 if earlier is not None else 400 if problems else 200
+    return at.show("taxes/payment_form.html", facts, status=status)
 
 
 def _dollars(amount: Decimal) -> str:
