@@ -4,7 +4,7 @@ changes.
 Payrolls run as before. Frozen are who may act, where money goes and where warnings go. A freeze is the household's
 whose action was reported; the organization's if one of its members reported it. It is never made longer: what was
 done before it began, or before it was ended early, freezes nothing again. An owner with a fresh proof ends it early,
-and corrects email addresses meanwhile; so does the operator.
+and can correct email addresses until then; so can the operator.
 """
 
 import datetime

@@ -39,7 +39,7 @@ _DAY: Final = datetime.timedelta(hours=24)
 QUIET: Final = datetime.timedelta(minutes=5)
 """How long after a person's last action their visit counts as over."""
 MOST_WAIT: Final = datetime.timedelta(minutes=15)
-"""How long a visit can hold back its report: a thief who goes on doesn't delay it further."""
+"""How long a visit can hold back its report: a thief who continues doesn't delay it further."""
 _MOST_STOPPED: Final = 24
 """The most actions that one link stops: a link has to fit on one line."""
 

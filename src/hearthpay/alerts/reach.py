@@ -1,6 +1,6 @@
 """What the holder of a stop link may stop: judged when the mail is written, and again when the link is used.
 
-The holder is whoever reads an address. A member's address reaches all of the organization, a household's contact what
+The holder is the reader of an address. A member's address reaches all of the organization, a household's contact what
 was done in that household, an employee's what concerns them. A former address counts as long as it may be restored;
 one that was set within the week, and replaced since, stops nothing.
 """

@@ -214,17 +214,26 @@ class AlertReader:
 class _Readers:
     """The readers found so far, by address."""
 
-    setting_up: bool
     found: dict[str, tuple[NoticeReader, UUID | None, list[SensitiveAct]]] = field(default_factory=dict)
 
     def tell(self, act: SensitiveAct, reader: NoticeReader, member: UUID | None = None) -> None:
-        """Report the action to the reader, unless it is the reader's own while setting up the organization."""
-        reader, holder, acts = self.found.setdefault(reader.address.lower(), (reader, member, []))
-        if holder is None and member is not None:
-            self.found[reader.address.lower()] = (reader, member, acts)
-        own = act.actor_kind == "user" and act.actor_id == reader.person_id
-        if act not in acts and not (own and self.setting_up):
+        """Report the action to the reader."""
+        known, holder, acts = self.found.get(reader.address.lower(), (reader, None, []))
+        if act not in acts:
             acts.append(act)
+        self.found[reader.address.lower()] = (known, holder or member, acts)
+
+    def all(self, *, setting_up: bool) -> Sequence[AlertReader]:
+        """Return the readers; while `setting_up` none who did all of it themselves."""
+        return [
+            AlertReader(reader, tuple(acts), member)
+            for reader, member, acts in self.found.values()
+            if not setting_up or any(_is_by_another(act, reader) for act in acts)
+        ]
+
+
+def _is_by_another(act: SensitiveAct, reader: NoticeReader) -> bool:
+    return act.actor_kind != "user" or act.actor_id != reader.person_id
 
 
 async def acts_of(session: AsyncSession, acts: Sequence[UUID]) -> Sequence[SensitiveAct]:
@@ -241,13 +250,13 @@ async def alert_recipients(
     """Return who is alerted about which of these actions of one organization; the session is the worker's.
 
     Owners and admins are alerted about all but what concerns an employee alone, viewers about what concerns everyone.
-    On the organization's first day nobody is about what they did themselves while setting up. Each address receives one
+    On the organization's first day nobody is who did all of it themselves while setting up. Each address receives one
     mail.
     """
     organization = acts[0].organization_id
     values = {"organization": organization, "now": now}
     founded: datetime.datetime = (await session.execute(_FOUNDED, values)).scalar_one()
-    readers = _Readers(setting_up=now - founded < SETTING_UP)
+    readers = _Readers()
     members = await fetch_all(session, _MEMBERS, values)
     places = [
         (row.id, NoticeReader(row.address))
@@ -277,11 +286,7 @@ async def alert_recipients(
         if act.action in _RESTORATIONS:
             for address in await _replaced(session, now, act):
                 readers.tell(act, NoticeReader(address, language))
-    return [
-        AlertReader(reader, tuple(acts_told), member)
-        for reader, member, acts_told in readers.found.values()
-        if acts_told
-    ]
+    return readers.all(setting_up=now - founded < SETTING_UP)
 
 
 async def _tell_employee(
@@ -289,7 +294,7 @@ async def _tell_employee(
 ) -> str:
     """Report the action to the employee, and return the employee's language.
 
-    Not reported is what concerns them alone if they did it themselves, of which they were told, or if it was entered
+    Not reported is what concerns them alone if they did it themselves, which another notice says, or if it was entered
     on the record's first day.
     """
     unlinked = act.details.get("person_id") if act.action == "employee.unlink" else None
@@ -313,7 +318,7 @@ async def _replaced(session: AsyncSession, now: datetime.datetime, act: Sensitiv
 
 
 def _member(row: _MembersRow | _PersonRow) -> NoticeReader:
-    """Return the reader; a former address may be somebody else's by now, and what the person did isn't its own."""
+    """Return the reader; a former address may be somebody else's, and what the person did isn't its own."""
     return NoticeReader(row.address, row.language, None if row.former else row.person_id)
 
 

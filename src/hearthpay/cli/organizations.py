@@ -91,7 +91,7 @@ def lift(
 
 @organizations.command("unfreeze")
 def unfreeze(name: Name, data_dir: DataDir = None) -> None:
-    """End the day without new access that a reported action began, for an account and its households; they are told."""
+    """End the day without new access that a reported action began, for an account and its households."""
     from uuid_utils.compat import uuid7
 
     from hearthpay.access.actor import Actor

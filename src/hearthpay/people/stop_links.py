@@ -65,7 +65,7 @@ class StopRecord:
 class StopActs:
     """Stops sensitive actions of an organization: those of the audit log with these ids, as far as its holder may.
 
-    The holder is whoever reads `address`: `member` if it is an owner's or admin's, or was until their own removal;
+    The holder is the reader of `address`: `member` if it is an owner's or admin's, or was until their own removal;
     else a household's contact or an employee. Links of earlier versions name no holder.
     """
 

@@ -253,7 +253,7 @@ async def set_rule(
 ) -> None:
     """Make ``rule`` the employee's standing rule, or end it; it applies from the next payroll on.
 
-    The employee is told, unless they asked for it by the request ``request_id``, whose answer they get.
+    We email the employee, unless they asked for it by the request ``request_id``, whose answer they get.
 
     Writes an audit row with the rule before and after, even if they are the same. Raises what `allow` raises.
     """

@@ -1,4 +1,4 @@
-"""The end of a freeze, which an owner decides before its day is over."""
+"""The end of a freeze, which an owner decides before its day has passed."""
 
 from typing import Final
 from uuid import UUID
