@@ -13,7 +13,7 @@ from hearthpay.documents.papers.sheets import REST, LinePage, LinePaper, SheetRo
 from hearthpay.documents.papers.writing import american
 from hearthpay.documents.rendering import render_pdf
 from hearthpay.employers.commands import PostalAddress
-from hearthpay.reports.csv_table import csv_text
+from hearthpay.wire.csv_text import csv_text
 
 _RULES: Final = Path(__file__).with_name("new_hire.toml")
 _NO_MARKS: Final = PaperMarks()
