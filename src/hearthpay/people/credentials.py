@@ -188,14 +188,16 @@ async def new_recovery_codes(people_context: PeopleContext, who: SignedIn, visit
 
 
 async def do_without_second_factor(people_context: PeopleContext, who: SignedIn, visit: Visit) -> None:
-    """Remove the second factor and its recovery codes."""
+    """Remove the second factor and its recovery codes; where there is none, nobody is told of anything."""
     async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
+        await _in_turn(session, who.person_id)
         factor = await second_factor_of(session, who.person_id)
-        subject = None if factor is None else factor.id
         await remove_second_factor(session, people_context.clock.now(), who.person_id)
+        if factor is None:
+            return
         await note_event(
-            session, who.person_id, visit, "second_factor.remove", {"credential_id": str(subject)}
+            session, who.person_id, visit, "second_factor.remove", {"credential_id": str(factor.id)}
         )
         await _notify_of(
             people_context,
@@ -203,7 +205,7 @@ async def do_without_second_factor(people_context: PeopleContext, who: SignedIn,
             who.person_id,
             _SECOND_FACTOR_OFF,
             "factor_removed",
-            subject,
+            factor.id,
             who.session_id,
         )
 
