@@ -34,7 +34,7 @@ class SensitiveActionRule:
     """Only if this detail is, or contains, one of these."""
 
     everyone: bool = False
-    """Whether all members are told, viewers too, and every household at its own address."""
+    """Whether we email all members, viewers too, and every household at its own address."""
 
     @property
     def always(self) -> bool:
