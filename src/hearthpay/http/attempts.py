@@ -25,7 +25,7 @@ BURST: Final = 100
 """Failures in a row before further ones must wait; one is forgiven every second."""
 _LIMIT: Final = AttemptLimit(BURST, datetime.timedelta(seconds=1))
 GUESSED_LINKS: Final = 20
-"""Addresses of calendars that open nothing, in a row, before further ones must wait; one is forgiven every ten seconds.
+"""Wrong addresses of calendars in a row, before further ones must wait; one is forgiven every ten seconds.
 They are subscribed to, not typed, so few are wrong by mistake.
 """
 _LINK_LIMIT: Final = AttemptLimit(GUESSED_LINKS, datetime.timedelta(seconds=10))
@@ -66,7 +66,7 @@ class FailedAttempts:
         return self._throttle.wait([_links_of_network(address)])
 
     async def link_failed(self, address: str | None, token_hash: bytes | None) -> int:
-        """Count a calendar's address that opens nothing; return the seconds to wait, 0 while there are few."""
+        """Count a wrong address of a calendar; return the seconds to wait, 0 while there are few."""
         if token_hash is not None:
             self._good.pop(token_hash, None)
         return await self._throttle.admit([_links_of_network(address)])
