@@ -1173,6 +1173,11 @@ async def _withdraw_member_invitation(session: AsyncSession, actor: Actor, targe
     return await members.withdraw_member_invitation(session, actor, CLOCK, invitation_id)
 
 
+@_deed(members.withdraw_invitations_of, OWNERS, None, names_household=False, any_plan=True)
+async def _withdraw_invitations_of(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await members.withdraw_invitations_of(session, actor, CLOCK, uuid4())
+
+
 @_deed(members.change_role, OWNERS, None, ends="not_found", names_household=False, any_plan=True)
 async def _change_role(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await members.change_role(session, actor, CLOCK, uuid4(), "viewer")

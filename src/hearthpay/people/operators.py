@@ -122,7 +122,7 @@ async def remove_member_by_operator(
     session: AsyncSession, clock: Clock, organization_id: UUID, email: str
 ) -> None:
     """End a membership at once, an owner's too, with what the member left: connected apps, keys, and the invitations
-    that they sent. All members and the households are told. The transaction is the organization's.
+    that they sent; the alerts email all members and the households. The transaction is the organization's.
 
     Raises `not_found`, and `invalid_state` for the last owner.
     """
@@ -134,7 +134,7 @@ async def remove_member_by_operator(
 async def change_role_by_operator(
     session: AsyncSession, clock: Clock, organization_id: UUID, email: str, role: str
 ) -> None:
-    """Give a member another role at once. All members and the households are told. The transaction is the
+    """Give a member another role at once; the alerts email all members and the households. The transaction is the
     organization's.
 
     Raises `not_found`, `validation_error`, and `invalid_state` for the last owner.
