@@ -143,7 +143,7 @@ def settle_address(
     ],
     data_dir: DataDir = None,
 ) -> None:
-    """Decide which address is right, after two mailboxes claimed one account. Both are told by mail."""
+    """Decide which address is right, after two mailboxes claimed one account. We email both."""
     from hearthpay.people.operators import settle_address_by_operator
 
     async def run(session: Any, people_context: Any) -> Any:
