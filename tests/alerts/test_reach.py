@@ -8,11 +8,14 @@ import pytest
 
 from hearthpay.access.actor import Actor
 from hearthpay.accounts.own_keys import NewKey, create_own_key
+from hearthpay.alerts.reversal import stop_record
 from hearthpay.banking.account_changes import approve_change, change_account, connect_due
 from hearthpay.banking.accounts import connect_household_account
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.employees.commands import ChangeEmployee
+from hearthpay.employees.models import Employee
+from hearthpay.employees.own_notices import notify_of_account
 from hearthpay.employees.service import update_employee
 from hearthpay.employers.commands import ChangeEmployer
 from hearthpay.employers.models import Employer
@@ -20,12 +23,14 @@ from hearthpay.employers.service import update_employer
 from hearthpay.people import members
 from hearthpay.people.context import PeopleContext
 from hearthpay.people.sessions import SignedIn
+from hearthpay.people.stop_links import StopRecord, read_stop
 from hearthpay.security.key_ring import KeyRing
-from tests.alerts.readers import Tell
+from tests.alerts.readers import Tell, stop_path
 from tests.alerts.test_table import press
 from tests.alerts.thefts import CONTACT, EMPLOYEE, MINUTE, OTHER, THIEF, details, settle
 from tests.people.test_accounts import refused
 from tests.people.test_members import joined
+from tests.people.visitors import mails
 from tests.web.rows.world import World
 
 
@@ -248,3 +253,37 @@ async def test_another_household_is_neither_told_nor_frozen(
     assert owner_connection.execute("SELECT frozen_until FROM organizations").fetchone() == (None,)
     await _key(world)  # what concerns all of an agency goes on
     assert OTHER in {each.to for each in await alerted()}
+
+
+async def test_the_link_about_a_held_account_dies_with_its_mailbox(
+    world: World,
+    ring: KeyRing,
+    people_context: PeopleContext,
+    clock: FixedClock,
+    owner_connection: psycopg.Connection,
+) -> None:
+    """A mailbox that was the employee's for a minute cancels no account of theirs."""
+
+    async def link_to(address: str) -> StopRecord:
+        people = replace(people_context, sends_mail=True)
+        async with people.database.transaction(world.actor.tenant) as session:
+            employee = await session.get_one(Employee, world.employee_id)
+            await notify_of_account(
+                people, session, employee, None, old="1", new="2", start=clock.now(), kind="bank_changed"
+            )
+        text = [each for each in mails(owner_connection, ring) if each["to"] == address][-1]["text"]
+        if "/stop/" not in text:
+            raise LookupError(address)
+        stop = read_stop(ring, clock.now(), stop_path(text).removeprefix("/stop/"))
+        assert isinstance(stop, StopRecord)
+        return stop
+
+    await _move_employee(world, email=MINUTE)
+    link = await link_to(MINUTE)
+    clock.advance(timedelta(minutes=1))
+    await _move_employee(world, email=EMPLOYEE)
+    await _enter_account(world, ring, "12345678")
+    await refused("gone", stop_record(people_context, link, "r"))
+    with pytest.raises(LookupError):
+        await link_to(MINUTE)
+    assert await stop_record(people_context, await link_to(EMPLOYEE), "r")

@@ -108,7 +108,8 @@ async def told(
     return {each.to: each for each in await alerted()}
 
 
-def _standing(connection: psycopg.Connection) -> dict[str, set[str]]:
+def standing(connection: psycopg.Connection) -> dict[str, set[str]]:
+    """What somebody may do something by."""
     return {name: {row[0] for row in connection.execute(query).fetchall()} for name, query in GAINS.items()}
 
 
@@ -137,13 +138,13 @@ async def test_the_table_is_what_the_links_do(
     found: dict[str, dict[str, str]] = {action: {} for action in DELICATE_ACTS}
     frozen: dict[str, str] = {}
     for holder, address in HOLDERS.items():
-        before = _standing(owner_connection)
+        before = standing(owner_connection)
         stopped = None
         if address in told and re.search("/stop/", told[address].text):
             stopped = await press(people_context, told[address])
         for action in DELICATE_ACTS:
             found[action][holder] = _outcome(action, stopped, owner_connection)
-        after = _standing(owner_connection)
+        after = standing(owner_connection)
         assert {name for name in GAINS if after[name] - before[name]} == set(), holder
         frozen[holder] = _frozen(owner_connection)
         kept.restore()

@@ -1,11 +1,8 @@
 """Every sensitive action, done by a thief in an owner's account, and whether each was undone afterward."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import Final
-from uuid import UUID, uuid4
-
-from sqlalchemy.ext.asyncio import AsyncSession
+from uuid import uuid4
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
@@ -107,19 +104,16 @@ async def steal(world: World, ring: KeyRing) -> None:
         await members.remove_member(session, world.actor, clock, vic)
         await members.remove_member(session, world.actor, clock, ana)
         await members.invite_member(session, world.actor, clock, "zed@example.com", "owner")
-    await _first_account(world, ring)
+    await enter_account(world, ring, "11112222")
     await _in_household(world, ring)
     async with world.people_context.database.transaction(world.actor.tenant) as session:
         await create_own_key(session, world.actor, clock, NewKey(("payroll",)))
     await _agent(world)
-    await _as_employee(world, ring, "5678")
+    await enter_account(world, ring, "5678")
 
 
-async def _first_account(world: World, ring: KeyRing) -> None:
-    await _as_employee(world, ring, "11112222")
-
-
-async def _as_employee(world: World, ring: KeyRing, account: str) -> None:
+async def enter_account(world: World, ring: KeyRing, account: str) -> None:
+    """Enter a bank account as the employee."""
     employee = Actor.employee(
         world.employee_id, world.actor.organization_id, world.household_id, sandbox=False, request_id="r"
     )
@@ -184,14 +178,3 @@ async def _agent(world: World) -> None:
             subject_id=grant,
             details={"client": "Books"},
         )
-
-
-async def with_stale_session(world: World) -> World:
-    """The thief, once the owner's last proof is old."""
-    return replace(world, actor=replace(world.actor, fresh=False))
-
-
-async def act_with(world: World, do: Callable[[AsyncSession, UUID], Awaitable[object]]) -> object:
-    """Do it in a transaction of the organization, to the household."""
-    async with world.people_context.database.transaction(world.actor.tenant) as session:
-        return await do(session, world.household_id)

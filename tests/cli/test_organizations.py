@@ -78,6 +78,17 @@ def test_an_organization_from_its_creation_to_a_smaller_plan(running: EmbeddedSe
     ]
     assert [row[0] for row in rows[5:]] == ["key.create"]
 
+    assert organizations("unfreeze", "Lopez family") == "nothing is frozen there"
+    with psycopg.connect(plain_url(running.owner_url()), autocommit=True) as connection:
+        connection.execute(
+            "UPDATE organizations SET frozen_until = now() + interval '1 day' WHERE id = %s", (identity,)
+        )
+        assert organizations("unfreeze", "Lopez family") == "no longer frozen: Lopez family"
+        ended = "SELECT frozen_until, unfrozen_at IS NOT NULL FROM organizations WHERE id = %s"
+        assert connection.execute(ended, (identity,)).fetchone() == (None, True)
+        reported = "SELECT a.action FROM security_alerts s JOIN audit_log a ON a.id = s.id ORDER BY a.id DESC LIMIT 1"
+        assert connection.execute(reported).fetchone() == ("organization.unfreeze",)
+
 
 @pytest.mark.parametrize(
     ("arguments", "said"),

@@ -34,6 +34,8 @@ async def test_payday_is_told_to_each_reader_once_in_his_language(
     told = post.mails("payday")
     assert [mail.to for mail in told] == READERS
     assert told[0].subject == "November 30, 2026 payroll completed"
+    greeted = [mail.text.splitlines()[0] for mail in told]
+    assert greeted == ["Hello Admin,", "Hello Home,", "Hola Owner:"], "each by the name of the mailbox"
     assert told[2].subject == "Nómina del 30 de noviembre de 2026 completada"
     assert "$" in told[2].text
     (stub,) = post.mails("pay_stub")

@@ -1,5 +1,6 @@
 """Settings: what a key may do is told in words, and what happened; browsers are called by their names."""
 
+from datetime import timedelta
 from decimal import Decimal
 
 import psycopg
@@ -73,6 +74,38 @@ async def test_the_history_tells_changes_in_sentences_and_leads_to_what_they_are
     assert links[root] == "Maria Lopez's household"
     for path in (f"{root}/employees/{world.employee_id}", f"{root}/payrolls/{payroll}", root):
         assert (await browser.look(path)).status_code == 200
+
+
+async def test_an_owner_ends_a_freeze_on_the_page_of_members(
+    app: FastAPI,
+    people: dict[str, SignedIn],
+    clock: FixedClock,
+    owner_connection: psycopg.Connection,
+) -> None:
+    world = await World.make(app.state.people_context, owner_connection, people["owner"])
+    until = clock.now() + timedelta(hours=5)
+    owner_connection.execute(
+        "UPDATE employers SET frozen_until = %s WHERE id = %s", (until, world.household_id)
+    )
+    words = "no one new gets access to the Lopez household"
+    viewer = await _browser(app, "viewer", clock)
+    page = await viewer.look("/settings/members")
+    assert words in page.text
+    assert "End this now" not in page.text
+    owner = await _browser(app, "owner", clock)
+    assert "End this now" in (await owner.look("/settings/members")).text
+    form = {"household": str(world.household_id)}
+    clock.advance(timedelta(minutes=11))
+    late = await owner.send("/settings/members/unfreeze", page="/settings/members", **form)
+    assert late.headers["location"].startswith("/sign-in/again"), "only with a fresh proof"
+    frozen = "SELECT count(*) FROM employers WHERE frozen_until IS NOT NULL"
+    assert owner_connection.execute(frozen).fetchone() == (1,)
+    fresh = await _browser(app, "owner", clock)
+    assert (
+        await fresh.send("/settings/members/unfreeze", page="/settings/members", **form)
+    ).status_code == 303
+    assert owner_connection.execute(frozen).fetchone() == (0,)
+    assert words not in (await fresh.look("/settings/members")).text
 
 
 async def test_the_navigation_tells_where_one_is(

@@ -115,6 +115,14 @@ class Holder:
         return act.employer_id in self.households or act.employee_id in self.employees
 
 
+async def is_the_employee_s(
+    session: AsyncSession, now: datetime.datetime, employee_id: UUID, address: str
+) -> bool:
+    """Return whether the address is the employee's, or a former one that may be restored."""
+    values = {"employees": [employee_id], "address": address, "now": now}
+    return bool(await fetch_all(session, _EMPLOYEES, values))
+
+
 async def holder_of(
     session: AsyncSession, now: datetime.datetime, stop: StopActs, acts: Sequence[SensitiveAct]
 ) -> Holder:

@@ -21,7 +21,7 @@ from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.refusal import Refusal
 from hearthpay.accounts.freezing import freeze_household, freeze_organization
 from hearthpay.accounts.own_keys import revoke_own_key
-from hearthpay.alerts.reach import UNSTOPPABLE, Holder, holder_now
+from hearthpay.alerts.reach import UNSTOPPABLE, Holder, holder_now, is_the_employee_s
 from hearthpay.alerts.sensitive_actions import SensitiveAct, acts_of
 from hearthpay.banking.account_changes import withdraw_change
 from hearthpay.banking.accounts import end_reported
@@ -138,11 +138,16 @@ async def _freeze(
 
 async def stop_record(people_context: PeopleContext, stop: StopRecord, request_id: str) -> bool:
     """Cancel the employee's pending change of bank account; return whether there was one. No other is accepted for a
-    day.
+    day. Raises `gone` if the link was sent to an address that no longer counts.
     """
     actor = Actor.stop_link(stop.organization_id, sandbox=stop.sandbox, request_id=request_id)
     tenant = Tenant(stop.organization_id, stop.sandbox, stop.employer_id)
     async with people_context.database.transaction(tenant) as session:
+        now = people_context.clock.now()
+        if stop.address is not None and not await is_the_employee_s(
+            session, now, stop.employee_id, stop.address
+        ):
+            raise Refusal("gone", "This link was used already or has expired.")
         return await withdraw_change(session, actor, people_context.clock, stop.employee_id)
 
 

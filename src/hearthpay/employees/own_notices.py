@@ -79,6 +79,8 @@ RecordNewsKind = Literal["record_changed", "record_entered", "household_decided"
 """
 
 _BANK: Final = ("bank_connected",)
+_HELD: Final = frozenset({"bank_changed", "bank_entered", "bank_asked"})
+"""News of accounts that are held, so that they can be canceled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +186,6 @@ async def notify_of_account(
         return
     now = people_context.clock.now()
     household = await session.get_one(Employer, employee.employer_id)
-    stop = StopRecord(employee.organization_id, employee.employer_id, employee.sandbox, employee.id)
-    link = None if kind == "bank_connected" else people_context.stop_link(stop)
     for address, mailbox in (await _addresses(session, now, employee, reader)).items():
         language = mailbox.language
         say = say_in(language)
@@ -194,7 +194,7 @@ async def notify_of_account(
             address,
             language,
             name=mailbox.name,
-            link=link,
+            link=_stop_link(people_context, employee, address) if mailbox.stops and kind in _HELD else None,
             operator=people_context.operator,
             household=household.last_name,
             when=_moment(household, language, now),
@@ -285,6 +285,15 @@ class _Mailbox:
 
     language: str
     name: str
+    stops: bool = True
+    """Whether its reader may stop what the notice reports."""
+
+
+def _stop_link(people_context: PeopleContext, employee: Employee, address: str) -> str | None:
+    stop = StopRecord(
+        employee.organization_id, employee.employer_id, employee.sandbox, employee.id, address.lower()
+    )
+    return people_context.stop_link(stop)
 
 
 async def _addresses(
@@ -298,6 +307,7 @@ async def _addresses(
     found = {} if reader is None else {reader.email: _Mailbox(reader.language, employee.first_name)}
     if employee.email is not None:
         found.setdefault(employee.email.lower(), _Mailbox(employee.language, employee.first_name))
-    for address in await former_addresses_of_employee(session, now, employee.employer_id, employee.id):
-        found.setdefault(address, _Mailbox(employee.language, ""))
+    former = await former_addresses_of_employee(session, now, employee.employer_id, employee.id)
+    for address, may_restore in former.items():
+        found.setdefault(address, _Mailbox(employee.language, "", stops=may_restore))
     return found

@@ -8,8 +8,8 @@ restores nothing.
 """
 
 import datetime
-from collections.abc import Collection, Sequence
-from typing import Final
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
@@ -17,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
 from hearthpay.database.statements import Fragment, compose, statement
+from hearthpay.database.typed_rows import fetch_all, query
 
 TOLD_FOR: Final = datetime.timedelta(days=7)
 """How long a former address is notified, and may reverse the change."""
@@ -50,9 +51,19 @@ _CHANGED: Final = text(
     "AND (employee_id = :employee OR employee_id IS NULL) AND address IS NOT NULL AND changed_at > :since "
     "AND taken_back_at IS NULL)"
 )
-_OF_EMPLOYEE: Final = text(
-    "SELECT DISTINCT lower(address) FROM former_addresses WHERE employer_id = :employer AND employee_id = :employee "
-    "AND address IS NOT NULL AND told_until > :now AND taken_back_at IS NULL"
+
+
+class _OfEmployeeRow(NamedTuple):
+    address: str
+    may_restore: bool
+
+
+_OF_EMPLOYEE: Final = query(
+    _OfEmployeeRow,
+    "SELECT lower(f.address) AS address, bool_or({may_restore}) AS may_restore FROM former_addresses f "
+    "WHERE f.employer_id = :employer AND f.employee_id = :employee AND f.address IS NOT NULL "
+    "AND f.told_until > :now AND f.taken_back_at IS NULL GROUP BY 1 ORDER BY 1",
+    may_restore=MAY_RESTORE,
 )
 _OF_HOUSEHOLD: Final = text(
     "SELECT DISTINCT lower(address) FROM former_addresses WHERE employer_id = :employer AND employee_id IS NULL "
@@ -130,10 +141,12 @@ async def address_was_changed(
 
 async def former_addresses_of_employee(
     session: AsyncSession, now: datetime.datetime, employer_id: UUID, employee_id: UUID
-) -> Collection[str]:
-    """Return the former addresses, in lower case, at which an employee is still warned."""
+) -> Mapping[str, bool]:
+    """Return the former addresses, in lower case, at which an employee is still warned, and whether each may stop what
+    it is warned of: one that was set within the week before it was changed may not.
+    """
     values = {"employer": employer_id, "employee": employee_id, "now": now}
-    return tuple(await session.scalars(_OF_EMPLOYEE, values))
+    return {row.address: row.may_restore for row in await fetch_all(session, _OF_EMPLOYEE, values)}
 
 
 async def former_addresses_of_household(

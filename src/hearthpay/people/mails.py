@@ -178,6 +178,7 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
         ),
         _STOP,
         _NOT_MY_ACCOUNT,
+        _TELL_HOUSEHOLD,
     ),
     "bank_entered": _Wording(
         mark("The bank account for your pay is being changed"),
@@ -187,6 +188,7 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
         ),
         _STOP,
         _NOT_MY_ACCOUNT,
+        _TELL_HOUSEHOLD,
     ),
     "bank_asked": _Wording(
         mark("The bank account for your pay is being changed"),
@@ -197,6 +199,7 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
         ),
         _STOP,
         _NOT_MY_ACCOUNT,
+        _TELL_HOUSEHOLD,
     ),
     "household_decided": _Wording(
         mark("Your record with the {household} household was changed"),

@@ -53,12 +53,15 @@ class StopAccount:
 
 @dataclass(frozen=True, slots=True)
 class StopRecord:
-    """Stops an employee's new bank account while it is pending."""
+    """Stops an employee's new bank account while it is pending, as long as `address` is the employee's; links of
+    earlier versions name none.
+    """
 
     organization_id: UUID
     employer_id: UUID
     sandbox: bool
     employee_id: UUID
+    address: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,7 @@ def read_stop(ring: KeyRing, now: datetime.datetime, token: str) -> Stop:
                 UUID(facts["employer_id"]),
                 facts["sandbox"],
                 UUID(facts["employee_id"]),
+                facts.get("address"),
             )
         case _:
             return StopActs(
