@@ -179,7 +179,7 @@ async def new_recovery_codes(people_context: PeopleContext, who: SignedIn, visit
 
 
 async def do_without_second_factor(people_context: PeopleContext, who: SignedIn, visit: Visit) -> None:
-    """Remove the second factor and its recovery codes; where there is none, nobody is told of anything."""
+    """Remove the second factor and its recovery codes; where there is none, no warning is sent."""
     async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         await _in_turn(session, who.person_id)
