@@ -196,7 +196,6 @@ BELOW: Final = frozenset(
         "hearthpay.people.owner_removal.may_go",
         "hearthpay.people.owner_removal.refuse_young_owner",
         "hearthpay.payroll.orders.employees.find_household",
-        "hearthpay.payroll.ledger.preview_tokens.refuse_used_token",
         "hearthpay.payroll.service.changes_since",
         "hearthpay.payroll.service.prepare_payroll",
         "hearthpay.payroll.service.record_payroll",
