@@ -1173,6 +1173,11 @@ async def _withdraw_member_invitation(session: AsyncSession, actor: Actor, targe
     return await members.withdraw_member_invitation(session, actor, CLOCK, invitation_id)
 
 
+@_deed(members.withdraw_invitations_of, OWNERS, None, names_household=False, any_plan=True)
+async def _withdraw_invitations_of(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await members.withdraw_invitations_of(session, actor, CLOCK, uuid4())
+
+
 @_deed(members.change_role, OWNERS, None, ends="not_found", names_household=False, any_plan=True)
 async def _change_role(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await members.change_role(session, actor, CLOCK, uuid4(), "viewer")
@@ -1181,6 +1186,11 @@ async def _change_role(session: AsyncSession, actor: Actor, target: Target) -> o
 @_deed(owner_removal.keep_member, OWNERS, None, names_household=False, any_plan=True)
 async def _keep_member(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await owner_removal.keep_member(session, actor, CLOCK, uuid4())
+
+
+@_deed(members.withdraw_invitations_of, OWNERS, None, names_household=False, any_plan=True)
+async def _withdraw_invitations_of(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await members.withdraw_invitations_of(session, actor, CLOCK, uuid4())
 
 
 @_deed(owner_removal.restore_owner, OWNERS, None, names_household=False, any_plan=True)

@@ -85,10 +85,10 @@ def test_from_nobody_to_somebody_who_is_helped(running: EmbeddedServer) -> None:
         invited = await asyncio.to_thread(people, "invite", "ana@example.com", *here)
         await sign_up.join_as_new_person(people_context, token(invited, "join"), new, VISIT)
         changed = await asyncio.to_thread(people, "change-role", "ana@example.com", *here, "--role", "viewer")
-        assert changed == "The member is now viewer. All members are told."
+        assert changed == "The member is now viewer. We email all members."
         assert "needs an owner" in await asyncio.to_thread(refused, "remove-member", MARIA, *here)
         removed = await asyncio.to_thread(people, "remove-member", "ana@example.com", *here)
-        assert removed == "The member was removed. All members are told."
+        assert removed == "The member was removed. We email all members."
         gone = await asyncio.to_thread(refused, "remove-member", "ana@example.com", *here)
         assert "no member with this address" in gone
         assert "nobody with this address" in await asyncio.to_thread(refused, "reset", "x@example.com")

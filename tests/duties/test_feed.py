@@ -20,6 +20,8 @@ from hearthpay.database.session import Database
 from hearthpay.duties.feed import make_link, revoke_link
 from hearthpay.duties.service import mark_duty
 from hearthpay.employers.models import Employer
+from hearthpay.http.attempts import GUESSED_LINKS
+from hearthpay.security.portal_tokens import generate_token
 from hearthpay.todos.feed_routes import READINGS_PER_DAY
 from tests.http.api import BASE_URL, MARIA, ROSA, Account, data, refusal
 from tests.worlds.households import add_employee
@@ -199,14 +201,33 @@ async def test_guessing_is_slowed_down_and_a_link_in_force_is_not(
 ) -> None:
     address = await link(do, household)
     events(await client.get(address))
-    statuses = [(await client.get("/calendar/guess.ics")).status_code for _ in range(102)]
-    assert statuses[:99] == [404] * 99
+    statuses = [(await client.get("/calendar/guess.ics")).status_code for _ in range(GUESSED_LINKS + 2)]
+    assert statuses[:GUESSED_LINKS] == [404] * GUESSED_LINKS
     refused = await client.get("/calendar/guess.ics")
     refusal(refused, 429, "rate_limited")
     assert int(refused.headers["retry-after"]) >= 1
     events(await client.get(address))
     clock.advance(timedelta(minutes=5))
     assert closed(await client.get("/calendar/guess.ics"))
+
+
+async def test_guesses_of_whole_tokens_are_slowed_down_each_network_by_itself(
+    app: FastAPI, household: dict[str, Any], do: Do, client: httpx.AsyncClient, clock: FixedClock
+) -> None:
+    """Each guess another token that could be one: what is refused is counted, and who else reads is not slowed down."""
+    address = await link(do, household)
+
+    async def guess(network: int) -> int:
+        transport = httpx.ASGITransport(app, client=(f"203.0.113.{network}", 1))
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as stranger:
+            return (await stranger.get(f"/calendar/{generate_token().text}.ics")).status_code
+
+    guesses = [await guess(1) for _ in range(GUESSED_LINKS + 10)]
+    assert guesses == [404] * GUESSED_LINKS + [429] * 10
+    assert await guess(2) == 404, "another network has its own count"
+    events(await client.get(address))
+    clock.advance(timedelta(minutes=1))
+    assert await guess(1) == 404
 
 
 async def test_a_link_is_read_so_often_a_day(

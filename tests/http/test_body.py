@@ -42,6 +42,11 @@ BAD = [
     ("a million brackets", b"[" * 900_000, "body"),
     ("100 levels", b'{"state_withholding": ' * 100 + b"1" + b"}" * 100, "body"),
     ("100 lists", b'{"first_name": ' + b"[" * 100 + b"]" * 100 + b"}", "body"),
+    ("a name twice", b'{"first_name": "Rosa", "first_name": "Eva"}', "first_name"),
+    ("a name twice, once escaped", b'{"pay_rate": 20, "p\\u0061y_rate": 30}', "pay_rate"),
+    ("a name twice, apart", b'{"pay_rate" :20, "first_name": "a\\":b", "pay_rate"\n\t:30}', "pay_rate"),
+    ("a name twice inside", b'{"state_withholding": {"a": [{"b": 1, "b": 1}]}}', "b"),
+    ("a name twice beside a huge number", b'{"a": ' + b"9" * 5000 + b', "a": 1}', None),
     ("NUL", _with(first_name="Ro\x00sa"), "first_name"),
     ("NUL inside", _with(state_withholding={"a": "\x00"}), "state_withholding.a"),
     ("NUL in a name", b'{"first_name": {"a\\u0000": 1}}', "first_name"),
@@ -94,6 +99,12 @@ async def test_a_bad_body_is_refused_and_changes_nothing(
             if field is not None:
                 assert field in fields(error)
             assert counts() == before
+
+
+async def test_a_name_in_a_text_is_no_name(account: Account, household: dict[str, Any]) -> None:
+    """What looks like the end of a name stands in texts too; the same name in two objects is no repetition."""
+    body = {**ROSA, "first_name": 'a":1,"first_name":', "metadata": {"a": "b", "first_name": '"c":'}}
+    assert data(await account.live.post("/employees", body), 201)["first_name"] == body["first_name"]
 
 
 async def test_every_problem_is_named_at_once(account: Account, household: dict[str, Any]) -> None:

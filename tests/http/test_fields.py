@@ -19,7 +19,8 @@ from hearthpay.wire.secrecy import holds_a_secret, names_a_secret
         (Day, ["2026-02-28", "2024-02-29"]),
         (StateCode, ["CA", "ca", "Dc"]),
         (PersonName, ["Rosa", " Ana María ", "Ng", "O'Brien-Smith", "李", "J. R.", "J.R.", "St. Clair"]),
-        (Email, ["a@example.com", "maria+payroll@bücher.example"]),
+        (PersonName, ["Zoë 👩\u200d🍳", "❤\ufe0f", "می\u200cخواهم", "क्\u200dष"]),
+        (Email, ["a@example.com", "maria+payroll@bücher.example", "x" * 64 + "@example.com"]),
         (Identifier, ["019a9e2c-6b6e-7c31-9d0e-4f6a2b8c1d5e", "019A9E2C-6B6E-7C31-9D0E-4F6A2B8C1D5E"]),
     ],
 )
@@ -54,7 +55,24 @@ def test_good_values(kind: Any, good: list[object]) -> None:
             PersonName,
             ["=?utf-8?b?U21pdGg=?=", "=?", "x?=", "http://a", "www.a", "evil.com", "a@b", "evil。com"],
         ),
-        (Email, ["=?utf-8?b?QUJD?=@example.com", "a@example.com\u2028b"]),
+        (
+            PersonName,
+            ["\u200b", "Ro\u200bsa", "Ro\u200dsa", "Rosa\u200d", "\u200cRosa", "Ro\u00adsa", "Ro\u2060sa"],
+        ),
+        (
+            PersonName,
+            [
+                "\ufeffRosa",
+                "Rosa\ufe0f",
+                "\u3164",
+                "\u2800",
+                "\uffa0",
+                "Rosa\U000e0041",
+                "Ро\u200dза",
+                "\u034f",
+            ],
+        ),
+        (Email, ["=?utf-8?b?QUJD?=@example.com", "a@example.com\u2028b", "x" * 65 + "@example.com"]),
         (Email, ["", "nobody", "a@", "@b.example", "a b@example.com", "x" * 250 + "@example.com", 7]),
         (
             Identifier,

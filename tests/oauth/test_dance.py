@@ -216,6 +216,7 @@ async def test_a_code_is_worth_nothing_to_another(
         ({"code_challenge": "short"}, "invalid_request"),
         ({"resource": "https://other.example.com/mcp"}, "invalid_target"),
         ({"scope": "payroll:read everything"}, "invalid_scope"),
+        ({"scope": "openid offline_access"}, "invalid_scope"),
         ({"resource": "http://["}, "invalid_target"),
         ({"resource": "https://a]b"}, "invalid_target"),
         ({"state": "s" * 2001}, "invalid_request"),
@@ -235,6 +236,21 @@ async def test_a_wrong_question_is_told_to_the_agent_by_whoever_likes_to(
     told = dict(parse_qsl(urlsplit(back.get("href", "")).query))
     assert (told["error"], told["iss"], told["kept"]) == (error, HOME, "1")
     assert back.get("href", "").startswith("https://agent.example.com/callback?")
+    assert owner_connection.execute("SELECT count(*) FROM agent_requests").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("scope", ["openid", "openid payroll:read", "payroll:read offline_access"])
+async def test_a_program_on_the_same_machine_is_told_by_a_redirect(
+    dance: Dance, scope: str, owner_connection: psycopg.Connection
+) -> None:
+    """As RFC 6749 has it, 4.1.2.1: it waits at its address, and nobody else could be led there."""
+    for returns in ("http://127.0.0.1:5599/back", "http://127.0.0.1/back"):
+        refused = await dance.refused(scope=scope, redirect_uri=returns)
+        assert refused.status_code == 303, refused.text
+        assert refused.headers["location"].startswith(f"{returns}?")
+        answer = answer_in(refused)
+        assert (answer["error"], answer["state"], answer["iss"]) == ("invalid_scope", "its own", HOME)
+        assert answer["error_description"].startswith("scope may have payroll:read")
     assert owner_connection.execute("SELECT count(*) FROM agent_requests").fetchone() == (0,)
 
 
@@ -483,6 +499,9 @@ async def test_a_flood_of_questions_is_stopped(
         ({"redirect_uris": ["https://%61gent.example.com/"]}, "invalid_redirect_uri"),
         ({"redirect_uris": ["intent://agent.example.com/#Intent;end"]}, "invalid_redirect_uri"),
         ({"redirect_uris": ["mailto:me@agent.example.com"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["https://agent.example.com/536-22-8145"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["https://agent.example.com/cb?n=536%2022%208145"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["com.example.app:/536.22.8145"]}, "invalid_redirect_uri"),
         ({"client_name": 7}, "invalid_client_metadata"),
         ({"grant_types": ["client_credentials"]}, "invalid_client_metadata"),
     ],
@@ -493,6 +512,26 @@ async def test_a_program_must_tell_of_itself_rightly(
     refused = await dance.register(**told)
     assert refused.status_code == 400
     assert refused.json()["error"] == error
+    assert "8145" not in refused.text
+
+
+async def test_a_program_s_name_is_not_a_number_of_the_vault(
+    dance: Dance, owner_connection: psycopg.Connection
+) -> None:
+    """An app's own number in its address is none either, however many digits it has."""
+    for name in ("Helper 536-22-8145", "536\u200b-22\u200b-8145", "５３６-２２-８１４５"):
+        registered = await dance.register(
+            client_name=name, redirect_uris=["com.example.apps.123456789012-abc:/back"]
+        )
+        assert registered.status_code == 201, registered.text
+        assert registered.json()["client_name"] == "unnamed program"
+    stored = str(owner_connection.execute("SELECT name FROM agent_clients").fetchall())
+    assert "22" not in stored
+    doubled = b'{"redirect_uris": ["https://a.example/"], "client_name": "A", "client_name": "B"}'
+    twice = await dance.program.post(
+        "/oauth/register", content=doubled, headers={"Content-Type": "application/json"}
+    )
+    assert twice.status_code == 400
 
 
 async def test_what_is_given_back_is_over(dance: Dance) -> None:

@@ -17,7 +17,7 @@ from hearthpay.people.sign_up import NewPerson
 from hearthpay.security.key_ring import KeyRing
 from tests.people.test_accounts import OTHER_PASSWORD, refused
 from tests.people.test_members import all_members, invited, joined
-from tests.people.visitors import HERE, MARIA, PASSWORD, VISIT, Newcomers, link_in, mails
+from tests.people.visitors import HERE, MARIA, PASSWORD, VISIT, Newcomers, events_of, link_in, mails
 
 NEW = NewPerson("Ana Diaz", PASSWORD, "es")
 
@@ -153,3 +153,24 @@ async def test_an_invitation_that_is_accepted_twice_at_once_makes_one_member(
     token = await invited(people_context, maria, "other@example.com", "viewer")
     joining = (sign_up.join_signed_in(people_context, other, token, VISIT) for _ in range(2))
     assert await outcomes(*joining) == ["done", "gone"]
+
+
+async def test_a_second_factor_that_is_not_there_is_removed_without_a_warning(
+    people_context: PeopleContext,
+    maria: SignedIn,
+    owner_connection: psycopg.Connection,
+    ring: KeyRing,
+    clock: FixedClock,
+) -> None:
+    """Nor is one warned of twice: a warning of nothing has a link, too."""
+    before = len(mails(owner_connection, ring))
+    await credentials.set_up_second_factor(people_context, maria)  # and never confirmed
+    await credentials.do_without_second_factor(people_context, maria, VISIT)
+    assert len(mails(owner_connection, ring)) == before
+    assert "second_factor.remove" not in events_of(owner_connection, maria.person_id)
+    app = pyotp.TOTP((await credentials.set_up_second_factor(people_context, maria)).secret)
+    await credentials.confirm_second_factor(people_context, maria, app.at(clock.now()), VISIT)
+    removals = (credentials.do_without_second_factor(people_context, maria, VISIT) for _ in range(4))
+    assert await outcomes(*removals) == ["done"] * 4
+    assert len(mails(owner_connection, ring)) == before + 2, "one that it is on, one that it is off"
+    assert events_of(owner_connection, maria.person_id).count("second_factor.remove") == 1

@@ -14,6 +14,7 @@ from hearthpay.accounts.own_keys import NewKey, create_own_key
 from hearthpay.alerts.delivery import send_alerts
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database, Tenant
+from hearthpay.doctor.rights_checks import member_rights
 from hearthpay.mail.notices import NotificationSettings
 from hearthpay.people import credentials, members, operators, sign_in
 from hearthpay.people.context import PeopleContext
@@ -133,6 +134,7 @@ async def test_an_owner_who_must_go_is_removed_at_once_with_what_they_left(
         "SELECT actor_kind, subject_id FROM audit_log WHERE action = 'member.remove_by_operator'"
     ).fetchall()
     assert audited == [("operator", hostile.person_id)]
+    assert owner_connection.execute(member_rights()).fetchall() == [], "the doctor knows of it"
     async with people_context.database.transaction(actor.tenant) as session:
         assert hostile.email not in {
             each.email for each in await members.list_members(session, maria.actor("r"))
@@ -167,6 +169,7 @@ async def test_an_owner_is_demoted_at_once_and_the_last_one_stays(
             await operators.remove_member_by_operator(session, clock, organization, email)
 
     await change(people["hostile"].email, "viewer")
+    assert owner_connection.execute(member_rights()).fetchall() == []
     await refused("invalid_state", change(MARIA, "admin"))
     await refused("invalid_state", remove(MARIA))
     await refused("validation_error", change(MARIA, "king"))

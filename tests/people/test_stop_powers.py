@@ -288,6 +288,7 @@ async def test_the_person_decides_a_dispute_and_both_mailboxes_are_told(
     await refused(
         "authentication_required", sign_in.sign_in(people_context, OTHER, PASSWORD, account.strange)
     )
+    account.email = MARIA  # she doesn't know the other one
     maria = await account.at_home()
     dispute = await own_dispute(people_context, maria)
     assert dispute is not None

@@ -8,7 +8,6 @@ from uuid import uuid4
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hearthpay.reports.csv_table import csv_text
 from hearthpay.reports.routes import prefers_csv
 from hearthpay.reports.state_wages import (
     EarnedInQuarter,
@@ -20,6 +19,7 @@ from hearthpay.reports.state_wages import (
 )
 from hearthpay.reports.tax_liability import LineInMonth, months_of, tax_liability
 from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.wire.csv_text import csv_text
 from tests.cases import every_case
 
 IDS = [uuid4() for _ in range(4)]

@@ -95,6 +95,7 @@ TOKENS: Final = {
     "/join/{token}": "invitation",
     "/reset/{token}": "reset",
     "/new-email/{token}": "new_email",
+    "/sign-in/link/{token}": "sign_in",
     "/connect/{token}": "question",
     "/portal/{token}/account": "of an employee",
     "/stop/{token}": "stop",

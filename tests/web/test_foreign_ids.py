@@ -14,6 +14,7 @@ from hearthpay.clock import FixedClock
 from hearthpay.people import credentials, members, sign_up
 from hearthpay.people.context import PeopleContext
 from hearthpay.people.sessions import SignedIn
+from hearthpay.people.sign_in_links import ask_for_sign_in_link
 from hearthpay.people.tokens import leave_token
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.portal_tokens import generate_token
@@ -173,7 +174,8 @@ async def test_a_token_opens_what_it_was_made_for_and_nothing_else(
     await sign_up.ask_to_sign_up(people_context, "new@example.com", "en", HERE, VISIT)
     await credentials.ask_for_reset(people_context, "admin@example.com", HERE, VISIT)
     await credentials.ask_for_new_email(people_context, people["other"], "elsewhere@example.com", HERE, VISIT)
-    made = [link_in(mail) for mail in mails(owner_connection, ring)[-3:]]
+    await ask_for_sign_in_link(people_context, "admin@example.com", HERE, VISIT)
+    made = [link_in(mail) for mail in mails(owner_connection, ring)[-4:]]
     actor = people["owner"].actor("r")
     async with people_context.database.transaction(actor.tenant) as session:
         invited = (await members.invite_member(session, actor, clock, "ana@example.com", "owner")).token.text
@@ -186,7 +188,7 @@ async def test_a_token_opens_what_it_was_made_for_and_nothing_else(
         "code_hash = NULL, code_expires_at = NULL WHERE grant_id = %s",
         (asked.hash, grant_id),
     )
-    tokens = dict(zip(("sign_up", "reset", "new_email"), made, strict=True))
+    tokens = dict(zip(("sign_up", "reset", "new_email", "sign_in"), made, strict=True))
     tokens |= {"invitation": invited, "question": asked.text}
     before = seen(owner_connection)
     wrong: dict[str, int | str] = {}
@@ -218,6 +220,11 @@ async def test_a_token_opens_what_it_was_made_for_and_nothing_else(
     stolen = await owner.send(f"/new-email/{tokens['new_email']}", page="/settings/profile")
     assert stolen.status_code == 410, "another's new address"
     assert (await owner.look(f"/connect/{tokens['question']}")).status_code == 200
-    for kind, path in (("sign_up", "/sign-up"), ("reset", "/reset"), ("invitation", "/join")):
+    for kind, path in (
+        ("sign_up", "/sign-up"),
+        ("reset", "/reset"),
+        ("invitation", "/join"),
+        ("sign_in", "/sign-in/link"),
+    ):
         opened = await Browser.of(app).look(f"{path}/{tokens[kind]}")
         assert opened.status_code == 200, "it was worth something all the time"

@@ -276,6 +276,7 @@ async def test_what_is_set_aside_is_paid_out(
         ({"amount": "1", "method": "direct_deposit"}, "Only $0.00 can be paid out this way."),
         ({"amount": "much", "method": "check"}, "Enter an amount"),
         ({"amount": "NaN", "method": "check"}, "Enter an amount"),
+        ({"amount": "1e1", "method": "check"}, "Enter an amount"),
         ({"amount": "1", "method": "gold"}, "Choose one."),
     ):
         refused = await _send(maria, path, form_id=await _form_id(maria, path), **form)

@@ -25,6 +25,7 @@ from hearthpay.database import audit
 from hearthpay.database.relations import EMPLOYERS
 from hearthpay.database.statements import statement
 from hearthpay.database.typed_rows import fetch_all, query
+from hearthpay.mail.wording import holds_invisible
 from hearthpay.security import api_keys
 from hearthpay.security.api_keys import ApiKey, Mode
 from hearthpay.wire.secrecy import PORTAL_ONLY, holds_a_secret
@@ -94,7 +95,7 @@ async def create_organization(
     """
     _check_plan(plan)
     trimmed = name.strip()
-    if not 1 <= len(trimmed) <= _LONGEST_NAME or not trimmed.isprintable():
+    if not 1 <= len(trimmed) <= _LONGEST_NAME or not trimmed.isprintable() or holds_invisible(trimmed):
         raise invalid("name", f"must have 1 to {_LONGEST_NAME} printable characters")
     if holds_a_secret(trimmed):
         raise invalid("name", PORTAL_ONLY)

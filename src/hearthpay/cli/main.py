@@ -210,7 +210,12 @@ def paycheck(
 def _parse(document: bytes) -> object:
     """Parse JSON with exact decimals; raises `TaxInputError` naming ``body``."""
     try:
-        return json.loads(document.decode("utf-8"), parse_float=Decimal, parse_constant=_no_constant)
+        return json.loads(
+            document.decode("utf-8"),
+            parse_float=Decimal,
+            parse_constant=_no_constant,
+            object_pairs_hook=_no_doubled_name,
+        )
     except UnicodeDecodeError:
         raise TaxInputError("body", "must be UTF-8") from None
     except (ValueError, RecursionError, ArithmeticError):
@@ -219,6 +224,13 @@ def _parse(document: bytes) -> object:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
+
+
+def _no_doubled_name(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise TaxInputError("body", "has the same name twice in one object")
+    return found
 
 
 YearOption = Annotated[int | None, typer.Option("--year", help="The tax year; left out, this year.")]

@@ -107,8 +107,8 @@ async def organization_id_of(session: Any, name: str) -> Any:
 
 
 def as_operator_telling(data_dir: Path | None, work: Any) -> Any:
-    """Run ``work(session, people context)`` as the owner of the database, in one transaction: whoever is concerned is
-    told by mail.
+    """Run ``work(session, people context)`` as the owner of the database, in one transaction: the context emails those
+    concerned.
     """
 
     async def run(opened: Any, ring: Any) -> Any:

@@ -70,7 +70,7 @@ def invite(
 
 @people.command()
 def reset(email: EmailArgument, data_dir: DataDir = None) -> None:
-    """Print a link by which the person chooses a new password; it works once, for an hour. They are told by mail."""
+    """Print a link by which the person chooses a new password; it works once, for an hour. We email them about it."""
     from hearthpay.people.operators import reset_by_operator
 
     async def run(session: Any, people_context: Any) -> Any:
@@ -81,7 +81,7 @@ def reset(email: EmailArgument, data_dir: DataDir = None) -> None:
 
 @people.command("end-sessions")
 def end_sessions(email: EmailArgument, data_dir: DataDir = None) -> None:
-    """End every session of the person, at once. They are told by mail."""
+    """End every session of the person, at once. We email them about it."""
     from hearthpay.people.operators import end_sessions_by_operator
 
     async def run(session: Any, people_context: Any) -> int:
@@ -92,7 +92,7 @@ def end_sessions(email: EmailArgument, data_dir: DataDir = None) -> None:
 
 @people.command("remove-second-factor")
 def remove_second_factor(email: EmailArgument, data_dir: DataDir = None) -> None:
-    """Let a person who lost the second factor and its codes sign in by password alone. They are told by mail."""
+    """Let a person who lost the second factor and its codes sign in by password alone. We email them about it."""
     from hearthpay.people.operators import remove_second_factor_by_operator
 
     async def run(session: Any, people_context: Any) -> bool:
@@ -106,7 +106,7 @@ def remove_second_factor(email: EmailArgument, data_dir: DataDir = None) -> None
 def remove_member(email: EmailArgument, organization: OrganizationOption, data_dir: DataDir = None) -> None:
     """Remove a member from an organization at once, an owner too, with their apps, keys and invitations.
 
-    All members and the households are told by mail. The last owner can't be removed: make somebody else an owner
+    We email all members and the households. The last owner can't be removed: make somebody else an owner
     first, with `change-role` or `invite`.
     """
     from hearthpay.people.operators import remove_member_by_operator
@@ -115,7 +115,7 @@ def remove_member(email: EmailArgument, organization: OrganizationOption, data_d
         await remove_member_by_operator(session, SystemClock(), account, email)
 
     as_operator_of(data_dir, organization, run)
-    typer.echo("The member was removed. All members are told.")
+    typer.echo("The member was removed. We email all members.")
 
 
 @people.command("change-role")
@@ -125,14 +125,14 @@ def change_role(
     role: Annotated[str, typer.Option(help="viewer, admin or owner.")],
     data_dir: DataDir = None,
 ) -> None:
-    """Give a member of an organization another role at once. All members and the households are told by mail."""
+    """Give a member of an organization another role at once. We email all members and the households."""
     from hearthpay.people.operators import change_role_by_operator
 
     async def run(session: Any, account: Any) -> None:
         await change_role_by_operator(session, SystemClock(), account, email, role)
 
     as_operator_of(data_dir, organization, run)
-    typer.echo(f"The member is now {role}. All members are told.")
+    typer.echo(f"The member is now {role}. We email all members.")
 
 
 @people.command("settle-address")
@@ -143,7 +143,7 @@ def settle_address(
     ],
     data_dir: DataDir = None,
 ) -> None:
-    """Decide which address is right, after two mailboxes claimed one account. Both are told by mail."""
+    """Decide which address is right, after two mailboxes claimed one account. We email both."""
     from hearthpay.people.operators import settle_address_by_operator
 
     async def run(session: Any, people_context: Any) -> Any:
@@ -158,8 +158,8 @@ def operator(
     remove: Annotated[bool, typer.Option("--remove", help="Take it from the person again.")] = False,
     data_dir: DataDir = None,
 ) -> None:
-    """Let a person see the pages about the installation as a whole, such as mail that was not sent. They are told by
-    mail.
+    """Let a person see the pages about the installation as a whole, such as mail that was not sent. We email them
+    about it.
     """
     from hearthpay.people.operators import make_operator, unmake_operator
 

@@ -47,7 +47,7 @@ class SensitiveActionRule:
     """Whether the doctor proves that each was reported; not for what earlier versions did without a report."""
 
     everyone: bool = False
-    """Whether all members are told, viewers too, and every household at its own address."""
+    """Whether we email all members, viewers too, and every household at its own address."""
 
     @property
     def always(self) -> bool:

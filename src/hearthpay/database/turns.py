@@ -1,8 +1,8 @@
 """Turns in a queue whose rows are claimed in chunks: however much one organization has waiting, others come next.
 
 Rows are claimed by their age. An organization that had a large part of a full chunk rests: the next chunks are claimed
-from the others, until they have nothing left that is due; then the line begins again. So anyone waits for one chunk of
-each organization with much to do, and not for all of it.
+from the others, until they have nothing left that is due; then the line begins again. So one chunk of each
+organization with much to do comes before anyone else, and not all of it.
 """
 
 from collections import Counter

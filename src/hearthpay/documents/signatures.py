@@ -19,6 +19,7 @@ from hearthpay.documents.archive import ArchivedFile, open_document
 from hearthpay.documents.models import IssuedDocument, PaperSignature
 from hearthpay.employees.links import allow_own
 from hearthpay.employees.models import Employee
+from hearthpay.mail.wording import holds_invisible
 from hearthpay.security.key_ring import KeyRing
 
 Party = Literal["household", "employee"]
@@ -97,7 +98,7 @@ async def sign_paper(
     """
     await _allow(session, actor, employer_id, employee_id)
     typed = " ".join(name.split())
-    if not typed or len(typed) > LONGEST_NAME or not typed.isprintable():
+    if not typed or len(typed) > LONGEST_NAME or not typed.isprintable() or holds_invisible(typed):
         raise invalid("signed_name", "is needed: please type your full name")
     document = await _found(session, employer_id, employee_id, document_id)
     party = _party(actor)

@@ -34,7 +34,7 @@ from hearthpay.employees.own_notices import NoticeRecipient, notify_of_link
 from hearthpay.mail.person_mail import ASKED_LINKS
 from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit, note_event
-from hearthpay.people.identity import read_address
+from hearthpay.people.identity import read_address, read_new_address
 from hearthpay.people.mails import person_mail
 from hearthpay.people.sessions import SignedIn
 from hearthpay.people.sign_in import SignInResult, complete_sign_in, person_at
@@ -65,7 +65,7 @@ async def request_account(
     if not can_have_account(opened.employee):
         raise Refusal("invalid_state", NO_ACCOUNT_UNDER_IT)
     on_record = account_address(opened.employee)
-    address = read_address(email if on_record is None else on_record)
+    address = read_address(on_record) if on_record is not None else read_new_address(email)
     await people_context.throttle.account_asked_for(visit.address, address, asked_by=opened.employee.id)
     now = people_context.clock.now()
     here = f"{links_begin}/portal/{presented}/account"
@@ -141,7 +141,7 @@ async def make_account_by_link(
     if not can_have_account(opened.employee):
         raise Refusal("invalid_state", NO_ACCOUNT_UNDER_IT)
     on_record = account_address(opened.employee)
-    address = read_address(email if on_record is None else on_record)
+    address = read_address(on_record) if on_record is not None else read_new_address(email)
     await people_context.throttle.account_asked_for(visit.address, address, asked_by=opened.employee.id)
     checked = await check_new_person(new, address)
     now = people_context.clock.now()

@@ -24,6 +24,11 @@ from hearthpay.http.connection_limits import network_of
 BURST: Final = 100
 """Failures in a row before further ones must wait; one is forgiven every second."""
 _LIMIT: Final = AttemptLimit(BURST, datetime.timedelta(seconds=1))
+GUESSED_LINKS: Final = 20
+"""Wrong addresses of calendars in a row, before further ones must wait; one is forgiven every ten seconds.
+They are subscribed to, not typed, so few are wrong by mistake.
+"""
+_LINK_LIMIT: Final = AttemptLimit(GUESSED_LINKS, datetime.timedelta(seconds=10))
 _PREFIX: Final = len("hp_live_") + 4
 _REMEMBERED: Final = 10_000
 
@@ -54,6 +59,18 @@ class FailedAttempts:
             return 0
         return self._throttle.wait([_of_network(address)])
 
+    def wait_for_link(self, address: str | None, token_hash: bytes | None) -> int:
+        """Do the same for the address of a calendar: guesses of each network are counted apart from keys."""
+        if token_hash is not None and token_hash in self._good:
+            return 0
+        return self._throttle.wait([_links_of_network(address)])
+
+    async def link_failed(self, address: str | None, token_hash: bytes | None) -> int:
+        """Count a wrong address of a calendar; return the seconds to wait, 0 while there are few."""
+        if token_hash is not None:
+            self._good.pop(token_hash, None)
+        return await self._throttle.admit([_links_of_network(address)])
+
     async def failed(self, address: str | None, presented: str, key_hash: bytes | None) -> int:
         """Count a failure; return the seconds to wait before the next attempt, 0 while there are few."""
         if key_hash is not None:
@@ -69,6 +86,10 @@ class FailedAttempts:
         self._good[key_hash] = None
         if len(self._good) > _REMEMBERED:
             self._good.popitem(last=False)
+
+
+def _links_of_network(address: str | None) -> Tally:
+    return tally("link", "" if address is None else network_of(address), _LINK_LIMIT)
 
 
 def _of_network(address: str) -> Tally:

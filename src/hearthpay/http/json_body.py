@@ -2,10 +2,13 @@
 
 Refused with 413: more than one megabyte. With 400: an empty body, bytes that aren't UTF-8, text that isn't JSON (RFC
 8259 has neither NaN nor Infinity), more objects, lists or entries than any request of ours has, nesting of more than
-64 levels, and NUL characters, which PostgreSQL's text can't hold. Counting is done in the bytes, before they are
-parsed: a megabyte of empty objects would delay everybody while it is checked.
+64 levels, NUL characters, which PostgreSQL's text can't hold, and a name that is in one object twice, of which readers
+take the first or the last. Counting is done in the bytes, before they are parsed: a megabyte of empty objects would
+delay everybody while it is checked.
 """
 
+import json
+import re
 from typing import Final
 
 import orjson
@@ -21,6 +24,7 @@ MOST_CONTAINERS: Final = 1_000
 """The most objects and lists in a body; a payroll of a hundred employees has two hundred and two."""
 MOST_ENTRIES: Final = 5_000
 """The most commas in a body, which separate the entries of objects and lists (and occur in texts, though rarely)."""
+_NAME_END: Final = re.compile(rb'"\s*:')
 _DRAIN_AT_MOST: Final = 32_000_000
 
 _BODY_KEY: Final = "hearthpay.json_body"
@@ -53,6 +57,7 @@ async def read_json(request: Request, *, optional: bool = False) -> object:
     # Counting brackets is cheap and is enough for nearly every body; only a suspicious one is walked.
     if b"\\u0000" in raw or containers > DEEPEST_NESTING:
         _inspect(parsed)
+    _refuse_doubled_names(raw, parsed)
     request.scope[_BODY_KEY] = parsed
     return parsed
 
@@ -85,6 +90,36 @@ def _form_hint(request: Request) -> str | None:
     if kind in ("", "application/json"):
         return None
     return f"must be JSON; send it with the header 'Content-Type: application/json', not '{kind[:80]}'"
+
+
+def _refuse_doubled_names(raw: bytes, parsed: object) -> None:
+    """Refuse an object that has a name twice.
+
+    A body with as many ends of names as its objects have names has none twice. In others, some of which have such an
+    end within a text, each name is looked at.
+    """
+    if len(_NAME_END.findall(raw)) > _count_names(parsed):
+        json.loads(raw, object_pairs_hook=_refuse_pairs, parse_int=str, parse_float=str)
+
+
+def _count_names(parsed: object) -> int:
+    pending, count = [parsed], 0
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            count += len(value)
+            pending += value.values()
+        elif isinstance(value, list):
+            pending += value
+    return count
+
+
+def _refuse_pairs(pairs: list[tuple[str, object]]) -> None:
+    names: set[str] = set()
+    for name, _ in pairs:
+        if name in names:
+            raise invalid(shown_name(name), "is in the same object twice")
+        names.add(name)
 
 
 def _inspect(parsed: object) -> None:

@@ -16,6 +16,13 @@ LONGEST_NAME: Final = 80
 _LINE_ENDS: Final = frozenset("\u2028\u2029")
 # Direction marks and overrides: they make a text read differently than it is.
 _BIDIRECTIONAL: Final = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+# Fillers that count as letters or marks, and show nothing.
+_BLANK: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+# Zero-width joiners, and the selectors of a character's variants.
+_JOINING: Final = frozenset("\u200c\u200d\u180b\u180c\u180d\u180f") | frozenset(
+    map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
+)
+_NEVER_JOINED: Final = ("LATIN", "GREEK", "CYRILLIC", "DIGIT", "SPACE")
 _ENCODED_WORD: Final = re.compile(r"=\?|\?=")
 
 # A dot of any script between letters or digits, as in `example.com` or `192.0.2.1`; a name has a space after its dot.
@@ -42,6 +49,24 @@ def is_control(character: str) -> bool:
         or character in _LINE_ENDS
         or character in _BIDIRECTIONAL
     )
+
+
+def holds_invisible(text: str) -> bool:
+    """Return whether the text has a character that shows nothing, not even a space.
+
+    Two names that differ by one look the same, and a name of nothing else looks like none. Joiners and selectors are
+    kept where they change how the character before them looks: in emoji, and in scripts that need them.
+    """
+    before = " "
+    for character in text:
+        if character in _JOINING:
+            if before.isspace() or unicodedata.name(before, "LATIN").startswith(_NEVER_JOINED):
+                return True
+        elif unicodedata.category(character) == "Cf" or character in _BLANK:
+            return True
+        else:
+            before = character
+    return text.endswith(("\u200c", "\u200d"))
 
 
 def holds_encoded_word(text: str) -> bool:

@@ -19,7 +19,7 @@ import structlog
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
-from hearthpay.access.refusal import Refusal
+from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.http.daily_limit import refuse_over_daily_limit
 from hearthpay.http.hosts import misdirected, place_of_address, place_of_host
 from hearthpay.http.inner_call import call_inside
@@ -30,6 +30,7 @@ from hearthpay.http.statuses import FORBIDDEN, HttpRefusal
 from hearthpay.mcp.audit import plain_name, record_resource_read, record_tool_call
 from hearthpay.mcp.authentication import Admitted, authenticate_mcp
 from hearthpay.mcp.calls import API, ApiAnswer, ApiCall, CallTerms
+from hearthpay.wire.secrecy import PORTAL_ONLY, holds_a_secret, key_holds_a_secret
 
 if TYPE_CHECKING:
     from hearthpay.mcp.resource_results import Reading
@@ -63,6 +64,7 @@ class HostedTools:
         refuse_rebound(request)
         scope[_ADMITTED_KEY] = await authenticate_mcp(request)
         message = await read_json(request)
+        _refuse_secrets(request, message)
         await self._sdk().handle(scope, _once(orjson.dumps(message), receive), _introduced(message, send))
 
     def _sdk(self) -> Transport:
@@ -74,6 +76,37 @@ class HostedTools:
             logging.getLogger("mcp").setLevel(logging.ERROR)
             self._transport = Transport(agents_server(_caller_of, _noted, _read))
         return self._transport
+
+
+def _refuse_secrets(request: Request, message: object) -> None:
+    """Refuse a message in which anything but a tool's arguments reads like a number of the vault.
+
+    The protocol's errors repeat what they refuse: a method, an id, a version, a value of another type. Tools answer for
+    their arguments themselves. Digits alone are an id or a time wherever clients make them up.
+    """
+    texts = [value for name, value in request.headers.items() if name.startswith("mcp-")]
+    pending: list[tuple[str, object]] = [("", message)]
+    while pending:
+        name, value = pending.pop()
+        if isinstance(value, str):
+            texts.append(value)
+            if name in ("method", "uri") and holds_a_secret(value):
+                raise invalid("body", PORTAL_ONLY)
+        elif isinstance(value, dict):
+            texts += value
+            of_tool = value.get("method") == "tools/call"
+            pending += [(each, _without_arguments(item) if of_tool else item) for each, item in value.items()]
+        elif isinstance(value, list):
+            pending += [(name, item) for item in value]
+    if any(map(key_holds_a_secret, texts)):
+        raise invalid("body", PORTAL_ONLY)
+
+
+def _without_arguments(params: object) -> object:
+    """Return a call's parameters without the tool's arguments, if these are what the tool takes."""
+    if not isinstance(params, dict) or not isinstance(params.get("arguments"), dict):
+        return params
+    return {name: item for name, item in params.items() if name != "arguments"}
 
 
 def refuse_rebound(request: Request) -> None:

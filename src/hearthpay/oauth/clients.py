@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import unquote
 
 from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -18,7 +19,7 @@ from uuid_utils.compat import uuid7
 from hearthpay.oauth.models import AgentClient
 from hearthpay.oauth.redirects import refused_redirect
 from hearthpay.oauth.refusals import OAuthError
-from hearthpay.wire.secrecy import holds_a_secret
+from hearthpay.wire.secrecy import holds_a_secret, key_holds_a_secret
 
 UNUSED_FOR: Final = datetime.timedelta(hours=24)
 """How long a program that nobody has authorized is remembered."""
@@ -75,6 +76,8 @@ def read_metadata(metadata: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
         )
     for uri in uris:
         why = refused_redirect(uri) if isinstance(uri, str) else "is not a text"
+        if why is None and key_holds_a_secret(unquote(uri)):
+            why = "looks like it has a Social Security or bank account number in it"
         if why is not None:
             raise OAuthError("invalid_redirect_uri", f"An address in redirect_uris {why}.")
     for field, needed in (("grant_types", "authorization_code"), ("response_types", "code")):

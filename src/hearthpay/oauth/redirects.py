@@ -55,6 +55,14 @@ def place_of(uri: str) -> str:
     return parts.hostname or "" if parts.scheme in _WEB else f"{parts.scheme}:"
 
 
+def is_on_the_same_machine(uri: str) -> bool:
+    """Return whether the answer stays on the person's machine: with a program that listens there, or that the scheme
+    opens.
+    """
+    parts = urlsplit(uri)
+    return parts.scheme not in _WEB or parts.hostname in _LOOPBACK
+
+
 def source_of(uri: str) -> str:
     """Return the address as a content security policy names it."""
     parts = urlsplit(uri)

@@ -351,7 +351,7 @@ async def prepare_payroll(
     if not preview and employer.threshold_bases:
         await lock_all(session, employer.id)
     employees = await find_employees(session, asked, lock=not preview)
-    await refuse_used_token(session, actor, employer.id, preview_token)
+    await refuse_used_token(session, Owner(actor.organization_id, employer.id, actor.sandbox), preview_token)
     methods = [
         entry.payment_method
         or ("check" if refunds else asked.default_payment_method or employee.payment_method)

@@ -3,7 +3,8 @@
 A link can't tell whose mailbox was stolen: the old one, or the new one, which an intruder may have set. So neither gets
 the account. Until the dispute is decided no reset is mailed, and both addresses are notified. Who decides it signs in
 without any mailbox (in a known browser, or with the second factor), or is another owner of a week or more, or the
-operator. Only an address that was held for a week before the change can be restored.
+operator. Until then the person signs in with either address. Only one that was held for a week before the change can
+be restored.
 """
 
 import datetime

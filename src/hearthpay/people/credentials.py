@@ -22,7 +22,7 @@ from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.former_addresses import note_former_person_address
 from hearthpay.people.freezing import refuse_frozen_person
-from hearthpay.people.identity import masked, read_address, read_language, read_name
+from hearthpay.people.identity import masked, read_address, read_language, read_name, read_new_address
 from hearthpay.people.mails import person_mail
 from hearthpay.people.models import PersonCredential, PersonRecord
 from hearthpay.people.passwords import check_new_password, hash_password
@@ -188,14 +188,16 @@ async def new_recovery_codes(people_context: PeopleContext, who: SignedIn, visit
 
 
 async def do_without_second_factor(people_context: PeopleContext, who: SignedIn, visit: Visit) -> None:
-    """Remove the second factor and its recovery codes."""
+    """Remove the second factor and its recovery codes; where there is none, no warning is sent."""
     async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
+        await _in_turn(session, who.person_id)
         factor = await second_factor_of(session, who.person_id)
-        subject = None if factor is None else factor.id
         await remove_second_factor(session, people_context.clock.now(), who.person_id)
+        if factor is None:
+            return
         await note_event(
-            session, who.person_id, visit, "second_factor.remove", {"credential_id": str(subject)}
+            session, who.person_id, visit, "second_factor.remove", {"credential_id": str(factor.id)}
         )
         await _notify_of(
             people_context,
@@ -203,7 +205,7 @@ async def do_without_second_factor(people_context: PeopleContext, who: SignedIn,
             who.person_id,
             _SECOND_FACTOR_OFF,
             "factor_removed",
-            subject,
+            factor.id,
             who.session_id,
         )
 
@@ -231,7 +233,7 @@ async def ask_for_new_email(
 
     Raises `validation_error`, and `rate_limited`.
     """
-    address = read_address(email)
+    address = read_new_address(email)
     if address == who.email:
         raise invalid("email", "This is already your email address.")
     await people_context.throttle.mail_asked_for(visit.address)

@@ -18,7 +18,7 @@ from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.languages.catalogue import mark
 from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit
-from hearthpay.people.identity import read_address, read_name
+from hearthpay.people.identity import read_name, read_new_address
 from hearthpay.people.models import OneTimeToken, PersonRecord
 from hearthpay.people.operators import operate_first
 from hearthpay.people.sign_in import SignInResult, complete_sign_in, person_at
@@ -97,7 +97,7 @@ async def become_first_owner(
         await look_at_token(session, people_context.clock.now(), "first_owner", presented)
         needs_name = _needs_name(await _without_people(session, people_context, presented), organization)
     checks = Checks()
-    address = checks.run(lambda: read_address(email), email)
+    address = checks.run(lambda: read_new_address(email), email)
     if needs_name:
         checks.run(lambda: read_name(organization, "organization"), "")
     checked = await check_new_person(new, address, checks)

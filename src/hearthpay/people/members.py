@@ -33,7 +33,7 @@ from hearthpay.database.statements import column_list
 from hearthpay.database.typed_rows import fetch_all, fetch_optional, query
 from hearthpay.languages.catalogue import mark
 from hearthpay.people.events import Visit, note_event
-from hearthpay.people.identity import masked, read_address
+from hearthpay.people.identity import masked, read_new_address
 from hearthpay.people.models import MemberInvitation, Membership, PersonRecord
 from hearthpay.people.owner_removal import RemovalStep, in_force, may_go, members_in_turn
 from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_token
@@ -161,7 +161,7 @@ async def invite_member(
     many are pending.
     """
     allow(actor, KEEP_MEMBERS)
-    address, requested = read_address(email), _role(role)
+    address, requested = read_new_address(email), _role(role)
     await refuse_frozen(session, actor, clock.now())
     await members_in_turn(session, actor.organization_id)
     if any(member.email == address for member in await list_members(session, actor)):

@@ -36,7 +36,7 @@ from hearthpay.people.members import (
 from hearthpay.people.models import Membership, PersonRecord, PersonSession
 from hearthpay.people.second_factor import remove_second_factor, second_factor_of
 from hearthpay.people.sessions import SignedIn, end_all
-from hearthpay.people.sign_in import send_sign_in_notice
+from hearthpay.people.sign_in import person_at, send_sign_in_notice
 from hearthpay.people.tokens import leave_token
 from hearthpay.security.portal_tokens import PortalToken, parse_token
 
@@ -122,7 +122,7 @@ async def remove_member_by_operator(
     session: AsyncSession, clock: Clock, organization_id: UUID, email: str
 ) -> None:
     """End a membership at once, an owner's too, with what the member left: connected apps, keys, and the invitations
-    that they sent. All members and the households are told. The transaction is the organization's.
+    that they sent; the alerts email all members and the households. The transaction is the organization's.
 
     Raises `not_found`, and `invalid_state` for the last owner.
     """
@@ -134,7 +134,7 @@ async def remove_member_by_operator(
 async def change_role_by_operator(
     session: AsyncSession, clock: Clock, organization_id: UUID, email: str, role: str
 ) -> None:
-    """Give a member another role at once. All members and the households are told. The transaction is the
+    """Give a member another role at once; the alerts email all members and the households. The transaction is the
     organization's.
 
     Raises `not_found`, `validation_error`, and `invalid_state` for the last owner.
@@ -294,7 +294,7 @@ async def _member(session: AsyncSession, organization_id: UUID, email: str) -> t
 
 async def _person(session: AsyncSession, email: str) -> PersonRecord:
     found: PersonRecord | None = await session.scalar(
-        select(PersonRecord).where(PersonRecord.email == read_address(email))
+        select(PersonRecord).where(PersonRecord.id == await person_at(session, read_address(email)))
     )
     if found is None:
         raise Refusal("not_found", "There is nobody with this address.")

@@ -257,7 +257,9 @@ async def make_fresh(session: AsyncSession, now: datetime.datetime, session_id: 
 
 
 async def person_at(session: AsyncSession, address: str) -> UUID | None:
-    """Return the person with this address; the transaction may then become that person's."""
+    """Return the person with this address, or with one that is in dispute; the transaction may then become that
+    person's.
+    """
     found: UUID | None = await session.scalar(_FIND_PERSON, {"address": address})
     return found
 

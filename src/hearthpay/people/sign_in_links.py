@@ -32,8 +32,8 @@ async def ask_for_sign_in_link(
 ) -> None:
     """Send the link, if the account exists; the response doesn't reveal whether it does.
 
-    Whoever requests it, no request uses the links up: after the first few, the last one is sent within the hour. Raises
-    `validation_error` for an invalid address, and `rate_limited`.
+    No request uses the links up, a stranger's neither: after the first few, the last one is sent within the hour.
+    Raises `validation_error` for an invalid address, and `rate_limited`.
     """
     address = read_address(email)
     await people_context.throttle.mail_asked_for(visit.address)

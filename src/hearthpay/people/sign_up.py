@@ -23,7 +23,7 @@ from hearthpay.people.context import PeopleContext
 from hearthpay.people.credentials import ACCOUNT_BY_NOW, first_password
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.freezing import refuse_frozen_person
-from hearthpay.people.identity import read_address, read_language, read_name
+from hearthpay.people.identity import read_language, read_name, read_new_address
 from hearthpay.people.mails import person_mail
 from hearthpay.people.members import OpenMemberInvitation, accept, open_invitation
 from hearthpay.people.models import Membership, PersonRecord
@@ -62,7 +62,7 @@ async def ask_to_sign_up(
     """
     if not people_context.takes_sign_ups:
         raise Refusal("not_found", "Accounts are made by invitation here.")
-    address = read_address(email)
+    address = read_new_address(email)
     await people_context.throttle.account_asked_for(visit.address, address)
     now = people_context.clock.now()
     async with people_context.in_constant_time(), people_context.database.transaction(None) as session:

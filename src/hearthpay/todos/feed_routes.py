@@ -1,7 +1,7 @@
 """The feed of a household's calendar for calendar apps, read by the secret in its address, without a key.
 
-Anyone who may not see it gets the same response, whatever the reason. Guesses are counted by the client's address, as
-failed keys are; a link in force may be read a limited number of times a day.
+Anyone who may not see it gets the same response, whatever the reason. Guesses are counted by the client's network,
+apart from failed keys; a link in force is never refused for them, and may be read a limited number of times a day.
 """
 
 import hashlib
@@ -57,7 +57,7 @@ async def _link_of(request: Request) -> OpenLink | None:
     address = None if request.client is None else request.client.host
     token = parse_token(request.path_params["token"])
     token_hash = None if token is None else token.hash
-    due = runtime.attempts.wait(address, token_hash)
+    due = runtime.attempts.wait_for_link(address, token_hash)
     if token is not None and token_hash is not None:
         async with runtime.attempts.turn(address, due):
             link = await open_link(runtime.database, token)
@@ -65,7 +65,7 @@ async def _link_of(request: Request) -> OpenLink | None:
             runtime.attempts.succeeded(token_hash)
             return link
     if not due:
-        due = await runtime.attempts.failed(address, "calendar", token_hash)
+        due = await runtime.attempts.link_failed(address, token_hash)
     if due:
         raise Refusal(
             "rate_limited",

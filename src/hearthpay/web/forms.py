@@ -5,7 +5,7 @@ no field is a file.
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
 from starlette.requests import ClientDisconnect, Request
@@ -13,6 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from hearthpay.access.refusal import Refusal
 from hearthpay.http.runtime import address_of
 from hearthpay.http.statuses import FORBIDDEN, HttpRefusal
+from hearthpay.wire.secrecy import holds_a_secret, key_holds_a_secret
 
 _LARGEST: Final = 60_000
 _MOST_FIELDS: Final = 400
@@ -69,3 +70,17 @@ def _origin(address: str) -> str:
 
 def _unreadable() -> Refusal:
     return Refusal("validation_error", "This form could not be read.")
+
+
+def values_to_repeat(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of the last try that a form shows again: none that reads like a number of the vault.
+
+    Digits alone are shown, such as those of a confirmation, but not in the place of an email address.
+    """
+    return {name: "" if _reads_like_a_secret(name, value) else value for name, value in values.items()}
+
+
+def _reads_like_a_secret(name: str, value: object) -> bool:
+    if not isinstance(value, str):
+        return False
+    return key_holds_a_secret(value) or (name == "email" and "@" not in value and holds_a_secret(value))

@@ -31,7 +31,7 @@ from hearthpay.security.key_ring import KeyRingError
 from hearthpay.time_zones import shown_in
 from hearthpay.web.form_place import facts_of_other_place
 from hearthpay.web.form_problems import FormProblems
-from hearthpay.web.forms import read_form
+from hearthpay.web.forms import read_form, values_to_repeat
 from hearthpay.web.navigation import NavigationItem
 from hearthpay.web.pages import page
 from hearthpay.web.pending_form import forget_form, store_pending_form
@@ -180,6 +180,7 @@ def show(
     }
     shown: dict[str, Any] = frame | dict(facts or {})
     shown["problems"] = FormProblems(shown.get("problems") or {})
+    shown["form_values"] = values_to_repeat(shown["form_values"])
     policy = _POLICY
     if script is not None:
         policy += _PASSKEYS if extra == "script" else _KEYS

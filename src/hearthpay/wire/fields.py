@@ -23,7 +23,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from hearthpay.mail.wording import holds_address, holds_encoded_word, is_control
+from hearthpay.mail.wording import holds_address, holds_encoded_word, holds_invisible, is_control
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.wire.secrecy import (
     PORTAL_ONLY,
@@ -128,7 +128,9 @@ def _read_email(value: object) -> str:
     if holds_encoded_word(value) or any(is_control(each) for each in value.strip()):
         raise PydanticCustomError("email_form", "Enter an email address, like ana@example.com.")
     try:
-        address = validate_email(value.strip(), check_deliverability=False, test_environment=True).normalized
+        address = validate_email(
+            value.strip(), check_deliverability=False, test_environment=True, strict=True
+        ).normalized
     except EmailNotValidError:
         raise PydanticCustomError("email_form", "Enter an email address, like ana@example.com.") from None
     if address_holds_a_secret(address):
@@ -172,6 +174,8 @@ class Text:
         if not self.shortest <= len(trimmed) <= self.longest:
             raise PydanticCustomError("text_length", f"Use {self.shortest} to {self.longest:,} characters.")
         if any(is_control(each) and not (self.lines and each in _LINES) for each in trimmed):
+            raise PydanticCustomError("text_characters", "Remove the characters that can't be printed.")
+        if self.name and holds_invisible(trimmed):
             raise PydanticCustomError("text_characters", "Remove the characters that can't be printed.")
         if self.name and holds_encoded_word(trimmed):
             raise PydanticCustomError("text_name", "must not contain '=?' or '?='")

@@ -13,6 +13,8 @@ from typing import Annotated, Any, Final
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from hearthpay.wire.typed_numbers import typed_decimal
+
 LARGEST: Final = Decimal(999_999_999)
 
 _NOISE: Final = Decimal("0.000001")
@@ -87,7 +89,9 @@ class Amount:
         if isinstance(value, float):
             spelled = repr(value)
         elif isinstance(value, str):
-            spelled = value if self.from_query and len(value) <= 32 else ""
+            spelled = (
+                value if self.from_query and len(value) <= 32 and typed_decimal(value) is not None else ""
+            )
         elif isinstance(value, int | Decimal) and not isinstance(value, bool):
             spelled = value
         else:

@@ -3,6 +3,7 @@
 import csv
 import datetime
 import io
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -88,6 +89,23 @@ def test_the_report_of_new_jersey_has_its_columns_in_the_states_order() -> None:
     assert row[15] == "Ana Miller"
     assert asked_by("NJ") == ("birth_date",)
     assert new_hire_sheet(HIRE, MILLER, ROSA).startswith(b"%PDF")
+
+
+@pytest.mark.parametrize("state", ["TX", "MN", "NJ"])
+def test_no_cell_of_a_report_is_a_formula(state: str) -> None:
+    """A name comes from whoever was hired, and the file is opened in a spreadsheet."""
+    formula = '=HYPERLINK("https://evil.example","Rosa")'
+    rosa = replace(
+        ROSA,
+        first_name=formula,
+        last_name="@SUM(1)",
+        address=PostalAddress(line1="+1", line2=" -2", city="\t=3", state="NJ", zip="07103"),
+    )
+    miller = replace(MILLER, name="-Ana")
+    report = NewHire(state=state, hired_on=HIRE.hired_on, office="x", link=None, due=HIRE.due)
+    *_, row = csv.reader(io.StringIO(new_hire_file(report, miller, rosa).decode()))
+    assert {f"'{formula}", "'@SUM(1)", "'+1", "' -2", "'\t=3", "'-Ana"} <= set(row)
+    assert not [cell for cell in row if cell.lstrip().startswith(("=", "+", "-", "@"))]
 
 
 def test_other_states_get_named_columns() -> None:

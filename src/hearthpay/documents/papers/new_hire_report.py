@@ -1,9 +1,7 @@
 """The new hire report: a sheet to send or type from, and a file with the same data in the state's order."""
 
-import csv
 import datetime
 import functools
-import io
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +13,7 @@ from hearthpay.documents.papers.sheets import REST, LinePage, LinePaper, SheetRo
 from hearthpay.documents.papers.writing import american
 from hearthpay.documents.rendering import render_pdf
 from hearthpay.employers.commands import PostalAddress
+from hearthpay.wire.csv_text import csv_text
 
 _RULES: Final = Path(__file__).with_name("new_hire.toml")
 _NO_MARKS: Final = PaperMarks()
@@ -135,12 +134,8 @@ def new_hire_file(hire: NewHire, household: HouseholdIdentity, employee: Employe
         "health_insurance": {True: "Y", False: "N", None: ""}[hire.health_insurance],
     }
     columns = _COLUMNS[order]
-    made = io.StringIO(newline="")
-    writer = csv.writer(made)
-    if order == "common":
-        writer.writerow(columns)
-    writer.writerow([values.get(column, "") for column in columns])
-    return made.getvalue().encode()
+    heads = [columns] if order == "common" else []
+    return csv_text([*heads, [values.get(column, "") for column in columns]]).encode()
 
 
 def _address(whose: str, told: PostalAddress | None) -> dict[str, str]:

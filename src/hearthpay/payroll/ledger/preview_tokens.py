@@ -26,7 +26,7 @@ from hearthpay.access.actor import Actor
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.database.session import signature_of
 from hearthpay.database.typed_rows import fetch_optional, query
-from hearthpay.payroll.ledger.rows import PaycheckRow, PayrollRecord
+from hearthpay.payroll.ledger.rows import Owner, PaycheckRow, PayrollRecord
 from hearthpay.payroll.orders import SettledOrder
 from hearthpay.taxes.money import from_cents
 
@@ -147,21 +147,14 @@ def hash_of(token: str) -> bytes:
     return hashlib.sha256(_decoded(token)).digest()
 
 
-async def refuse_used_token(
-    session: AsyncSession, actor: Actor, employer_id: UUID, token: str | None
-) -> None:
+async def refuse_used_token(session: AsyncSession, owner: Owner, token: str | None) -> None:
     """Raise `amounts_changed` naming the payroll of the household that was run with the token already.
 
     The caller has locked the employees, so that of two runs at once the second sees the first.
     """
     if token is None:
         return
-    whose = {
-        "organization_id": actor.organization_id,
-        "sandbox": actor.sandbox,
-        "employer_id": employer_id,
-        "hash": hash_of(token),
-    }
+    whose = {**owner._asdict(), "hash": hash_of(token)}
     used = await fetch_optional(session, _USED, whose)
     if used is None:
         return

@@ -25,7 +25,7 @@ from hearthpay.http.statuses import status_of
 from hearthpay.languages.catalogue import mark
 from hearthpay.oauth import authorization_requests
 from hearthpay.oauth.clients import Client, find_client
-from hearthpay.oauth.redirects import place_of, source_of
+from hearthpay.oauth.redirects import is_on_the_same_machine, place_of, source_of
 from hearthpay.oauth.refusals import OAuthError
 from hearthpay.oauth.routes import AUTHORIZE_PATH, came_from, resource_of
 from hearthpay.oauth.scopes import OFFERS, RUNNING
@@ -63,8 +63,9 @@ class _Reached:
 async def authorize(visitor: Visitor) -> Response:
     """Check an agent's authorization request and redirect to the consent page.
 
-    Errors are shown with a link back to the agent that reports them. Nobody is redirected there unasked: anyone can
-    register as an agent, and would get an open redirect under our address (RFC 9700, 4.11.2).
+    An error, such as a scope of OpenID Connect, is sent to a program on the person's own machine (RFC 6749, 4.1.2.1).
+    To a website it is shown with a link back that reports it. Nobody is redirected there unasked: anyone can register
+    as an agent, and would get an open redirect under our address (RFC 9700, 4.11.2).
     """
     people_context, asked = visitor.people_context, dict(visitor.request.query_params)
     twice = len(visitor.request.query_params.multi_items()) != len(asked)
@@ -84,7 +85,10 @@ async def authorize(visitor: Visitor) -> Response:
                 client, asked, resource_of(visitor.request)
             )
         except OAuthError as error:
-            return _wrong(visitor, redirect_uri, {**error.body, "state": asked.get("state")})
+            told = {**error.body, "state": asked.get("state")}
+            if is_on_the_same_machine(redirect_uri):
+                return _sent(visitor, redirect_uri, authorization_requests.with_answer(redirect_uri, told))
+            return _wrong(visitor, redirect_uri, told)
         try:
             token = await authorization_requests.store_authorization_request(
                 session, now, question, came_from(visitor.request)

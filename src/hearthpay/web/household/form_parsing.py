@@ -6,7 +6,7 @@ Values are checked by the same models as the API's requests, so a page accepts e
 import datetime
 import re
 from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -15,6 +15,7 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.languages.catalogue import mark
 from hearthpay.web.refusal_words import above_the_form, problem_on_page, refusal_above_form
 from hearthpay.wire.problems import problems_of as problems_of_model
+from hearthpay.wire.typed_numbers import typed_decimal
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -22,9 +23,7 @@ ROOT: Final = ""
 """The place of problems that concern no particular field: above the form."""
 
 _LONGEST: Final = 20
-"""The longest amount: in characters, and in digits before or after the point, which an exponent can write in few
-characters.
-"""
+"""The characters of the longest amount."""
 _NO_AMOUNT: Final = mark("Enter an amount, like 28.50.")
 _NO_NUMBER: Final = mark("Enter a whole number.")
 _AS_TYPED: Final = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})", re.ASCII)
@@ -92,11 +91,8 @@ class Entries:
         typed = self.text(name)
         if typed is None:
             return None
-        try:
-            found = Decimal(typed.replace("$", "").replace(",", "").strip())
-        except InvalidOperation:
-            found = Decimal("NaN")
-        if not found.is_finite() or len(typed) > _LONGEST or abs(found.adjusted()) > _LONGEST:
+        found = typed_decimal(typed.replace("$", "")) if len(typed) <= _LONGEST else None
+        if found is None:
             self.problems[name] = _NO_AMOUNT
             return None
         return found

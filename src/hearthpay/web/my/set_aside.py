@@ -14,10 +14,12 @@ from hearthpay.payroll.set_asides.rules import SetAsideRule
 from hearthpay.web.framework import go, page_of
 from hearthpay.web.my.record import OwnRecord, record_of
 from hearthpay.web.visitor import Visitor
+from hearthpay.wire.typed_numbers import typed_decimal
 
 router: Final = APIRouter(include_in_schema=False)
 
 _SHOWN: Final = 12
+_LONGEST: Final = len("$123,456.78")
 _NOT_PERCENT: Final = mark("Enter a percentage above 0, up to 100, like 5.")
 _NOT_AMOUNT: Final = mark("Enter an amount above $0, up to $9,999.")
 _CHOOSE: Final = mark("Choose one from the list.")
@@ -73,15 +75,14 @@ async def stop(visitor: Visitor) -> Response:
 def _rule(visitor: Visitor, problems: dict[str, str]) -> SetAsideRule | None:
     """Return the request; problems go into `problems`."""
     kind, text = visitor.form.get("kind", ""), visitor.form.get("how_much", "").strip()
-    plain = text.removeprefix("$").removesuffix("%").replace(",", "").strip()
+    number = typed_decimal(text.removeprefix("$").removesuffix("%")) if len(text) <= _LONGEST else None
     wrong = {"percent": _NOT_PERCENT, "amount": _NOT_AMOUNT}.get(kind)
     if wrong is None:
         problems["kind"] = _CHOOSE
         return None
     try:
-        if not plain.isascii() or len(plain) > len("1234567890"):
+        if number is None:
             raise ValueError
-        number = Decimal(plain)
         if kind == "percent":
             return SetAsideRule(rate=number / 100)
         if number != number.quantize(Decimal("0.01")):

@@ -137,7 +137,8 @@ async def take_second_factor(visitor: Visitor) -> Response:
             return go("/sign-in")
         if error.code not in ("authentication_required", "rate_limited"):
             raise
-        facts = {"next": visitor.next_page(), "notice": error.message}
+        waits = error.code == "rate_limited" and visitor.people_context.writes_mail
+        facts = {"next": visitor.next_page(), "notice": error.message, "offer_link": waits}
         return show(visitor, "second_factor.html", facts, status=status_of(error))
     return await let_in(visitor, go(visitor.next_page()), form_values)
 

@@ -27,6 +27,15 @@ ALTER TABLE people
 COMMENT ON COLUMN people.strangers_from IS 'Browsers first seen from then on, until strangers_until, are not known';
 COMMENT ON COLUMN people.disputed_address IS
     'The address before this one, whose reader says that the change was not theirs: no reset is mailed meanwhile';
+CREATE UNIQUE INDEX people_disputed_address_key ON people (disputed_address) WHERE disputed_address IS NOT NULL;
+
+-- Who doesn't know the new address, since an intruder chose it, signs in with the one before.
+CREATE OR REPLACE FUNCTION find_person(address text) RETURNS uuid
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    AS $$
+        SELECT coalesce((SELECT p.id FROM public.people p WHERE p.email = find_person.address),
+                        (SELECT p.id FROM public.people p WHERE p.disputed_address = find_person.address))
+    $$;
 GRANT UPDATE (strangers_from, strangers_until, disputed_address, disputed_at) ON people TO hearthpay_service;
 """
 

@@ -1,6 +1,6 @@
 """Employees' set-asides: balances, their changes, and payouts."""
 
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Final
 
 from fastapi import APIRouter
@@ -25,6 +25,7 @@ from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.form_values import field_errors, id_in
 from hearthpay.web.household.idempotent_forms import new_form_id, submit_once
 from hearthpay.web.presentation import dollars_text
+from hearthpay.wire.typed_numbers import typed_decimal
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -79,11 +80,8 @@ def _problems(at: HouseholdContext, error: Refusal) -> dict[str, str]:
 
 
 def _amount(typed: str) -> Decimal:
-    try:
-        amount = Decimal(typed.strip().removeprefix("$").replace(",", ""))
-    except InvalidOperation:
-        raise invalid("amount", _AMOUNT) from None
-    if not amount.is_finite():
+    amount = typed_decimal(typed.strip().removeprefix("$"))
+    if amount is None:
         raise invalid("amount", _AMOUNT)
     return amount
 

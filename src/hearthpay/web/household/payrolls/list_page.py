@@ -33,7 +33,6 @@ from hearthpay.payroll.payroll_lists import (
     payrolls_for_a_file,
 )
 from hearthpay.payroll.pots import MoneyPots
-from hearthpay.reports.csv_table import Cell, csv_text
 from hearthpay.taxes.money import from_cents
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.money import who_is_paid
@@ -42,6 +41,7 @@ from hearthpay.web.household.payrolls.payroll_states import ShownState, state_of
 from hearthpay.web.household.payrolls.wage_form import METHODS, begins_far_ahead, proposed_dates
 from hearthpay.web.household.queries import day_in
 from hearthpay.web.presentation import day_text, period_text
+from hearthpay.wire.csv_text import Cell, csv_text
 from hearthpay.wire.paging import Page
 
 router: Final = APIRouter(include_in_schema=False)

@@ -4,7 +4,7 @@ from starlette.responses import Response
 
 
 def csv_file(text: str, name: str) -> Response:
-    """Return a table to be saved under a name; the text is safe for spreadsheets already (`reports.csv_table`)."""
+    """Return a table to be saved under a name; the text is safe for spreadsheets already (`wire.csv_text`)."""
     return Response(
         text.encode(),
         media_type="text/csv; charset=utf-8; header=present",

@@ -47,7 +47,7 @@ _FIELDS: Final = dict.fromkeys(("agency", "account_type", "state_code", "period"
 
 
 class RecordedBeforeError(Exception):
-    """Somebody has recorded a payment that this one probably repeats, and nobody said that both were made."""
+    """A recorded payment is probably the same one; the form doesn't confirm another."""
 
     def __init__(self, earlier: EarlierPayment) -> None:
         super().__init__("recorded before")
@@ -85,7 +85,7 @@ async def new_payment(at: HouseholdContext) -> Response:
 async def record(at: HouseholdContext) -> Response:
     """Record it; sending the same form again records nothing more.
 
-    A payment that somebody else has recorded meanwhile is shown first, to be confirmed as another one.
+    If a recorded payment is probably the same, it is shown, and a second one has to be confirmed.
     """
     asked = paid_for(at.form.get("paid_for", ""))
     entries = Entries(at.form)
