@@ -13,7 +13,8 @@ from hearthpay.banking.account_changes import approve_change, change_account, co
 from hearthpay.banking.accounts import connect_household_account
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
-from hearthpay.employees.commands import ChangeEmployee
+from hearthpay.employees.commands import ChangeEmployee, Invite
+from hearthpay.employees.invitations import Sending, invite
 from hearthpay.employees.models import Employee
 from hearthpay.employees.own_notices import notify_of_account
 from hearthpay.employees.service import update_employee
@@ -287,3 +288,35 @@ async def test_the_link_about_a_held_account_dies_with_its_mailbox(
     with pytest.raises(LookupError):
         await link_to(MINUTE)
     assert await stop_record(people_context, await link_to(EMPLOYEE), "r")
+
+
+async def test_the_address_of_an_employee_s_account_reaches_what_concerns_them(
+    world: World,
+    ring: KeyRing,
+    people_context: PeopleContext,
+    alerted: Tell,
+    owner_connection: psycopg.Connection,
+) -> None:
+    async with people_context.database.transaction(world.actor.tenant) as session:
+        sending, new = (
+            Sending("https://pay.example.com/portal", ring, None),
+            Invite("tax_info", send_email=False),
+        )
+        clock = people_context.clock
+        await invite(
+            session, world.actor, clock, sending, world.employee_id, new, direct_deposit_enabled=True
+        )
+    owner_connection.execute(
+        "WITH p AS (INSERT INTO people (id, email, name, language, created_at, updated_at) "
+        "VALUES (new_id(), 'own@example.com', 'Rosa Diaz', 'es', now(), now()) RETURNING id) "
+        "INSERT INTO employee_links (id, organization_id, employer_id, sandbox, employee_id, person_id, linked_at, "
+        "invitation_id, awaits_household) SELECT new_id(), i.organization_id, i.employer_id, i.sandbox, "
+        "i.employee_id, p.id, now(), i.id, false FROM invitations i, p"
+    )
+    await alerted()
+    await _move_employee(world, email="rosa@evil.example")
+    await _key(world)
+    told = {each.to: each for each in await alerted()}
+    stopped = await press(people_context, told["own@example.com"])
+    assert [act.action for act in stopped.taken_back] == ["employee.update"]
+    assert stopped.left == ()
