@@ -95,7 +95,10 @@ def _refuse_secrets(request: Request, message: object) -> None:
         elif isinstance(value, dict):
             texts += value
             of_tool = value.get("method") == "tools/call"
-            pending += [(each, _without_arguments(item) if of_tool else item) for each, item in value.items()]
+            if name != "clientInfo":  # the audit log withholds its texts
+                pending += [
+                    (each, _without_arguments(item) if of_tool else item) for each, item in value.items()
+                ]
         elif isinstance(value, list):
             pending += [(name, item) for item in value]
     if any(map(key_holds_a_secret, texts)):

@@ -10,6 +10,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from hearthpay.languages.catalogue import mark
+from hearthpay.people.sessions import OrganizationMembership
 from hearthpay.security.api_keys import Mode
 from hearthpay.web.visitor import Visitor
 
@@ -37,28 +38,26 @@ class SwitchBack:
     button: str = mark("Switch back")
 
 
-def facts_of_other_place(visitor: Visitor, page: str) -> Mapping[str, Any] | None:
-    """Return what `other_place.html` says of the form that the member sent; None if it was shown where they are.
+def facts_of_other_place(visitor: Visitor, here: OrganizationMembership, page: str) -> Mapping[str, Any]:
+    """Return what `other_place.html` says of a form that wasn't shown ``here``, where its sender is now.
 
     ``page`` is the page that had it, to come back to.
     """
     who, say = visitor.signed_in, visitor.say
-    if visitor.form_place == visitor.place or who.here is None:
-        return None
     organization, _, mode_name = visitor.form_place.partition(".")
     mode: Mode = "test" if mode_name == "test" else "live"
     then = next((each for each in who.memberships if str(each.organization_id) == organization), None)
     if then is None:
         return {
             "title": _OTHER_ORGANIZATION,
-            "text": say(_NOT_YOURS, now=who.here.organization),
+            "text": say(_NOT_YOURS, now=here.organization),
             "switch": None,
         }
-    if then.organization_id == who.here.organization_id:
+    if then.organization_id == here.organization_id:
         kinds = {"then": say(_KINDS[mode]), "now": say(_KINDS["test" if who.sandbox else "live"])}
         title, text = _OTHER_MODE[mode], say(_BETWEEN_MODES, **kinds)
     else:
-        names = {"then": then.organization, "now": who.here.organization}
+        names = {"then": then.organization, "now": here.organization}
         title, text = _OTHER_ORGANIZATION, say(_BETWEEN_TABS, **names)
     switch = SwitchBack(then.organization_id, mode, page)
     return {"title": title, "text": f"{text} {say(_SWITCH_FIRST)}", "switch": switch}

@@ -276,8 +276,8 @@ def _turned_away(visitor: Visitor, rule: PageRule, path: str) -> Response | None
             return go("/sign-in")
         return go(f"/sign-in?next={_page_before(visitor, path)}")
     if rule.audience == "member":
-        elsewhere = facts_of_other_place(visitor, _page_before(visitor, path)) if visitor.form else None
-        if elsewhere is not None:
+        if visitor.form and visitor.form_place != visitor.place and visitor.who.here is not None:
+            elsewhere = facts_of_other_place(visitor, visitor.who.here, _page_before(visitor, path))
             return show(visitor, "other_place.html", elsewhere, status=409)
         actor = visitor.actor(of_both_modes=True)
         note_actor(visitor.request, actor)
