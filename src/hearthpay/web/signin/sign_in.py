@@ -122,7 +122,7 @@ async def take_passkey(visitor: Visitor) -> Response:
 @page_of(router, "GET", "/sign-in/second-factor", "anyone")
 async def show_second_factor(visitor: Visitor) -> Response:
     """The form for a code of the app, or a recovery code."""
-    return show(visitor, "second_factor.html", {"next": visitor.next_page()})
+    return show(visitor, "second_factor.html", {"next": visitor.next_page(), "offer_link": False})
 
 
 @page_of(router, "POST", "/sign-in/second-factor", "anyone")
