@@ -76,7 +76,7 @@ async def admit_browser(people_context: PeopleContext, presented: str, visit: Vi
         assert facts.person_id is not None
         await become_person(session, facts.person_id)
         person = await session.get_one(PersonRecord, facts.person_id)
-        if person.email != facts.email:
+        if facts.email not in (person.email, person.disputed_address):
             raise Refusal("gone", _USED)
         await note_event(session, person.id, visit, "sign_in.open_link")
     return admitting_cookie(ring, now, read_device(ring, now, visit.device_cookie), person.id)
