@@ -12,7 +12,7 @@ from hearthpay.access.refusal import Refusal
 from tests.cases import every_case
 
 PEOPLE_ONLY = {
-    "disconnect_accounts", "end_agents", "enroll_autopilot", "enter_numbers", "give_word", "keep_agents",
+    "disconnect_accounts", "end_agents", "end_freeze", "enroll_autopilot", "enter_numbers", "give_word", "keep_agents",
     "keep_calendar", "keep_ein", "keep_keys", "keep_members", "keep_registrations", "keep_sui_rates", "leave",
     "manage_accounts", "own_record", "read_agents", "read_audit", "read_keys", "read_members", "read_plan",
     "revoke_calendar_link", "revoke_keys", "settle_wages", "sign_papers", "stop_account_change", "take_back",

@@ -57,7 +57,7 @@ def test_a_payout_is_shown_with_what_is_left(
         (("rule", "{id}", "--rate", "0.05", "--none"), "exactly one of --rate, --amount and --none"),
         (("rule", "{id}", "--rate", "5"), "at most 1"),
         (("rule", "{id}", "--rate", "much"), "rate"),
-        (("rule", "{id}", "--rate", "nan"), "at most 1"),
+        (("rule", "{id}", "--rate", "nan"), "rate: 'nan' is not a number"),
         (("rule", "{id}", "--amount", "0"), "above 0"),
         (("rule", "{id}", "--amount", "0.001"), "whole cents"),
         (("rule", "{id}", "--amount", "10000"), "at most 9,999"),

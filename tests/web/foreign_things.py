@@ -18,12 +18,13 @@ Maker = Callable[[psycopg.Connection, SignedIn], UUID]
 
 
 def _membership(connection: psycopg.Connection, whose: SignedIn) -> UUID:
-    """Of a second member of hers, whom she may remove."""
+    """Of a second member of hers, whom she may remove, and whose address is in dispute."""
     assert whose.here is not None
     person, membership = uuid4(), uuid4()
     connection.execute(
-        "INSERT INTO people VALUES (%s, %s, 'A member', 'en', now(), now())",
-        (person, f"{person}@example.com"),
+        "INSERT INTO people (id, email, name, language, created_at, updated_at, disputed_address, disputed_at) "
+        "VALUES (%s, %s, 'A member', 'en', now(), now(), %s, now())",
+        (person, f"{person}@example.com", f"former-{person}@example.com"),
     )
     connection.execute(
         "INSERT INTO memberships (id, organization_id, person_id, role, joined_at, leaving_asked_at, leaving_asked_by) "

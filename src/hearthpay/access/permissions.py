@@ -229,7 +229,11 @@ def allow_all(actor: Actor, names: Iterable[str]) -> None:
     for name in sorted(names):
         permission = PERMISSIONS.get(name)
         if permission is None:
-            raise Refusal("scope_required", "This is not for this kind of access.")
+            raise Refusal(
+                "scope_required",
+                "This is not for this kind of access.",
+                details={"permission": name, "actor": actor.kind},
+            )
         allow(actor, permission)
 
 

@@ -31,7 +31,6 @@ FrozenKind = Literal["organization", "household"]
 _FREEZE: Final = text("SELECT freeze_organization(:now, :until)")
 _FREEZE_HOUSEHOLD: Final = text("SELECT freeze_household(:household, :now, :until)")
 _UNFREEZE: Final = text("SELECT unfreeze(CAST(:household AS uuid))")
-_UNFREEZE_AS_OPERATOR: Final = text("SELECT unfreeze_of(:organization, CAST(:household AS uuid))")
 
 
 class FreezeState(NamedTuple):
@@ -130,11 +129,7 @@ async def end_freeze(session: AsyncSession, actor: Actor, clock: Clock, househol
     requested = household or actor.organization_id
     if all(each.id != requested for each in await freezes_in_force(session, actor, clock.now())):
         return False
-    if actor.kind == "operator":
-        values = {"organization": actor.organization_id, "household": household}
-        await session.execute(_UNFREEZE_AS_OPERATOR, values)
-    else:
-        await session.execute(_UNFREEZE, {"household": household})
+    await session.execute(_UNFREEZE, {"household": household})
     kind: FrozenKind = "organization" if household is None else "household"
     await record_audit(session, actor, f"{kind}.unfreeze", employer_id=household, subject_id=requested)
     return True

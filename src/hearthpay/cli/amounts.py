@@ -10,5 +10,5 @@ def decimal_of(text: str, field: str) -> Decimal:
     """Return the number that was typed; raises `TaxInputError` naming the field."""
     number = typed_decimal(text)
     if number is None:
-        raise TaxInputError(field, f"{text!r} is not an amount of money")
+        raise TaxInputError(field, f"{text!r} is not a number")
     return number

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hearthpay.cli.operator import DataDir, as_operator, refuse
+from hearthpay.cli.operator import DataDir, as_operator, as_operator_of, refuse
 from hearthpay.clock import SystemClock
 
 organizations = typer.Typer(help="Accounts, their plans and limits.", no_args_is_help=True)
@@ -99,16 +99,15 @@ def unfreeze(name: Name, data_dir: DataDir = None) -> None:
 
     clock = SystemClock()
 
-    async def run(session: Any) -> str:
-        organization = await _found(session, name)
-        actor = Actor.operator(organization.id, sandbox=False, request_id=f"cli-{uuid7()}")
+    async def run(session: Any, organization: Any) -> str:
+        actor = Actor.operator(organization, sandbox=False, request_id=f"cli-{uuid7()}")
         ended = []
         for each in await freezes_in_force(session, actor, clock.now()):
             await end_freeze(session, actor, clock, None if each.household is None else each.id)
-            ended.append(organization.name if each.household is None else f"the {each.household} household")
+            ended.append(name if each.household is None else f"the {each.household} household")
         return f"no longer frozen: {', '.join(ended)}" if ended else "nothing is frozen there"
 
-    typer.echo(as_operator(data_dir, run))
+    typer.echo(as_operator_of(data_dir, name, run))
 
 
 async def _found(session: Any, name: str) -> Any:

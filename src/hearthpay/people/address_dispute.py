@@ -32,9 +32,9 @@ from hearthpay.people.secured_mails import send_settled
 from hearthpay.people.sessions import SignedIn
 from hearthpay.people.tokens import end_own_tokens
 
-Choice = Literal["current", "former"]
+AddressChoice = Literal["current", "former"]
 """Which address is right: the one that the account has now, or the one before."""
-CHOICES: Final[tuple[Choice, ...]] = get_args(Choice)
+CHOICES: Final[tuple[AddressChoice, ...]] = get_args(AddressChoice)
 
 
 class AddressDispute(NamedTuple):
@@ -56,7 +56,7 @@ _OPEN: Final = text(
 
 
 @dataclass(frozen=True, slots=True)
-class Settlement:
+class AddressSettlement:
     """How a dispute was decided: the address that stays, and the one that doesn't."""
 
     address: str
@@ -88,7 +88,9 @@ async def own_dispute(people_context: PeopleContext, who: SignedIn) -> AddressDi
         return await dispute_of(session, who.person_id)
 
 
-async def settle_own(people_context: PeopleContext, who: SignedIn, choice: str, visit: Visit) -> Settlement:
+async def settle_own(
+    people_context: PeopleContext, who: SignedIn, choice: str, visit: Visit
+) -> AddressSettlement:
     """Decide the dispute about one's own address, signed in with a fresh proof. Raises what `settle` raises."""
     async with people_context.database.transaction(None) as session:
         await become_person(session, who.person_id)
@@ -97,7 +99,7 @@ async def settle_own(people_context: PeopleContext, who: SignedIn, choice: str, 
 
 async def settle_for_member(
     people_context: PeopleContext, actor: Actor, membership_id: UUID, choice: str, visit: Visit
-) -> Settlement:
+) -> AddressSettlement:
     """Decide the dispute about the address of another member, as an owner of a week or more.
 
     Raises `not_found`, `invalid_state` for an owner who doesn't count yet and for one's own address, and what `settle`
@@ -136,7 +138,7 @@ async def settle(
     visit: Visit,
     *,
     by: Literal["person", "owner", "operator"],
-) -> Settlement:
+) -> AddressSettlement:
     """Decide a dispute: the account keeps or gets the chosen address, and its freeze ends; both addresses are notified.
 
     The transaction is the person's. Raises `validation_error` for an unknown choice, and `invalid_state` if there is
@@ -160,7 +162,7 @@ async def settle(
     await note_event(session, person_id, visit, "email.settle", details)
     await session.refresh(person)
     await send_settled(people_context, session, now, person, other)
-    return Settlement(address, other)
+    return AddressSettlement(address, other)
 
 
 async def _keep(session: AsyncSession, now: datetime.datetime, person_id: UUID, address: str) -> None:

@@ -22,7 +22,7 @@ from hearthpay.database.session import become_person
 from hearthpay.database.statements import column_list
 from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.languages.catalogue import mark
-from hearthpay.people.address_dispute import Settlement, settle
+from hearthpay.people.address_dispute import AddressSettlement, settle
 from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.identity import read_address
@@ -177,7 +177,7 @@ async def remove_second_factor_by_operator(
 
 async def settle_address_by_operator(
     session: AsyncSession, people_context: PeopleContext, email: str, choice: str
-) -> Settlement:
+) -> AddressSettlement:
     """Decide which address of a person is right; `email` is the current one. Raises `not_found`, and what `settle`
     raises.
     """
