@@ -211,7 +211,7 @@ def test_a_mistake_is_taken_back_once_its_amount_is_confirmed(
     amount = f"{credit.amount / 100:,.2f}"
     for reason, typed, message in (
         ("regret", amount, b"--reason must be one of"),
-        ("duplicate", "x", b"not an amount of money"),
+        ("duplicate", "x", b"not a number"),
         ("duplicate", "0.01", b"not that of the direct deposit"),
     ):
         refused = reverse(reason, typed)

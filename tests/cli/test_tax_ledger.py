@@ -39,7 +39,7 @@ def test_payments_are_recorded_listed_and_reversed(running: EmbeddedServer, hous
     refused = ask(running, "households", "record-tax-payment", whose, *PAID, "--amount", "0", refused=True)
     assert "amount:" in refused
     refused = ask(running, "households", "record-tax-payment", whose, *PAID, "--amount", "much", refused=True)
-    assert "not an amount of money" in refused
+    assert "not a number" in refused
     assert rows(running, "SELECT count(*), sum(amount) FROM tax_payments") == [(2, 0)]
 
 
