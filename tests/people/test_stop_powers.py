@@ -50,6 +50,7 @@ OUTCOMES: Final[dict[tuple[PersonChange, Holder], tuple[str, str]]] = {
     ("passkey_added", CURRENT): ("person, current mailbox", "person"),
     ("passkey_removed", CURRENT): ("person, current mailbox", "person"),
     ("address", NEW): ("person, stranger's session, stranger's password", "person, stranger's session"),
+    ("record", CURRENT): ("person, current mailbox", "person"),
     ("address", OLD): ("person", "person"),
 }
 """By change and holder: who can get in once the link was used, without a second factor and with one of forty days; a
@@ -221,9 +222,11 @@ async def _change(account: Account, change: PersonChange) -> str:
         await credentials.new_recovery_codes(people_context, stranger, account.strange)
     elif change == "address":
         await account.move(stranger, OTHER)
-    elif change.startswith("passkey"):
+    elif change == "record" or change.startswith("passkey"):
         subject = old_passkey
-        if change == "passkey_added":
+        if change == "record":
+            subject = stranger.session_id  # what was changed is the household's; only the session matters
+        elif change == "passkey_added":
             subject = account.add_passkey(now)
         else:
             account.connection.execute("UPDATE credentials SET ended_at = %s WHERE id = %s", (now, subject))
@@ -269,7 +272,7 @@ async def test_a_link_lets_in_nobody_who_was_out(
 
 
 def test_the_page_shows_this_table() -> None:
-    assert {change for change, _ in OUTCOMES} == set(get_args(PersonChange)) - {"record"}
+    assert {change for change, _ in OUTCOMES} == set(get_args(PersonChange))
     page = (ROOT / "docs" / "explanation" / "stop-links.md").read_text(encoding="utf-8")
     for (change, holder), (alone, factor) in OUTCOMES.items():
         assert f"| `{change}` | {holder} | {alone} | {factor} |" in page

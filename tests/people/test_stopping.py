@@ -195,3 +195,23 @@ async def test_after_an_alarm_nothing_new_is_let_in_for_a_day(
     await key()
     await member()
     await credentials.set_up_second_factor(people_context, maria)
+
+
+async def test_a_link_of_before_a_freeze_was_ended_freezes_the_household_no_more(
+    people_context: PeopleContext,
+    maria: SignedIn,
+    owner_connection: psycopg.Connection,
+    ring: KeyRing,
+    clock: FixedClock,
+) -> None:
+    for number in range(2):
+        clock.advance(timedelta(minutes=5))
+        await credentials.change_password(people_context, maria, f"{OTHER_PASSWORD}-{number}", VISIT)
+    later, earlier = mails(owner_connection, ring)[-1], mails(owner_connection, ring)[-2]
+    clock.advance(timedelta(minutes=5))
+    await _stop(people_context, later)
+    frozen = "SELECT frozen_until > %s FROM organizations"
+    assert owner_connection.execute(frozen, (clock.now(),)).fetchone() == (True,)
+    clock.advance(timedelta(days=1, minutes=1))
+    await _stop(people_context, earlier)
+    assert owner_connection.execute(frozen, (clock.now(),)).fetchone() == (False,)

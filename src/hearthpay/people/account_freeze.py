@@ -50,7 +50,6 @@ class AccountStopped:
     taken_back: bool
     frozen_until: datetime.datetime
     disputed: bool = False
-    password_ended: bool = False
 
 
 async def stop_account(
@@ -83,7 +82,6 @@ async def stop_account(
             bool(ended) or restored or disputed is not None,
             until,
             disputed is not None,
-            "password" in ended,
         )
         details = {
             "link": used,
@@ -103,7 +101,7 @@ async def stop_account(
                 actor = Actor.stop_link(
                     membership.organization_id, sandbox=False, request_id=visit.request_id or ""
                 )
-                await freeze_organization(session, actor, now, "account_stopped")
+                await freeze_organization(session, actor, now, "account_stopped", latest=stop.at)
         return stopped
 
 
