@@ -12,10 +12,11 @@ from hearthpay.accounts.own_keys import NewKey, create_own_key
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import become_person
 from hearthpay.people import credentials, members, passkeys, sessions, sign_in
-from hearthpay.people.account_freeze import AccountStopped, stop_account
+from hearthpay.people.account_freeze import AccountStopped, freezes_account, stop_account
 from hearthpay.people.address_dispute import settle_own
 from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit
+from hearthpay.people.freezing import refuse_frozen_person
 from hearthpay.people.passkeys import Site
 from hearthpay.people.second_factor import second_factor_of
 from hearthpay.people.sessions import SignedIn, find_session
@@ -28,11 +29,15 @@ from tests.people.visitors import HERE, MARIA, PASSWORD, VISIT, events_of, link_
 OTHER_PASSWORD = "walnut-lantern-77"
 
 
-async def _stop(people_context: PeopleContext, mail: dict[str, str]) -> AccountStopped:
+def _link(people_context: PeopleContext, mail: dict[str, str]) -> tuple[StopAccount, str]:
     token = stop_path(mail["text"]).removeprefix("/stop/")
     stop = read_stop(people_context.keys(), people_context.clock.now(), token)
     assert isinstance(stop, StopAccount)
-    return await stop_account(people_context, stop, token, VISIT)
+    return stop, token
+
+
+async def _stop(people_context: PeopleContext, mail: dict[str, str]) -> AccountStopped:
+    return await stop_account(people_context, *_link(people_context, mail), VISIT)
 
 
 async def _has_factor(people_context: PeopleContext, who: SignedIn) -> bool:
@@ -197,7 +202,7 @@ async def test_after_an_alarm_nothing_new_is_let_in_for_a_day(
     await credentials.set_up_second_factor(people_context, maria)
 
 
-async def test_a_link_of_before_a_freeze_was_ended_freezes_the_household_no_more(
+async def test_a_link_of_before_a_report_freezes_nothing_again(
     people_context: PeopleContext,
     maria: SignedIn,
     owner_connection: psycopg.Connection,
@@ -213,5 +218,13 @@ async def test_a_link_of_before_a_freeze_was_ended_freezes_the_household_no_more
     frozen = "SELECT frozen_until > %s FROM organizations"
     assert owner_connection.execute(frozen, (clock.now(),)).fetchone() == (True,)
     clock.advance(timedelta(days=1, minutes=1))
-    await _stop(people_context, earlier)
+    assert not await freezes_account(people_context, _link(people_context, earlier)[0])
+    assert (await _stop(people_context, earlier)).frozen_until is None
     assert owner_connection.execute(frozen, (clock.now(),)).fetchone() == (False,)
+    await _not_frozen(people_context, maria)
+
+
+async def _not_frozen(people_context: PeopleContext, maria: SignedIn) -> None:
+    async with people_context.database.transaction(None) as session:
+        await become_person(session, maria.person_id)
+        await refuse_frozen_person(session, people_context.clock.now(), maria.person_id)

@@ -27,7 +27,7 @@ from hearthpay.database.session import Tenant, become, become_person
 from hearthpay.people.address_dispute import open_dispute
 from hearthpay.people.context import PeopleContext
 from hearthpay.people.events import Visit, note_event
-from hearthpay.people.freezing import forget_browsers, freeze_person
+from hearthpay.people.freezing import forget_browsers, freeze_person, reported_since
 from hearthpay.people.models import PersonCredential, PersonRecord, PersonSession
 from hearthpay.people.secured_mails import send_secured
 from hearthpay.people.sessions import memberships_of
@@ -42,20 +42,21 @@ _DONE: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class AccountStopped:
-    """The outcome: how many sessions and credentials ended, until when the account is frozen, and whether its address
-    is in dispute.
+    """The outcome: how many sessions and credentials ended, until when the account is frozen (None if it isn't), and
+    whether its address is in dispute.
     """
 
     sessions: int
     taken_back: bool
-    frozen_until: datetime.datetime
+    frozen_until: datetime.datetime | None
     disputed: bool = False
 
 
 async def stop_account(
     people_context: PeopleContext, stop: StopAccount, token: str, visit: Visit
 ) -> AccountStopped:
-    """Take away what is younger than the act, and freeze the account for a day, unless it is frozen already.
+    """Take away what is younger than the act, and freeze the account for a day: unless it is frozen already, or the act
+    is from before an earlier report.
 
     The organizations of which the person is owner or admin are frozen too, and their owners notified. `token` is the
     link's, which works once. Raises `gone` for a used one.
@@ -73,7 +74,7 @@ async def stop_account(
         ended = await _end_younger(session, now, stop)
         restored = stop.change == "factor_removed" and await _restore_factor(session, stop)
         await end_own_tokens(session, now)
-        until = await freeze_person(session, now, stop.person_id)
+        until = await freeze_person(session, now, stop.person_id, stop.at)
         await forget_browsers(session, now, stop.person_id, since)
         await _doubt_password(session, now, stop.person_id)
         disputed = await open_dispute(session, now, stop.person_id)
@@ -103,6 +104,13 @@ async def stop_account(
                 )
                 await freeze_organization(session, actor, now, "account_stopped", latest=stop.at)
         return stopped
+
+
+async def freezes_account(people_context: PeopleContext, stop: StopAccount) -> bool:
+    """Return whether the link would freeze the account: nothing was reported since the act."""
+    async with people_context.database.transaction(None) as session:
+        await become_person(session, stop.person_id)
+        return not await reported_since(session, stop.person_id, stop.at)
 
 
 async def _begin_of(session: AsyncSession, stop: StopAccount) -> datetime.datetime:

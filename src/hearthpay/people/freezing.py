@@ -16,6 +16,7 @@ from hearthpay.people.devices import KnownBrowsers
 from hearthpay.people.models import PersonRecord
 
 _UNTIL: Final = text("SELECT frozen_until FROM people WHERE id = :person AND frozen_until > :now")
+_REPORTED: Final = text("SELECT strangers_until >= :act FROM people WHERE id = :person")
 _FORGET: Final = text(
     "UPDATE people p SET strangers_until = :now, strangers_from = CASE WHEN EXISTS (SELECT FROM credentials c "
     "WHERE c.person_id = p.id AND c.kind = 'password' AND c.ended_at IS NULL AND c.doubted_at IS NOT NULL) "
@@ -34,19 +35,29 @@ _KNOWN: Final = query(
 )
 
 
-async def freeze_person(session: AsyncSession, now: datetime.datetime, person_id: UUID) -> datetime.datetime:
-    """Freeze the account of the person whose transaction it is, and return until when.
+async def freeze_person(
+    session: AsyncSession, now: datetime.datetime, person_id: UUID, latest: datetime.datetime
+) -> datetime.datetime | None:
+    """Freeze the account of the person whose transaction it is, and return the end of its freeze; None if it isn't
+    frozen.
 
-    A freeze isn't made longer by another one.
+    A freeze in force keeps its end. If the `latest` reported act is from before the last report, nothing is frozen.
     """
     already: datetime.datetime | None = await session.scalar(_UNTIL, {"person": person_id, "now": now})
     if already is not None:
         return already
+    if await reported_since(session, person_id, latest):
+        return None
     until = now + FROZEN_FOR
     await session.execute(
         update(PersonRecord).where(PersonRecord.id == person_id).values(frozen_until=until, updated_at=now)
     )
     return until
+
+
+async def reported_since(session: AsyncSession, person_id: UUID, act: datetime.datetime) -> bool:
+    """Return whether the account was reported after `act`; the transaction is the person's."""
+    return bool(await session.scalar(_REPORTED, {"person": person_id, "act": act}))
 
 
 async def forget_browsers(

@@ -235,8 +235,8 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
         mark("Your account was secured"),
         mark(
             "On {when} somebody opened the link in one of our warnings. What was done since then was ended. A password "
-            "from before works only in a browser that you used before, or with two-step verification. For a day, no "
-            "new way to sign in can be added. Choose a new password:"
+            "from before works only in a browser that you used before, or with two-step verification. Choose a new "
+            "password:"
         ),
         mark("Choose a new password"),
         mark("If you did not open that link, somebody else reads your mail."),

@@ -10,7 +10,7 @@ from hearthpay.alerts.reversal import reverse_acts, reversible_acts, stop_record
 from hearthpay.alerts.wording import payroll_after, what_was_done
 from hearthpay.http.envelope import request_id_of
 from hearthpay.languages.catalogue import mark, moment_in
-from hearthpay.people.account_freeze import stop_account
+from hearthpay.people.account_freeze import freezes_account, stop_account
 from hearthpay.people.secured_mails import ADDRESS_PATH
 from hearthpay.people.stop_links import STOP_PATH, Stop, StopAccount, StopRecord, read_stop
 from hearthpay.web.framework import message, page_of, show
@@ -20,10 +20,10 @@ router: Final = APIRouter(include_in_schema=False)
 
 _SECURED: Final = mark("It was stopped")
 _ACCOUNT_DONE: Final = mark(
-    "What was done since then was ended. Until {until}, no new way to sign in can be added and the email address can't "
-    "change. We sent a link for a new password to the address of your account; until you choose one, the old password "
-    "works only in a browser that you used before, or with two-step verification."
+    "What was done since then was ended. We sent a link for a new password to the address of your account; until you "
+    "choose one, the old password works only in a browser that you used before, or with two-step verification."
 )
+_FROZEN: Final = mark("Until {until}, no new way to sign in can be added and the email address can't change.")
 _DISPUTED: Final = mark(
     "What was done since then was ended, and we wrote to both addresses. We can't tell which mailbox is yours, so we "
     "mail no link for a new password until the address is decided. Sign in with a browser that you used before, or "
@@ -44,7 +44,8 @@ async def confirm_stop(visitor: Visitor) -> Response:
     """Show what the link stops, with the button that does it: programs that scan mail open links too."""
     stop = _stop(visitor)
     if isinstance(stop, StopAccount):
-        return show(visitor, "stop.html", {"kind": "account", "change": stop.change})
+        freezes = await freezes_account(visitor.people_context, stop)
+        return show(visitor, "stop.html", {"kind": "account", "change": stop.change, "freezes": freezes})
     if isinstance(stop, StopRecord):
         return show(visitor, "stop.html", {"kind": "record"})
     acts = await reversible_acts(visitor.people_context, stop)
@@ -73,7 +74,9 @@ async def take_stop(visitor: Visitor) -> Response:
         if done.disputed:
             way_on = (f"/sign-in?next={ADDRESS_PATH}", mark("Choose the address"))
             return message(visitor, say(_SECURED), say(_DISPUTED), way_on=way_on)
-        text = say(_ACCOUNT_DONE, until=moment_in(visitor.language, done.frozen_until))
+        text = say(_ACCOUNT_DONE)
+        if done.frozen_until is not None:
+            text += " " + say(_FROZEN, until=moment_in(visitor.language, done.frozen_until))
         return message(visitor, say(_SECURED), text, way_on=("/reset", mark("Choose a new password")))
     if isinstance(stop, StopRecord):
         withdrawn = await stop_record(visitor.people_context, stop, request_id)
