@@ -14,7 +14,7 @@ from hearthpay.employers.ein import keep_ein
 from hearthpay.employers.models import Employer
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_cipher import SecretOwner
-from hearthpay.security.vault_numbers import parse_number
+from hearthpay.security.vault_numbers import NumberKind, parse_number
 from tests.http.api import ROSA, Caller, data
 from tests.worlds.households import payroll_of
 
@@ -59,7 +59,9 @@ async def add_family(caller: Caller, employer_id: str, *, addresses: bool = True
     return Family(caller, employer_id, employee_id)
 
 
-async def tell_numbers(owner: Database, ring: KeyRing, family: Family, *, ssn: str | None = SSN) -> None:
+async def tell_numbers(
+    owner: Database, ring: KeyRing, family: Family, *, ssn: str | None = SSN, kind: NumberKind = "ssn"
+) -> None:
     """Enter the EIN as the operator does, and the employee's number as the portal does."""
     async with owner.transaction(None) as session:
         employer = await session.get_one(Employer, UUID(family.employer_id))
@@ -69,7 +71,7 @@ async def tell_numbers(owner: Database, ring: KeyRing, family: Family, *, ssn: s
             whose = SecretOwner(
                 employer.organization_id, employer.id, employer.sandbox, "employee", UUID(family.employee_id)
             )
-            await store_secret(session, ring, actor, whose, parse_number("ssn", ssn))
+            await store_secret(session, ring, actor, whose, parse_number(kind, ssn))
 
 
 def advance_to(clock: FixedClock, year: int, month: int, day: int) -> None:

@@ -5,6 +5,7 @@ import functools
 import hashlib
 import io
 import zipfile
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -179,6 +180,46 @@ async def test_the_papers_of_a_year(family: Family, clock: FixedClock) -> None:
         assert sum(name.startswith("pay-stub-") for name in names) == 3
     again = await family.ask("year-package", submitter=SUBMITTER, **year)
     assert again.content == package.content
+
+
+async def test_an_itin_is_no_social_security_number_and_stops_nobody(
+    account: Account, household: dict[str, Any], owner_database: Database, ring: KeyRing, clock: FixedClock
+) -> None:
+    family = await add_family(account.live, household["id"])
+    await tell_numbers(owner_database, ring, family, ssn="912-70-1234", kind="itin")
+    await family.pay()
+    eva = ROSA | {
+        "employer_id": family.employer_id,
+        "first_name": "Eva",
+        "last_name": "Luna",
+        "address": ROOM,
+    }
+    other = replace(family, employee_id=data(await account.live.post("/employees", eva), 201)["id"])
+    await tell_numbers(owner_database, ring, other)
+    await other.pay()
+    advance_to(clock, 2027, 1, 15)
+    year = {"tax_year": 2026}
+    for copy in ("employee", "household"):
+        paper = text_of(await family.ask("w2", employee_id=family.employee_id, copy=copy, **year))
+        assert "Applied For" in paper, copy
+        assert "70-1234" not in paper, copy
+        assert ("An ITIN is none" in " ".join(paper.split())) == (copy == "household"), copy
+    file = await family.ask("efw2", submitter=SUBMITTER, **year)
+    assert file.status_code == 200, file.text
+    forms = [line for line in file.content.split(b"\r\n") if line.startswith(b"RW")]
+    assert sorted(line[2:11] for line in forms) == [b"000000000", b"123456789"]
+    package = await family.ask("year-package", submitter=SUBMITTER, **year)
+    with zipfile.ZipFile(io.BytesIO(package.content)) as packed:
+        assert "efw2-2026.txt" in packed.namelist()
+        assert "Rosa Diaz: No Social Security number" in " ".join(
+            _text(packed.read("cover-2026.pdf")).split()
+        )
+    submitter = SUBMITTER | {"phone": "415-555-0134", "email": f"{'a' * 40}@example.com"}
+    refused = refusal(await family.ask("efw2", submitter=submitter, **year), 400, "document_not_available")[
+        "details"
+    ]["missing"]
+    assert [each["field"] for each in refused] == ["submitter.email"]
+    assert f"/app/{family.employer_id}/taxes/papers/wage-file" in refused[0]["how"]
 
 
 async def test_a_form_that_changes_after_its_year_is_corrected(family: Family, clock: FixedClock) -> None:

@@ -3,11 +3,14 @@
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from hearthpay.access.refusal import Refusal
 from hearthpay.documents.figures.forms import FormNotKnownError, schedule_h_form, w2_form
+
+if TYPE_CHECKING:
+    from hearthpay.documents.efw2 import SubmissionProblem
 
 _HOW: Final = {
     "household.address": "enter it on the page /app/{employer}/taxes/papers/address, or PATCH "
@@ -18,7 +21,16 @@ _HOW: Final = {
     "employee.address": "enter it on the page /app/{employer}/employees/{employee}/change, or PATCH "
     "/api/v1/employees/{employee} with `address`, or the employee types it behind a link, which "
     "/app/{employer}/employees/{employee}/invitations sends (POST /api/v1/employees/{employee}/invite with `tax_info`)",
+    "household.name": "change it on the page /app/{employer}/household, or PATCH /api/v1/employers/{employer}",
+    "employee.name": "change it on the page /app/{employer}/employees/{employee}/change, or PATCH "
+    "/api/v1/employees/{employee}",
+    "employee.ssn": "the employee enters it again behind a link, which "
+    "/app/{employer}/employees/{employee}/invitations sends (POST /api/v1/employees/{employee}/invite with `tax_info`)",
 }
+_SUBMITTER_HOW: Final = (
+    "enter it on the page /app/{employer}/taxes/papers/wage-file, or send it in `submitter`"
+)
+_FORM_HOW: Final = "type this form in W-2 Online: https://www.ssa.gov/employer"
 
 
 def not_available(reason: str, message: str, **details: object) -> Refusal:
@@ -43,6 +55,25 @@ def missing_details(
     listed = ", ".join(dict.fromkeys(str(each["field"]) for each in missing))
     return not_available(
         "details_missing", f"This paper needs what is not known yet: {listed}.", missing=missing
+    )
+
+
+def wage_file_problems(problems: Sequence["SubmissionProblem"], employer_id: UUID) -> Refusal:
+    """Return the refusal for a wage file that can't be written: each problem, whose it is, and what to do."""
+    missing: list[dict[str, object]] = []
+    for problem in problems:
+        how = _HOW.get(problem.field) or (_SUBMITTER_HOW if problem.person is None else _FORM_HOW)
+        named = {} if problem.person is None else {"employee_id": problem.person}
+        missing.append(
+            {
+                "field": problem.field,
+                "how": how.format(employer=employer_id, employee=problem.person),
+                **named,
+            }
+        )
+    listed = "; ".join(problem.text for problem in problems)
+    return not_available(
+        "details_missing", f"The wage file needs what is not known yet: {listed}.", missing=missing
     )
 
 

@@ -71,11 +71,14 @@ class Numbers:
         return _identity(employee, number)
 
     async def employee_on_forms(self, year: YearOnRecord, person: UUID) -> EmployeeIdentity:
-        """Return the employee as a tax form shows them, with the number from whichever record has it."""
+        """Return the employee as a tax form shows them, with the Social Security number from whichever record has it.
+
+        An ITIN is none: without a Social Security number the forms say that it is applied for, and the wage file has
+        zeros (IRS Publication 15, section 4; SSA Publication 42-007).
+        """
         number = None
         for record in reversed(year.records[person]):
-            for kind in _TAX_NUMBERS:
-                number = number or await self._read(_owner(record), kind)
+            number = number or await self._read(_owner(record), "ssn")
         return _identity(year.latest(person), number)
 
     async def _read(self, owner: SecretOwner, kind: NumberKind) -> str | None:

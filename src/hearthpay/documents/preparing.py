@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from hearthpay.documents.availability import not_available
+from hearthpay.documents.availability import not_available, wage_file_problems
 from hearthpay.documents.commands import IssuePaystub, WageFileSubmitter
 from hearthpay.documents.facts import facts_of
 from hearthpay.documents.figures.figure import Remark
@@ -248,11 +248,7 @@ def wage_file_paper(
         try:
             return write_efw2(Submission(tax_year, setting.household, pairs, sender))
         except SubmissionError as error:
-            raise not_available(
-                "details_missing",
-                f"The wage file needs what is not known yet: {'; '.join(error.problems)}.",
-                missing=[{"field": problem, "how": "see the message"} for problem in error.problems],
-            ) from None
+            raise wage_file_problems(error.problems, setting.employer_id) from None
 
     facts: Mapping[str, object] = {
         "forms": tuple((replace(each.form, remarks=()), each.employee) for each in forms),

@@ -41,7 +41,13 @@ from hearthpay.documents.figures.schedule_h import ScheduleH, ScheduleHQuestion,
 from hearthpay.documents.figures.stub import StubParties, stub_of
 from hearthpay.documents.figures.w2 import w2_of
 from hearthpay.documents.figures.w3 import w3_of
-from hearthpay.documents.identity import HouseholdIdentity, PaperMarks, missing_for_schedule_h, missing_for_w2
+from hearthpay.documents.identity import (
+    EmployeeIdentity,
+    HouseholdIdentity,
+    PaperMarks,
+    missing_for_schedule_h,
+    missing_for_w2,
+)
 from hearthpay.documents.models import IssuedDocument
 from hearthpay.documents.paper import Paper
 from hearthpay.documents.parties import Numbers
@@ -364,7 +370,11 @@ class _DocumentBuilder:
             papers += [w2_paper(setting, each, "employee"), w2_paper(setting, each, "household")]
             papers += [w2_paper(setting, each, "state", row.state) for row in each.form.states]
         papers.append(w3_paper(setting, w3_of([each.form for each in forms])))
-        remarks = []
+        remarks = [
+            f"{each.employee.name}: {remark.text}"
+            for each in forms
+            for remark in _about_number(each.employee)
+        ]
         schedule = await self._known_schedule(year)
         if schedule is None:
             remarks.append(f"Schedule H of {requested.tax_year} is not published yet.")
@@ -446,7 +456,8 @@ class _DocumentBuilder:
         if books is None:
             return None
         employee = await self._numbers("document.w2").employee_on_forms(year, person)
-        return FormOfPerson(with_remarks(w2_of(books), self._remarks(year)), employee)
+        remarks = [*self._remarks(year), *_about_number(employee)]
+        return FormOfPerson(with_remarks(w2_of(books), remarks), employee)
 
     def _refuse_incomplete(self, household: HouseholdIdentity, forms: Sequence[FormOfPerson]) -> None:
         """Refuse forms for which household or employee details are missing, and name all of them."""
@@ -515,6 +526,22 @@ class _DocumentBuilder:
 
     def _numbers(self, purpose: str) -> Numbers:
         return Numbers(self.session, self.ring, self.actor, purpose)
+
+
+def _about_number(employee: EmployeeIdentity) -> tuple[Remark, ...]:
+    """Return what a household has to know about a Form W-2 without a Social Security number.
+
+    IRS General Instructions for Forms W-2 and W-3, box a: file, and correct it when there is a number.
+    """
+    if employee.ssn is not None:
+        return ()
+    return (
+        Remark(
+            "number_applied_for",
+            "No Social Security number is on file: box a says “Applied For”, the wage file has zeros. An ITIN is none. "
+            "Once there is a number, give the employee and the SSA a Form W-2c.",
+        ),
+    )
 
 
 def _named_apart(papers: Sequence[Paper]) -> list[Paper]:

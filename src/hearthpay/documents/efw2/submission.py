@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
+from uuid import UUID
 
 from hearthpay.documents.efw2.layout import Efw2Layout
 from hearthpay.documents.efw2.lettering import line_letters, name_letters
@@ -15,11 +17,19 @@ PREPARERS = ("A", "L", "S", "P", "O")
 _USER_ID = 8
 
 
+class SubmissionProblem(NamedTuple):
+    """What the file lacks or can't say: the field by its path, words about it, and whose form it is, if one's."""
+
+    field: str
+    text: str
+    person: UUID | None = None
+
+
 class SubmissionError(ValueError):
     """The file can't be written: lists everything that is missing or doesn't fit."""
 
-    def __init__(self, problems: Sequence[str]) -> None:
-        super().__init__("; ".join(problems))
+    def __init__(self, problems: Sequence[SubmissionProblem]) -> None:
+        super().__init__("; ".join(problem.text for problem in problems))
         self.problems = tuple(problems)
 
 
@@ -77,58 +87,76 @@ def check(submission: Submission, layout: Efw2Layout) -> None:
     """Raise `SubmissionError` with everything that prevents the file from being written."""
     problems = [*_of_household(submission), *_of_submitter(submission)]
     if not submission.forms:
-        problems.append("there is no Form W-2 to send")
+        problems.append(SubmissionProblem("forms", "there is no Form W-2 to send"))
     for form, employee in submission.forms:
         problems += _of_form(submission.tax_year, form, employee, layout)
     if problems:
         raise SubmissionError(problems)
 
 
-def _of_household(submission: Submission) -> list[str]:
+def _of_household(submission: Submission) -> list[SubmissionProblem]:
     household = submission.household
     problems = []
     if household.ein is None:
-        problems.append("household.ein: the SSA takes no file without it")
+        problems.append(SubmissionProblem("household.ein", "the SSA takes no file without an EIN"))
     if household.address is None:
-        problems.append("household.address is missing")
+        problems.append(SubmissionProblem("household.address", "the household's address is missing"))
     if not line_letters(household.name):
-        problems.append("household.name has no letter that the file knows")
+        problems.append(
+            SubmissionProblem("household.name", "the household's name has no letter for the file")
+        )
     return problems
 
 
-def _of_submitter(submission: Submission) -> list[str]:
+def _of_submitter(submission: Submission) -> list[SubmissionProblem]:
     name, phone, email = submission.contact
     user_id = submission.submitter.user_id or ""
     problems = []
     if len(user_id) != _USER_ID or not (user_id.isascii() and user_id.isalnum()):
-        problems.append("submitter.user_id: the eight characters of Business Services Online are missing")
+        problems.append(
+            SubmissionProblem(
+                "submitter.user_id", "the eight characters of Business Services Online are missing"
+            )
+        )
     if not line_letters(name):
-        problems.append("submitter.contact_name is missing")
+        problems.append(SubmissionProblem("submitter.contact_name", "the contact's name is missing"))
     if len(digits_of(phone)) != 10:
-        problems.append("submitter.phone: ten digits are missing")
+        problems.append(SubmissionProblem("submitter.phone", "the contact's phone number needs ten digits"))
     if "@" not in email or not (email.isascii() and email.isprintable()) or len(email) > 40:
-        problems.append("submitter.email is missing, or longer than 40 characters")
+        problems.append(
+            SubmissionProblem(
+                "submitter.email", "the contact's email address is missing, or longer than 40 characters"
+            )
+        )
     if submission.submitter.preparer_code not in PREPARERS:
-        problems.append(f"submitter.preparer_code must be one of {', '.join(PREPARERS)}")
+        problems.append(
+            SubmissionProblem(
+                "submitter.preparer_code", f"the preparer code is none of {', '.join(PREPARERS)}"
+            )
+        )
     return problems
 
 
-def _of_form(tax_year: int, form: W2, employee: EmployeeIdentity, layout: Efw2Layout) -> list[str]:
+def _of_form(
+    tax_year: int, form: W2, employee: EmployeeIdentity, layout: Efw2Layout
+) -> list[SubmissionProblem]:
+    def problem(name: str, text: str) -> SubmissionProblem:
+        return SubmissionProblem(name, f"{employee.name}: {text}", form.person_id)
+
     problems = []
     if form.tax_year != tax_year:
-        problems.append(f"{employee.name}: the Form W-2 is of {form.tax_year}")
+        problems.append(problem("form.tax_year", f"the Form W-2 is of {form.tax_year}"))
     if employee.ssn is not None and not _is_issued(employee.ssn):
-        problems.append(f"{employee.name}: the Social Security number is none that is issued")
+        problems.append(problem("employee.ssn", "no Social Security number like the one entered is issued"))
     if not (name_letters(employee.first_name) and name_letters(employee.last_name)):
-        problems.append(f"{employee.name}: the name has no letter that the file knows")
+        problems.append(problem("employee.name", "the name has no letter for the file"))
     problems += [
-        f"{employee.name}: code {entry.code} of box 12 has no field in the layout known for {tax_year}; type this form "
-        "in W-2 Online"
+        problem("form.box_12", f"code {entry.code} of box 12 has no field in the layout known for {tax_year}")
         for entry in form.box_12
         if layout.field_of_code(entry.code) is None
     ]
     if any(figure.cents < 0 for figure in _figures(form)):
-        problems.append(f"{employee.name}: an amount is negative, which the file cannot say")
+        problems.append(problem("form.amounts", "an amount is negative, which the file can't say"))
     return problems
 
 
