@@ -69,7 +69,11 @@ BERKELEY = HOME | {"city": "Berkeley", "zip": "94704"}
         (BERKELEY, {"pay_rate": 18, "city": "Oakland"}, "19.61 by the law of Berkeley (California)"),
         (None, {"pay_rate": 17.33, "city": "Oakland"}, "17.34 by the law of Oakland (California)"),
         (None, {"pay_rate": 17.33, "address": HOME}, "17.34 by the law of Oakland (California)"),
-        (HOME | {"state": "NV"}, {"pay_rate": 17.33, "city": "Oakland"}, "17.34 by the law of Oakland (California)"),
+        (
+            HOME | {"state": "NV"},
+            {"pay_rate": 17.33, "city": "Oakland"},
+            "17.34 by the law of Oakland (California)",
+        ),
         (None, {"pay_rate": 17.33}, None),
     ],
 )

@@ -391,7 +391,10 @@ def test_from_the_awaited_day_on_a_rate_within_the_usual_step_is_told_that_the_f
 def test_no_figure_is_older_than_the_law_on_the_day_of_the_tests():
     with every_case() as case:
         for state in STATES:
-            for wages in (minimum_wages_of(state).wages, *(each.wages for each in minimum_wages_of(state).places)):
+            for wages in (
+                minimum_wages_of(state).wages,
+                *(each.wages for each in minimum_wages_of(state).places),
+            ):
                 with case(state, wages[-1].law if wages else ""):
                     assert not wages or not wages[-1].is_outdated(_day("2026-11-20"))
 
@@ -405,7 +408,9 @@ def test_a_place_is_found_by_one_name_only():
                 for other in places[:at]:
                     with case(state, place.name, other.name):
                         assert not place.keys & other.keys
-                        assert not any(a.startswith(b) or b.startswith(a) for a in place.zips for b in other.zips)
+                        assert not any(
+                            a.startswith(b) or b.startswith(a) for a in place.zips for b in other.zips
+                        )
 
 
 def test_a_place_is_named_with_its_state():

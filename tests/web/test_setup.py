@@ -137,8 +137,8 @@ async def test_what_was_answered_is_kept_and_setup_continues_with_the_next_quest
 
 
 _TOO_LOW = {
-    "en": "$9.00 an hour is below the minimum wage on Nov 20, 2026: $17.34 by the law of Oakland (California)",
-    "es": "$9.00 por hora está por debajo del salario mínimo el 20 nov 2026: $17.34 según la ley de Oakland (California)",
+    "en": "$9.00 an hour is below the minimum wage on Nov 20, 2026: $17.34 by the law of Oakland",
+    "es": "$9.00 por hora está por debajo del salario mínimo el 20 nov 2026: $17.34 según la ley de Oakland",
 }
 
 

@@ -35,7 +35,11 @@ async def items_of_employment(
     }
     return employment_items(
         employer.id,
-        [each for record in records for each in engagements_of(record, employer.address, signed.get(record.id))],
+        [
+            each
+            for record in records
+            for each in engagements_of(record, employer.address, signed.get(record.id))
+        ],
         [_standing(policy) for policy in policies],
         done,
     )
