@@ -34,7 +34,7 @@ def work_places(worker: Worker, household_address: Mapping[str, str] | None) -> 
     """Return the names and ZIP codes of the places where an employee's work is done; empty if no address tells.
 
     That is the household's home, where household work is done. If its address isn't on file or in another state than
-    the work, the employee's own city and address stand in. Places of local taxes are added as chosen.
+    the work, it is the employee's own address and city. Places of local taxes are added as chosen.
     """
     places = dict.fromkeys(worker.localities)
     home = _in_state(household_address, worker.work_state)

@@ -199,7 +199,7 @@ _LOCK: Final = (
 
 def payee_of(employee: Employee, household_address: Mapping[str, str] | None = None) -> Payee:
     """Return what a paycheck needs to know about the employee; warnings of labor law need the household's address."""
-    return Payee(*(getattr(employee, name) for name in _OF_EMPLOYEE), household_address=household_address)
+    return Payee._make([*(getattr(employee, name) for name in _OF_EMPLOYEE), household_address])
 
 
 async def read_payees(session: AsyncSession, employees: Sequence[UUID]) -> dict[UUID, Payee]:
@@ -209,7 +209,7 @@ async def read_payees(session: AsyncSession, employees: Sequence[UUID]) -> dict[
     """
 
     async def lock(requested: Sequence[UUID]) -> list[Payee]:
-        return [Payee(*row) for row in await session.execute(_LOCK, {"records": list(requested)})]
+        return [Payee._make(row) for row in await session.execute(_LOCK, {"records": list(requested)})]
 
     return await lock_people(lock, list(employees))
 
