@@ -384,8 +384,18 @@ def test_from_the_awaited_day_on_a_rate_within_the_usual_step_is_told_that_the_f
     assert _codes(_paid("AZ", "15.76", "80", "2027-12-31")) == []
     assert _codes(_paid("AZ", "15.76", "80", "2028-01-01")) == ["minimum_wage_outdated"]
     assert _codes(_paid("AZ", "15.14", "80", "2027-01-01")) == ["below_minimum_wage"]
-    oakland = _paid("CA", "17.40", "80", "2027-01-04", localities=("Oakland", "94612"))
-    assert _codes(oakland) == ["minimum_wage_outdated"]
+
+
+def test_a_place_whose_figure_is_older_is_told_though_the_state_has_passed_it():
+    """California's 17.40 of 2027 is above Oakland's 17.34 of 2026; with 4 percent Oakland's may be 18.04."""
+    there = {"localities": ("Oakland", "94612")}
+    [told] = labor_warnings(_paid("CA", "17.40", "80", "2027-01-04", **there))
+    assert (told.code, told.figures["minimum_wage"]) == ("minimum_wage_outdated", Decimal("17.34"))
+    assert _codes(_paid("CA", "18.04", "80", "2027-01-04", **there)) == []
+    [below] = labor_warnings(_paid("CA", "17.39", "80", "2027-01-04", **there))
+    assert below.code == "below_minimum_wage"
+    assert "The Oakland figure of 2027-01-01 is not known" in below.message
+    assert _codes(_paid("CA", "17.40", "80", "2027-01-04")) == []
 
 
 def test_no_figure_is_older_than_the_law_on_the_day_of_the_tests():

@@ -8,7 +8,12 @@ from decimal import Decimal
 from typing import Literal, NamedTuple
 
 from hearthpay.taxes.jurisdictions import STATES
-from hearthpay.taxes.labor_law.minimum_wages import FEDERAL_LAW, MinimumWage, governing_minimum_wage
+from hearthpay.taxes.labor_law.minimum_wages import (
+    FEDERAL_LAW,
+    MinimumWage,
+    awaited_minimum_wage,
+    governing_minimum_wage,
+)
 from hearthpay.taxes.labor_law.overtime import OvertimeRule, overtime_of, overtime_rules, salary_law
 from hearthpay.taxes.messages import DollarAmount, Message, message
 from hearthpay.taxes.money import from_cents, to_cents
@@ -120,9 +125,12 @@ def _below_minimum(paid: HoursWorked) -> Iterator[LaborWarning]:
         return
     rate = to_cents(paid.hourly_rate, "hourly_rate")
     minimum = _minimum(paid, paid.pay_date)
+    awaited = awaited_minimum_wage(
+        paid.work_state, paid.localities, paid.pay_date, lives_in=paid.lives_in, employees=paid.employees
+    )
     if rate >= minimum.cents:
-        if rate < minimum.likely_cents(paid.pay_date):
-            yield _outdated(paid, rate, minimum)
+        if awaited is not None and rate < awaited.likely_cents(paid.pay_date):
+            yield _outdated(paid, rate, awaited)
         return
     whose_rate = "The salary comes to" if paid.salaried else "The rate of"
     verb = "an hour, below" if paid.salaried else "an hour is below"
@@ -134,8 +142,9 @@ def _below_minimum(paid: HoursWorked) -> Iterator[LaborWarning]:
     if earlier.cents <= rate:
         before = from_cents(earlier.cents)
         text += f" For hours before {minimum.effective_from} it was {before:,}, which the rate reaches."
-    if minimum.is_outdated(paid.pay_date):
-        text += f" The figure of {minimum.awaited} is not known here and may be higher."
+    if awaited is not None:
+        figure = "figure" if awaited.law == minimum.law else f"{awaited.law} figure"
+        text += f" The {figure} of {awaited.awaited} is not known here and may be higher."
     text += _doubt(minimum.confidence, minimum.law) + _printed(minimum.sources)
     yield LaborWarning(
         "below_minimum_wage",

@@ -113,7 +113,20 @@ def governing_minimum_wage(
     nothing. Of equal figures the place's is named before the state's, and that before the federal one. Raises
     KeyError for an unknown state.
     """
-    return _governing(state, tuple(localities), day, lives_in, employees)
+    return _governing(_applicable(state, tuple(localities), day, lives_in, employees))
+
+
+def awaited_minimum_wage(
+    state: str, localities: Sequence[str], day: datetime.date, *, lives_in: bool, employees: int
+) -> MinimumWage | None:
+    """Return the figure that the law has changed by a day and that may now be the highest; arguments as above.
+
+    The new figure isn't known here: the old one may be below the state's by then. None if all figures are known, or
+    those that aren't are too low to matter.
+    """
+    applicable = _applicable(state, tuple(localities), day, lives_in, employees)
+    likely = max(applicable, key=lambda wage: wage.likely_cents(day))
+    return likely if likely.likely_cents(day) > _governing(applicable).cents else None
 
 
 def places_with_more(state: str, cents: int, day: datetime.date) -> int:
@@ -125,27 +138,32 @@ def places_with_more(state: str, cents: int, day: datetime.date) -> int:
     )
 
 
+def _governing(applicable: Sequence[MinimumWage]) -> MinimumWage:
+    governing = applicable[0]
+    for wage in applicable[1:]:
+        if wage.cents >= governing.cents:
+            governing = wage
+    return governing
+
+
 @functools.lru_cache(maxsize=256)
-def _governing(
+def _applicable(
     state: str, localities: tuple[str, ...], day: datetime.date, lives_in: bool, employees: int
-) -> MinimumWage:
+) -> tuple[MinimumWage, ...]:
+    """Return the figures in force for a household on a day: the federal one, then the state's, then the places'."""
     found = minimum_wages_of(state)
     names = frozenset(plain_name(name) for name in localities)
     places = [place for place in found.places if place.has(names)]
     replaced = any(place.replaces_state for place in places)
-    governing = federal_minimum_wage()
+    applicable = [federal_minimum_wage()]
     for wages in ([] if replaced else [found.wages]) + [place.wages for place in places]:
         in_force = [wage for wage in wages if wage.effective_from <= day]
         if not in_force:
             continue
         wage = in_force[-1]
-        if (
-            wage.cents >= governing.cents
-            and employees >= wage.smallest_employer
-            and covers(wage.covers, lives_in=lives_in)
-        ):
-            governing = wage
-    return governing
+        if employees >= wage.smallest_employer and covers(wage.covers, lives_in=lives_in):
+            applicable.append(wage)
+    return tuple(applicable)
 
 
 def _read_wages(table: RuleTable, law: str, awaited: datetime.date | None) -> tuple[MinimumWage, ...]:

@@ -22,6 +22,7 @@ from hearthpay.languages.catalogue import mark
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.labor_law.minimum_wages import (
     FEDERAL_LAW,
+    awaited_minimum_wage,
     governing_minimum_wage,
     places_with_more,
 )
@@ -101,6 +102,7 @@ def pay_law(employee: Employee, on: datetime.date, household_address: Mapping[st
     """Return the minimum wage and the overtime rules for one employee's work on a day."""
     state, places = employee.work_state, work_places(employee, household_address)
     wage = governing_minimum_wage(state, places, on, lives_in=employee.lives_in, employees=1)
+    awaited = awaited_minimum_wage(state, places, on, lives_in=employee.lives_in, employees=1)
     state_name = STATES[state]
     own = wage.law not in (FEDERAL_LAW, state_name)
     rules = overtime_rules(employee.work_state, on, lives_in=employee.lives_in)
@@ -115,7 +117,7 @@ def pay_law(employee: Employee, on: datetime.date, household_address: Mapping[st
         minimum=wage.cents,
         weekly_hours=min(weekly, default=None),
         daily_hours=min(daily, default=None),
-        outdated=wage.is_outdated(on),
+        outdated=awaited is not None,
         higher_places=0 if places else places_with_more(state, wage.cents, on),
     )
 
