@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from hearthpay.duties.coverage_page import duties_page
+from hearthpay.duties.labor_coverage_page import labor_page
 from hearthpay.taxes.coverage import coverage, law_behind
 from hearthpay.taxes.coverage_page import coverage_page
 from hearthpay.taxes.jurisdictions import STATES
@@ -26,6 +27,16 @@ def test_the_page_of_duties_is_not_stale():
     assert text == duties_page(), "run: hearthpay coverage --duties > docs/reference/coverage-duties.md"
     for state, name in STATES.items():
         assert f"## {state} — {name}" in text
+
+
+def test_the_page_of_labor_law_is_not_stale():
+    text = PAGE.with_name("coverage-labor.md").read_text("utf-8")
+    assert text == labor_page(), "run: hearthpay coverage --labor > docs/reference/coverage-labor.md"
+    for row in (
+        "| CA | Oakland | 2026-01-01 | 17.34 |",
+        "| ID | 10 working days or the next payday, whichever is sooner |",
+    ):
+        assert row in text
 
 
 def test_every_jurisdiction_is_covered_this_year():

@@ -7,9 +7,20 @@ from uuid import UUID
 
 import pytest
 
-from hearthpay.duties.employment import Engagement, PolicyStatus, employment_items, occasional_duties
-from hearthpay.duties.employment_rules import employment_rules
+from hearthpay.duties.employment import (
+    Engagement,
+    PolicyStatus,
+    employment_items,
+    last_wages_due,
+    occasional_duties,
+)
+from hearthpay.duties.employment_rules import employment_rules, read_employment_rules
+from hearthpay.duties.rules import FOLDER
 from hearthpay.insurance.requirements import NeededPolicy, rules_of
+from hearthpay.taxes.errors import RuleError
+from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.taxes.rule_file import RuleTable, parse_toml
+from tests.cases import every_case
 
 HOUSEHOLD, ROSA = UUID(int=1), UUID(int=2)
 HIRED = Engagement(ROSA, "Rosa Diaz", 1, "NJ", frozenset(), date(2026, 3, 2), None, Decimal(40), "biweekly")
@@ -56,12 +67,73 @@ def test_washingtons_agreement_begins_in_july_2027_and_montgomerys_at_twenty_hou
         ("TX", "2026-11-30"),
         ("AK", "2026-11-30"),  # three working days, Thanksgiving between
         ("NY", "2026-12-08"),
-        ("ID", "2026-12-09"),
+        ("ID", "2026-12-08"),  # two weeks, the sooner of the payday and ten working days
     ],
 )
 def test_last_wages_are_due_as_the_state_has_it(state: str, last_day: str) -> None:
     left = replace(HIRED, state=state, until=date(2026, 11, 24))
     assert due(left)[-1] == (f"{state}/last-wages/hire-1", last_day)
+
+
+#: A dismissal on Friday, June 12, 2026: the last day for weekly, biweekly, semimonthly and monthly pay.
+#: Juneteenth is no working day. Paydays are a period away.
+_EVERY_PERIOD = {
+    "first of payday and days": (
+        ("ID", ("06-19", "06-26", "06-28", "06-29")),
+        ("LA", ("06-19", "06-26", "06-27", "06-27")),
+        ("ND", ("06-19", "06-26", "06-27", "06-27")),
+        ("NE", ("06-19", "06-26", "06-26", "06-26")),
+        ("ME", ("06-19", "06-26", "06-26", "06-26")),
+        ("AZ", ("06-19", "06-24", "06-24", "06-24")),
+    ),
+    "last of payday and days": (
+        ("KY", ("06-26", "06-26", "06-28", "07-13")),
+        ("TN", ("07-03", "07-03", "07-03", "07-13")),
+        ("DE", ("06-19", "06-26", "06-28", "07-13")),
+    ),
+    "one day": (
+        ("NY", ("06-19", "06-26", "06-28", "07-13")),
+        ("TX", ("06-18",) * 4),
+        ("CA", ("06-12",) * 4),
+        ("AK", ("06-17",) * 4),
+        ("SC", ("06-14",) * 4),
+    ),
+}
+FREQUENCIES = ("weekly", "biweekly", "semimonthly", "monthly")
+
+
+def test_of_a_payday_and_some_days_the_sooner_or_the_later_counts() -> None:
+    with every_case() as case:
+        for kind, rows in _EVERY_PERIOD.items():
+            for state, days in rows:
+                for frequency, day in zip(FREQUENCIES, days, strict=True):
+                    with case(kind, state, frequency):
+                        rule = employment_rules().last_wages[state]
+                        assert last_wages_due(rule, date(2026, 6, 12), frequency).isoformat() == f"2026-{day}"
+
+
+def test_every_state_but_four_has_a_rule_with_a_section_of_its_own() -> None:
+    rules = employment_rules().last_wages
+    assert STATES.keys() - rules.keys() == {"AL", "FL", "GA", "MS"}
+    addresses = [rule.sources[0].url for rule in rules.values()]
+    assert len(set(addresses)) == len(addresses)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('office_days = 10\npayday = true\nwhichever = "first"', "office_days = 10\npayday = true"),
+        ('office_days = 10\npayday = true\nwhichever = "first"', "office_days = 10\ndays = 3"),
+        ('days = 14\npayday = true\nwhichever = "last"', 'days = 14\nwhichever = "last"'),
+        ('whichever = "last"', 'whichever = "later"'),
+        ('days = 21\npayday = true\nwhichever = "last"\n', ""),
+    ],
+)
+def test_a_mistake_in_the_days_is_refused(old: str, new: str) -> None:
+    text = (FOLDER / "employment.toml").read_text("utf-8")
+    assert old in text
+    with pytest.raises(RuleError):
+        read_employment_rules(RuleTable.of("x.toml", parse_toml("x.toml", text.replace(old, new, 1))))
 
 
 def test_a_policy_is_due_before_the_first_day_and_renewed_by_its_end() -> None:

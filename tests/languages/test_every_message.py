@@ -28,7 +28,7 @@ _LAW = message("part_law_of", place="Oregon")
 _THRESHOLD = message("part_threshold", name="unemployment insurance", amount=_MONEY)
 _LINE = message("part_line_amount", line="US-SS-EE", amount=_MONEY)
 _PARAMS: dict[str, object] = {
-    **dict.fromkeys(("day", "asked", "earliest", "start", "end", "since"), _DAY),
+    **dict.fromkeys(("day", "asked", "earliest", "start", "end", "since", "awaited"), _DAY),
     **dict.fromkeys(("amount", "pay", "full", "wages", "threshold", "rate", "least", "overtime"), _MONEY),
     **dict.fromkeys(("base", "floor", "due"), _MONEY),
     "percent": Decimal("6.2"),

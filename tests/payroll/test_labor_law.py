@@ -9,7 +9,7 @@ import pytest
 from hearthpay.payroll.ledger.earnings import rates_of
 from hearthpay.payroll.orders import Payee, PayrollEntry
 from tests.http.api import Account, data
-from tests.worlds.households import add_employee, payroll_of
+from tests.worlds.households import add_employee, add_household, payroll_of
 
 ROSA = Payee(uuid4(), "Rosa", "Diaz", "TX", "TX", (), Decimal(20), Decimal(30), "check", "none", {}, {})
 
@@ -54,6 +54,44 @@ async def test_preview_and_run_tell_and_refuse_nothing(
     assert told(previewed) == told(ran) == told(read)
     assert len(told(ran)) == bool(words)
     assert all(word in told(ran)[0] for word in words)
+
+
+HOME = {"line1": "1 Main St", "line2": None, "city": "Oakland", "state": "CA", "zip": "94612-1234"}
+BERKELEY = HOME | {"city": "Berkeley", "zip": "94704"}
+
+
+@pytest.mark.parametrize(
+    ("household", "settings", "words"),
+    [
+        (HOME, {"pay_rate": 17.33}, "17.34 by the law of Oakland (California)"),
+        (HOME, {"pay_rate": 17.34}, None),
+        (HOME, {"pay_rate": 17.34, "city": "Berkeley", "address": BERKELEY}, None),
+        (BERKELEY, {"pay_rate": 18, "city": "Oakland"}, "19.61 by the law of Berkeley (California)"),
+        (None, {"pay_rate": 17.33, "city": "Oakland"}, "17.34 by the law of Oakland (California)"),
+        (None, {"pay_rate": 17.33, "address": HOME}, "17.34 by the law of Oakland (California)"),
+        (
+            HOME | {"state": "NV"},
+            {"pay_rate": 17.33, "city": "Oakland"},
+            "17.34 by the law of Oakland (California)",
+        ),
+        (None, {"pay_rate": 17.33}, None),
+    ],
+)
+async def test_the_minimum_wage_is_that_of_the_home_where_the_work_is_done(
+    account: Account,
+    household: dict[str, Any] | None,
+    settings: dict[str, Any],
+    words: str | None,
+):
+    """The household's address decides; the employee's own stands in where it is missing or in another state."""
+    employer_id = await add_household(account.live, address=household)
+    employee_id = await add_employee(account.live, employer_id, **settings)
+    order = hours(employer_id, employee_id, 40)
+    previewed = data(await account.live.post("/payroll/preview", order))
+    ran = data(await account.live.post("/payroll/run", order))
+    assert told(previewed) == told(ran)
+    assert [words in each for each in told(ran) if words] == [True] * bool(words)
+    assert bool(told(ran)) == bool(words)
 
 
 async def test_a_law_that_begins_with_two_employees_counts_those_who_are_paid_together(

@@ -142,6 +142,7 @@ def test_michigan_raised_its_figure_within_a_year():
     assert [_minimum("MI", day, employees=2) for day in ("2025-02-20", "2025-02-21")] == ["10.56", "12.48"]
 
 
+#: What one employee is owed an hour in a place on a day, by the ordinances and notices that the file names.
 HIGHER_IN_A_PLACE = [
     ("NY", "NYC", "2026-06-05", "17.00"),
     ("NY", "yonkers", "2025-06-05", "16.50"),
@@ -152,14 +153,63 @@ HIGHER_IN_A_PLACE = [
     ("AZ", "Flagstaff", "2026-01-01", "18.35"),
     ("AZ", "FLAGSTAFF", "2025-12-31", "17.85"),
     ("WA", "SEATTLE", "2026-01-01", "21.30"),
-    # The city's earlier figure is not in the file: the state's stands.
-    ("WA", "SEATTLE", "2025-12-31", "16.66"),
+    ("WA", "SEATTLE", "2025-12-31", "20.76"),
     ("OR", "TRIMET", "2025-07-01", "16.30"),
     ("IL", "Chicago", "2025-07-01", "16.60"),
     ("IL", "Chicago", "2026-07-01", "17.05"),
     ("IL", "Cook County", "2026-07-01", "15.40"),
     ("IL", "COOK-COUNTY", "2026-06-30", "15.00"),
     ("MD", "MONTGOMERY-COUNTY", "2025-07-01", "15.50"),
+    ("MD", "Bethesda", "2026-07-01", "15.95"),
+    ("MD", "20910", "2026-07-01", "15.95"),
+    ("MD", "Howard County", "2025-12-31", "15.00"),
+    ("MD", "Ellicott City", "2026-01-01", "15.50"),
+    ("MD", "21044", "2026-07-01", "16.00"),
+    ("CA", "Oakland", "2026-11-20", "17.34"),
+    ("CA", "Richmond", "2026-01-01", "19.18"),
+    ("CA", "Sunnyvale", "2025-01-01", "19.00"),
+    ("CA", "Sunnyvale", "2026-01-01", "19.50"),
+    ("CA", "Santa Rosa", "2026-01-01", "18.21"),
+    ("CA", "Malibu", "2026-06-30", "17.27"),
+    ("CA", "Malibu", "2026-07-01", "17.91"),
+    ("CA", "San Francisco", "2026-07-01", "19.61"),
+    ("CA", "Sherman Oaks", "2026-07-01", "18.42"),
+    ("CA", "Altadena", "2026-07-01", "18.47"),
+    ("CA", "Hayward", "2026-07-01", "16.90"),  # the state's for employers of 25 or fewer
+    ("CA", "Fresno", "2026-07-01", "16.90"),
+    ("CO", "Boulder", "2025-06-01", "15.57"),
+    ("CO", "Boulder", "2027-01-01", "18.17"),
+    ("CO", "Boulder County", "2025-06-01", "16.57"),
+    ("CO", "Niwot", "2026-06-01", "16.82"),
+    ("CO", "Edgewater", "2025-06-01", "16.52"),
+    ("CO", "Edgewater", "2028-01-01", "21.99"),
+    ("IL", "Evanston", "2026-07-01", "15.40"),
+    ("ME", "Portland", "2028-01-01", "19.00"),
+    ("ME", "Rockland", "2026-01-01", "15.10"),  # from 26 employees on it is 16.00
+    ("MN", "Saint Paul", "2026-06-30", "13.25"),
+    ("MN", "St. Paul", "2026-07-01", "14.25"),
+    ("MN", "Saint Paul", "2027-07-01", "15.00"),
+    ("MN", "Minneapolis", "2025-01-01", "15.97"),
+    ("NM", "Las Cruces", "2026-01-01", "13.01"),
+    ("NM", "Santa Fe", "2026-03-01", "15.40"),
+    ("NM", "Santa Fe", "2027-01-01", "17.50"),
+    ("NM", "Tesuque", "2026-03-01", "15.40"),
+    ("NM", "Albuquerque", "2026-03-01", "12.00"),
+    ("NY", "Brooklyn", "2026-06-05", "17.00"),
+    ("NY", "11530", "2026-06-05", "17.00"),  # Garden City, Nassau
+    ("NY", "10583", "2026-06-05", "17.00"),  # Scarsdale, Westchester
+    ("NY", "10509", "2026-06-05", "16.00"),  # Brewster, Putnam
+    ("OR", "Beaverton", "2026-07-01", "16.80"),
+    ("OR", "Eugene", "2026-07-01", "15.55"),
+    ("OR", "Coos Bay", "2026-07-01", "14.55"),  # in place of the state's standard figure
+    ("OR", "Wallowa County", "2025-07-01", "14.05"),
+    ("WA", "Bellingham", "2025-05-01", "18.66"),
+    ("WA", "Bellingham", "2027-01-01", "19.73"),
+    ("WA", "Vashon", "2025-01-01", "17.29"),
+    ("WA", "King County", "2026-01-01", "18.32"),
+    ("WA", "Tukwila", "2026-01-01", "17.13"),  # from 15 employees on it is 21.65
+    ("HI", "Honolulu", "2028-01-01", "18.00"),
+    ("VA", "Arlington", "2028-01-01", "15.00"),
     ("TX", "DENVER", "2026-06-05", FEDERAL),  # a place belongs to its state
 ]
 
@@ -323,6 +373,56 @@ def test_a_figure_that_is_not_published_yet_is_told():
     assert "not known" not in labor_warnings(_paid("FL", "14", "80", "2027-12-31"))[0].message
 
 
+def test_from_the_awaited_day_on_a_rate_within_the_usual_step_is_told_that_the_figure_is_older():
+    """15.15 of 2026 and 4 percent: 15.756, from 2027 on; a year later twice that."""
+    [told] = labor_warnings(_paid("AZ", "15.75", "80", "2027-01-01"))
+    assert (told.code, told.field) == ("minimum_wage_outdated", "pay_rate")
+    assert told.figures == {"hourly_rate": Decimal("15.75"), "minimum_wage": Decimal("15.15")}
+    for part in ("the law of Arizona changed on 2027-01-01", "last known one is 15.15, since 2026-01-01"):
+        assert part in told.message
+    assert _codes(_paid("AZ", "15.15", "80", "2026-12-31")) == []
+    assert _codes(_paid("AZ", "15.76", "80", "2027-12-31")) == []
+    assert _codes(_paid("AZ", "15.76", "80", "2028-01-01")) == ["minimum_wage_outdated"]
+    assert _codes(_paid("AZ", "15.14", "80", "2027-01-01")) == ["below_minimum_wage"]
+
+
+def test_a_place_whose_figure_is_older_is_told_though_the_state_has_passed_it():
+    """California's 17.40 of 2027 is above Oakland's 17.34 of 2026; with 4 percent Oakland's may be 18.04."""
+    there = {"localities": ("Oakland", "94612")}
+    [told] = labor_warnings(_paid("CA", "17.40", "80", "2027-01-04", **there))
+    assert (told.code, told.figures["minimum_wage"]) == ("minimum_wage_outdated", Decimal("17.34"))
+    assert _codes(_paid("CA", "18.04", "80", "2027-01-04", **there)) == []
+    [below] = labor_warnings(_paid("CA", "17.39", "80", "2027-01-04", **there))
+    assert below.code == "below_minimum_wage"
+    assert "The Oakland figure of 2027-01-01 is not known" in below.message
+    assert _codes(_paid("CA", "17.40", "80", "2027-01-04")) == []
+
+
+def test_no_figure_is_older_than_the_law_on_the_day_of_the_tests():
+    with every_case() as case:
+        for state in STATES:
+            for wages in (
+                minimum_wages_of(state).wages,
+                *(each.wages for each in minimum_wages_of(state).places),
+            ):
+                with case(state, wages[-1].law if wages else ""):
+                    assert not wages or not wages[-1].is_outdated(_day("2026-11-20"))
+
+
+def test_a_place_is_found_by_one_name_only():
+    """No two places of a state share a name or a ZIP code, but a city within an area of the state's own law."""
+    with every_case() as case:
+        for state in STATES:
+            places = minimum_wages_of(state).places
+            for at, place in enumerate(places):
+                for other in places[:at]:
+                    with case(state, place.name, other.name):
+                        assert not place.keys & other.keys
+                        assert not any(
+                            a.startswith(b) or b.startswith(a) for a in place.zips for b in other.zips
+                        )
+
+
 def test_a_place_is_named_with_its_state():
     [warning] = labor_warnings(_paid("CO", "19", "80", localities=("DENVER",)))
     assert "19.29 by the law of Denver (Colorado)" in warning.message
@@ -354,7 +454,10 @@ def test_without_hours_nothing_is_held_against_a_rate():
 def test_a_higher_rate_never_adds_a_warning(
     state, day, lives_in, days, regular, overtime, cents, more, employees
 ):
-    """The overtime rate at one and a half times it, as it is where nothing else is told."""
+    """The overtime rate at one and a half times it, as it is where nothing else is told.
+
+    That a figure may have risen takes the place of that the rate is below it.
+    """
 
     def codes(rate_cents: int, overtime_cents: int) -> set[str]:
         paid = HoursWorked(
@@ -369,7 +472,11 @@ def test_a_higher_rate_never_adds_a_warning(
             lives_in=lives_in,
             employees=employees,
         )
-        return {warning.code for warning in labor_warnings(paid)}
+        about_the_minimum = {"below_minimum_wage", "minimum_wage_outdated"}
+        return {
+            "minimum" if warning.code in about_the_minimum else warning.code
+            for warning in labor_warnings(paid)
+        }
 
     full = cents * 3 // 2
     assert codes(cents + more, (cents + more) * 3 // 2) <= codes(cents, full)

@@ -137,8 +137,8 @@ async def test_what_was_answered_is_kept_and_setup_continues_with_the_next_quest
 
 
 _TOO_LOW = {
-    "en": "$9.00 an hour is below the minimum wage on Nov 20, 2026: $16.90 by the law of California",
-    "es": "$9.00 por hora está por debajo del salario mínimo el 20 nov 2026: $16.90 según la ley de California",
+    "en": "$9.00 an hour is below the minimum wage on Nov 20, 2026: $17.34 by the law of Oakland",
+    "es": "$9.00 por hora está por debajo del salario mínimo el 20 nov 2026: $17.34 según la ley de Oakland",
 }
 
 
@@ -154,7 +154,7 @@ async def test_pay_below_the_minimum_wage_is_warned_of_and_not_refused(owner: Br
         page = parsed(await owner.look(path))
         told = ["".join(each.itertext()) for each in page.findall(".//p[@class='notice wrong']")]
         assert [each for each in told if each.startswith(_TOO_LOW[language])] != [], (path, told)
-    await answer(owner, f"{here}/pay", pay="16.90")
+    await answer(owner, f"{here}/pay", pay="17.34")
     for path in (f"{here}/frequency", f"{here}/method", employee):
         assert "$9.00" not in (await owner.look(path)).text, path
         assert 'class="notice wrong"' not in (await owner.look(path)).text, path
@@ -260,13 +260,41 @@ def test_a_place_is_asked_for_where_a_paycheck_would_assume_one(state: str) -> N
     employee = _employee(state)
     assert asks_for_place(state, TODAY) == (unchosen_place(employee, (), TODAY) is not None)
     assert not asks_for_place(state, TODAY) or jurisdiction_on(state, TODAY).localities
-    law = pay_law(employee, TODAY)
+    law = pay_law(employee, TODAY, None)
     assert law.minimum >= 725
+    assert (law.where, law.outdated) == (STATES[state], False)
     assert law.weekly_hours is not None, "an employee who lives out has overtime everywhere"
     paycheck = usual_paycheck(employee, TODAY)
     assert paycheck is not None
     assert paycheck.net + paycheck.withheld == paycheck.gross == 114000
     assert paycheck.employer_taxes > 0
+
+
+@pytest.mark.parametrize(
+    ("city", "language", "hint"),
+    [
+        ("Oakland", "en", "Oakland (California): at least $17.34 an hour."),
+        ("Oakland", "es", "Oakland (California): al menos $17.34 por hora."),
+        ("Fresno", "en", "California: at least $16.90 an hour."),
+    ],
+)
+async def test_the_question_of_pay_shows_the_minimum_wage_of_the_home(
+    owner: Browser, city: str, language: str, hint: str
+) -> None:
+    start = await answer(owner, "/app/start", **NEW_HOUSEHOLD | {"address_city": city})
+    asked = await answer(owner, start, **ANA)
+    await owner.send("/settings/profile", page="/settings/profile", name="Maria", language=language)
+    shown = " ".join("".join(parsed(await owner.look(asked)).itertext()).split())
+    assert hint in shown
+    assert "Some cities" not in shown
+
+
+def test_without_an_address_it_says_that_places_have_more() -> None:
+    law = pay_law(_employee("CA"), TODAY, None)
+    assert (law.where, law.minimum) == ("California", 1690)
+    assert law.higher_places > 30
+    assert pay_law(_employee("TX"), TODAY, None).higher_places == 0
+    assert pay_law(_employee("AZ"), date(2027, 1, 4), None).outdated
 
 
 def _employee(state: str) -> Employee:

@@ -249,12 +249,23 @@ def coverage(
             "--duties", help="Print docs/reference/coverage-duties.md: accounts, schedules, due dates."
         ),
     ] = False,
+    labor: Annotated[
+        bool,
+        typer.Option(
+            "--labor", help="Print docs/reference/coverage-labor.md: minimum wages, overtime, last wages."
+        ),
+    ] = False,
 ) -> None:
     """List every tax the rulebooks hold, with its version, confidence and source."""
     if duties:
         from hearthpay.duties.coverage_page import duties_page
 
         typer.echo(duties_page(), nl=False)
+        return
+    if labor:
+        from hearthpay.duties.labor_coverage_page import labor_page
+
+        typer.echo(labor_page(), nl=False)
         return
     from hearthpay.taxes.coverage import FEDERAL, coverage, state_coverage
     from hearthpay.taxes.coverage_page import coverage_page

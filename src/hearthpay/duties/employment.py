@@ -178,10 +178,14 @@ def _at_end(each: Engagement) -> Iterator[_Occasion]:
 
 def last_wages_due(rule: LastWages, last_day: datetime.date, pay_frequency: str) -> datetime.date:
     """Return when the last wages are due after a discharge; a payday is at most one pay period away."""
+    found = []
     if rule.office_days is not None:
-        return add_office_days(last_day, rule.office_days, "federal")
-    days = _DAYS_OF_PERIOD.get(pay_frequency, 14) if rule.days is None else rule.days
-    return last_day + datetime.timedelta(days=days)
+        found.append(add_office_days(last_day, rule.office_days, "federal"))
+    if rule.days is not None:
+        found.append(last_day + datetime.timedelta(days=rule.days))
+    if rule.payday:
+        found.append(last_day + datetime.timedelta(days=_DAYS_OF_PERIOD.get(pay_frequency, 14)))
+    return max(found) if rule.whichever == "last" else min(found)
 
 
 def _of_policy(policy: PolicyStatus) -> Iterator[_Occasion]:

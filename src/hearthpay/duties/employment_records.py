@@ -10,6 +10,7 @@ from hearthpay.duties.calendar import CalendarItem
 from hearthpay.duties.employment import Engagement, PolicyStatus, employment_items
 from hearthpay.duties.household import FEDERAL
 from hearthpay.employees.models import Employee, SignedCertificate
+from hearthpay.employees.work_places import work_places
 from hearthpay.employers.models import Employer
 from hearthpay.insurance.service import HouseholdPolicy, read_policies
 from hearthpay.taxes.place_names import plain_name
@@ -34,19 +35,27 @@ async def items_of_employment(
     }
     return employment_items(
         employer.id,
-        [each for record in records for each in engagements_of(record, signed.get(record.id))],
+        [
+            each
+            for record in records
+            for each in engagements_of(record, employer.address, signed.get(record.id))
+        ],
         [_standing(policy) for policy in policies],
         done,
     )
 
 
-def engagements_of(record: Employee, w4_on: datetime.date | None = None) -> Iterator[Engagement]:
+def engagements_of(
+    record: Employee,
+    household_address: Mapping[str, str] | None,
+    w4_on: datetime.date | None = None,
+) -> Iterator[Engagement]:
     """Yield the employments of a record, the earlier ones in the current one's state."""
     spells = [
         (datetime.date.fromisoformat(each["start_date"]), datetime.date.fromisoformat(each["end_date"]))
         for each in record.earlier_employments
     ]
-    places = frozenset(plain_name(place) for place in (*record.localities, record.city or "") if place)
+    places = frozenset(plain_name(place) for place in work_places(record, household_address))
     for number, (since, until) in enumerate([*spells, (record.start_date, record.end_date)], 1):
         yield Engagement(
             person_id=record.person_id or record.id,

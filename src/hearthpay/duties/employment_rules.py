@@ -3,7 +3,7 @@
 import datetime
 import functools
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal, cast, get_args
 
 from hearthpay.duties.rules import FOLDER
 from hearthpay.taxes.jurisdictions import STATES
@@ -11,6 +11,9 @@ from hearthpay.taxes.place_names import plain_name
 from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.trace import Source
 from hearthpay.taxes.vocabulary import Confidence
+
+Whichever = Literal["first", "last"]
+_WHICHEVER: Final[tuple[Whichever, ...]] = get_args(Whichever)
 
 LAST_WAGES: Final = "last-wages"
 """The id of the duty to pay what is owed at the end of an employment."""
@@ -36,11 +39,17 @@ class HireDuty:
 
 @dataclass(frozen=True, slots=True)
 class LastWages:
-    """When the last wages are due if the household ends the employment; all None and no payday means no law."""
+    """When the last wages are due if the household ends the employment: within some days, by the next payday, or by
+    one of both.
+    """
 
     state: str
     days: int | None
     office_days: int | None
+    payday: bool
+    whichever: Whichever | None
+    """Which of the two days it is; None if there is only one."""
+
     quit: str
     """When they are due if the employee quits, in words."""
 
@@ -111,16 +120,22 @@ def _read_hire_duty(entry: RuleTable) -> HireDuty:
 
 
 def _read_last_wages(entry: RuleTable) -> LastWages:
-    named = [key for key in ("days", "office_days", "payday") if entry.has(key)]
-    if len(named) != 1 or not (named != ["payday"] or entry.flag("payday", default=False)):
-        raise entry.error("days", "needs one of days, office_days and payday = true")
     rule = LastWages(
         state=entry.choice("state", tuple(STATES)),
-        days=entry.integer("days") if named == ["days"] else None,
-        office_days=entry.integer("office_days") if named == ["office_days"] else None,
+        days=entry.integer("days") if entry.has("days") else None,
+        office_days=entry.integer("office_days") if entry.has("office_days") else None,
+        payday=entry.flag("payday", default=False),
+        whichever=cast("Whichever", entry.choice("whichever", _WHICHEVER))
+        if entry.has("whichever")
+        else None,
         quit=entry.text("quit"),
         sources=entry.sources(),
         confidence=entry.confidence(),
     )
     entry.close()
+    named = [rule.days is not None, rule.office_days is not None, rule.payday].count(True)
+    if named != (1 if rule.whichever is None else 2) or (rule.whichever is not None and not rule.payday):
+        raise entry.error(
+            "days", "needs one of days, office_days and payday, or one and payday with whichever"
+        )
     return rule

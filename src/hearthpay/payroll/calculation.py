@@ -9,6 +9,7 @@ from uuid import UUID
 
 from hearthpay.access.refusal import Refusal
 from hearthpay.employees.certificates import federal_certificate, state_entries
+from hearthpay.employees.work_places import work_places
 from hearthpay.payroll.ledger.earnings import earnings_of, left_out, rates_of
 from hearthpay.payroll.ledger.rows import Carried, LineRow, PaycheckRow, PayrollRecord, SetAside, YearToDate
 from hearthpay.payroll.ledger.years import NO_HISTORY, History, OtherRecords, seen_by_others
@@ -378,7 +379,7 @@ def _hours_worked(employee: Payee, order: SettledOrder, entry: PayrollEntry) -> 
         hourly_rate=hourly_rate,
         overtime_rate=overtime_rate,
         lives_in=employee.lives_in,
-        localities=employee.localities,
+        localities=work_places(employee, employee.household_address),
         # Employees paid together are employed at the same time; the order doesn't know of others.
         employees=len(order.entries),
         salaried=entry.salary is not None,

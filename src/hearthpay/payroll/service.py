@@ -368,7 +368,7 @@ async def prepare_payroll(
     by_deposit = deposit_timing(dates, now) if open_way and not dated_ahead else None
     refuse_unpayable(asked, employees, dates)
     order = settle_order(asked, methods, employer.id, dates)
-    payees = {employee.id: payee_of(employee) for employee in employees}
+    payees = {employee.id: payee_of(employee, employer.address) for employee in employees}
     if not order.fica_refund:
         order = with_salaries(order, payees)
     year = order.tax_year

@@ -41,6 +41,7 @@ MessageCode = Literal[
     # What labor law may not allow.
     "below_minimum_wage",
     "salary_below_minimum_wage",
+    "minimum_wage_outdated",
     "overtime_paid_as_regular",
     "salary_without_overtime",
     "salary_hours_beyond_overtime",
@@ -230,6 +231,7 @@ ENGLISH: Final[Mapping[MessageCode, str]] = {
     "period_does_not_fit": "About the pay period: {text}.",
     "below_minimum_wage": _TEXT,
     "salary_below_minimum_wage": _TEXT,
+    "minimum_wage_outdated": _TEXT,
     "overtime_paid_as_regular": _TEXT,
     "salary_without_overtime": _TEXT,
     "salary_hours_beyond_overtime": _TEXT,

@@ -21,6 +21,7 @@ LABOR_LAW: Final = frozenset(
     {
         "below_minimum_wage",
         "salary_below_minimum_wage",
+        "minimum_wage_outdated",
         "overtime_paid_as_regular",
         "salary_without_overtime",
         "salary_hours_beyond_overtime",
@@ -41,6 +42,10 @@ ON_PAGES: Final[Mapping[str, str]] = {
     "salary_below_minimum_wage": mark(
         "The salary equals ${rate} an hour. That's below the minimum wage of ${minimum} on {day} "
         "({law}, since {since})."
+    ),
+    "minimum_wage_outdated": mark(
+        "The minimum wage by {law} changed on {awaited}, and we don't have the new one yet. The last one "
+        "we know is ${minimum}, since {since}. ${rate} an hour may now be too little: look it up."
     ),
     "overtime_paid_as_regular": mark(
         "{hours} regular hours: by {law} hours over {limit} are overtime, and these days hold "

@@ -11,6 +11,7 @@ ROWS: Final = {
     "GET /help": _OPEN,
     "GET /help/terms": _OPEN,
     "GET /help/terms/{term_key}": _OPEN,
+    "GET /help/minimum-wages": _OPEN,
     "GET /help/{guide_slug}": _OPEN,
     "GET /search": Row(303, 200, 200, 200, 200, 200),
     "GET /more": Row(303, 200, 200, 200, 200, 200),

@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.employees.models import Employee
 from hearthpay.employees.same_person import WITH_FIRST_RECORDS, lock_people
+from hearthpay.employers.models import Employer
 from hearthpay.payroll.commands import Order
 from hearthpay.payroll.kinds import PayrollKind
 from hearthpay.payroll.orders.pay_dates import PayDates, Way
@@ -146,6 +147,10 @@ class Payee(NamedTuple):
     working_days: Sequence[str] | None = None
     start_date: datetime.date = datetime.date.min
     earlier_employments: Sequence[Mapping[str, str]] = ()
+    city: str | None = None
+    address: Mapping[str, str] | None = None
+    household_address: Mapping[str, str] | None = None
+    """The address of the household, where the work is done."""
 
     @property
     def name(self) -> str:
@@ -184,13 +189,17 @@ def settle_order(order: Order, methods: Sequence[str], employer_id: UUID, dates:
     )
 
 
-_PAYEE: Final = tuple(getattr(Employee, name) for name in Payee._fields)
-_LOCK: Final = select(*_PAYEE).where(WITH_FIRST_RECORDS).order_by(Employee.id).with_for_update(key_share=True)
+_OF_EMPLOYEE: Final = Payee._fields[:-1]
+_PAYEE: Final = tuple(getattr(Employee, name) for name in _OF_EMPLOYEE)
+_HOME: Final = select(Employer.address).where(Employer.id == Employee.employer_id).scalar_subquery()
+_LOCK: Final = (
+    select(*_PAYEE, _HOME).where(WITH_FIRST_RECORDS).order_by(Employee.id).with_for_update(key_share=True)
+)
 
 
-def payee_of(employee: Employee) -> Payee:
-    """Return what a paycheck needs to know about the employee."""
-    return Payee(*(getattr(employee, name) for name in Payee._fields))
+def payee_of(employee: Employee, household_address: Mapping[str, str] | None = None) -> Payee:
+    """Return what a paycheck needs to know about the employee; warnings of labor law need the household's address."""
+    return Payee._make([*(getattr(employee, name) for name in _OF_EMPLOYEE), household_address])
 
 
 async def read_payees(session: AsyncSession, employees: Sequence[UUID]) -> dict[UUID, Payee]:
@@ -200,7 +209,7 @@ async def read_payees(session: AsyncSession, employees: Sequence[UUID]) -> dict[
     """
 
     async def lock(requested: Sequence[UUID]) -> list[Payee]:
-        return [Payee(*row) for row in await session.execute(_LOCK, {"records": list(requested)})]
+        return [Payee._make(row) for row in await session.execute(_LOCK, {"records": list(requested)})]
 
     return await lock_people(lock, list(employees))
 

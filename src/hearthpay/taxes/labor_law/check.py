@@ -8,7 +8,12 @@ from decimal import Decimal
 from typing import Literal, NamedTuple
 
 from hearthpay.taxes.jurisdictions import STATES
-from hearthpay.taxes.labor_law.minimum_wages import FEDERAL_LAW, MinimumWage, governing_minimum_wage
+from hearthpay.taxes.labor_law.minimum_wages import (
+    FEDERAL_LAW,
+    MinimumWage,
+    awaited_minimum_wage,
+    governing_minimum_wage,
+)
 from hearthpay.taxes.labor_law.overtime import OvertimeRule, overtime_of, overtime_rules, salary_law
 from hearthpay.taxes.messages import DollarAmount, Message, message
 from hearthpay.taxes.money import from_cents, to_cents
@@ -16,7 +21,11 @@ from hearthpay.taxes.trace import Source
 from hearthpay.taxes.vocabulary import Confidence
 
 LaborCode = Literal[
-    "below_minimum_wage", "overtime_paid_as_regular", "salary_without_overtime", "overtime_rate_too_low"
+    "below_minimum_wage",
+    "minimum_wage_outdated",
+    "overtime_paid_as_regular",
+    "salary_without_overtime",
+    "overtime_rate_too_low",
 ]
 
 _ZERO = Decimal(0)
@@ -26,8 +35,8 @@ _UNCERTAIN = " This rule or its figure is not certain: ask the state's labor off
 class HoursWorked(NamedTuple):
     """The hours of one paycheck; rates in dollars an hour, None if no hours are paid at them.
 
-    ``localities`` are places where the work is done, by the names of local taxes or plain ones. ``employees`` is how
-    many the household has, as far as known: some laws apply only from a certain number.
+    ``localities`` are places where the work is done, by the names of local taxes, plain names or ZIP codes.
+    ``employees`` is how many the household has, as far as known: some laws apply only from a certain number.
     """
 
     work_state: str
@@ -116,7 +125,12 @@ def _below_minimum(paid: HoursWorked) -> Iterator[LaborWarning]:
         return
     rate = to_cents(paid.hourly_rate, "hourly_rate")
     minimum = _minimum(paid, paid.pay_date)
+    awaited = awaited_minimum_wage(
+        paid.work_state, paid.localities, paid.pay_date, lives_in=paid.lives_in, employees=paid.employees
+    )
     if rate >= minimum.cents:
+        if awaited is not None and rate < awaited.likely_cents(paid.pay_date):
+            yield _outdated(paid, rate, awaited)
         return
     whose_rate = "The salary comes to" if paid.salaried else "The rate of"
     verb = "an hour, below" if paid.salaried else "an hour is below"
@@ -128,8 +142,9 @@ def _below_minimum(paid: HoursWorked) -> Iterator[LaborWarning]:
     if earlier.cents <= rate:
         before = from_cents(earlier.cents)
         text += f" For hours before {minimum.effective_from} it was {before:,}, which the rate reaches."
-    if minimum.awaited is not None and minimum.awaited <= paid.pay_date:
-        text += f" The figure of {minimum.awaited} is not known here and may be higher."
+    if awaited is not None:
+        figure = "figure" if awaited.law == minimum.law else f"{awaited.law} figure"
+        text += f" The {figure} of {awaited.awaited} is not known here and may be higher."
     text += _doubt(minimum.confidence, minimum.law) + _printed(minimum.sources)
     yield LaborWarning(
         "below_minimum_wage",
@@ -146,6 +161,32 @@ def _below_minimum(paid: HoursWorked) -> Iterator[LaborWarning]:
             day=paid.pay_date,
             law=_whose(minimum, paid),
             since=minimum.effective_from,
+        ),
+    )
+
+
+def _outdated(paid: HoursWorked, rate: int, minimum: MinimumWage) -> LaborWarning:
+    """Return the warning that the known figure is older than the law, for a rate that the new one may exceed."""
+    text = (
+        f"The minimum wage by {_whose(minimum, paid).text} changed on {minimum.awaited}, and the new figure is not "
+        f"known here. The last known one is {from_cents(minimum.cents):,}, since {minimum.effective_from}: a rate of "
+        f"{from_cents(rate):,} an hour may be below the new one. Look it up." + _printed(minimum.sources)
+    )
+    return LaborWarning(
+        "minimum_wage_outdated",
+        "salary" if paid.salaried else "pay_rate",
+        text,
+        {"hourly_rate": from_cents(rate), "minimum_wage": from_cents(minimum.cents)},
+        minimum.sources,
+        minimum.confidence,
+        message(
+            "minimum_wage_outdated",
+            text=text,
+            rate=DollarAmount(rate),
+            minimum=DollarAmount(minimum.cents),
+            law=_whose(minimum, paid),
+            since=minimum.effective_from,
+            awaited=minimum.awaited,
         ),
     )
 

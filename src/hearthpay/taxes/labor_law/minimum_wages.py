@@ -39,13 +39,37 @@ class MinimumWage(NamedTuple):
     awaited: datetime.date | None
     """The day of the next change whose figure isn't known; from then on this figure is only a lower limit."""
 
+    def is_outdated(self, day: datetime.date) -> bool:
+        """Return whether the law has changed the figure by a day, and the new one isn't known here."""
+        return self.awaited is not None and self.awaited <= day
+
+    def likely_cents(self, day: datetime.date) -> int:
+        """Return the cents that the figure may have reached by a day, by the usual steps since `awaited`."""
+        if self.awaited is None or day < self.awaited:
+            return self.cents
+        years = day.year - self.awaited.year - ((day.month, day.day) < (self.awaited.month, self.awaited.day))
+        return self.cents + -(-self.cents * usual_step_percent() * (years + 1) // 100)
+
 
 class PlaceWages(NamedTuple):
-    """The minimum wages of a place within a state, oldest first; ``keys`` are the names that select it."""
+    """The minimum wages of a place within a state, oldest first; ``keys`` are the names that select it.
+
+    ``zips`` are the first digits of the ZIP codes within it. If it ``replaces_state``, its figure applies in place of
+    the state's, though it is lower. ``rule`` says in words what the figures don't; often empty.
+    """
 
     name: str
     keys: frozenset[str]
+    zips: tuple[str, ...]
+    replaces_state: bool
+    rule: str
     wages: tuple[MinimumWage, ...]
+
+    def has(self, names: frozenset[str]) -> bool:
+        """Return whether one of the plain names, or ZIP codes, is of this place."""
+        return bool(names & self.keys) or any(
+            name.isdigit() and name.startswith(self.zips) for name in names if self.zips
+        )
 
 
 class StateMinimumWages(NamedTuple):
@@ -67,12 +91,17 @@ def covers(rule: Covers, *, lives_in: bool) -> bool:
 
 def federal_minimum_wage() -> MinimumWage:
     """Return the federal minimum wage (29 U.S.C. 206), unchanged since 2009."""
-    return _load()[0]
+    return _load().federal
+
+
+def usual_step_percent() -> int:
+    """Return by how much of itself a figure usually rises a year; a limit for warnings, not a forecast."""
+    return _load().usual_step_percent
 
 
 def minimum_wages_of(state: str) -> StateMinimumWages:
     """Return the minimum wages of a state (upper case); raises KeyError for an unknown one."""
-    return _load()[1][state]
+    return _load().states[state]
 
 
 def governing_minimum_wage(
@@ -80,32 +109,61 @@ def governing_minimum_wage(
 ) -> MinimumWage:
     """Return the highest minimum wage that applies to a household of that many employees on a day.
 
-    ``localities`` are names of places where the work is done; one without its own figure changes nothing. Of
-    equal figures the state's is named before the federal one. Raises KeyError for an unknown state.
+    ``localities`` are names and ZIP codes of places where the work is done; one without its own figure changes
+    nothing. Of equal figures the place's is named before the state's, and that before the federal one. Raises
+    KeyError for an unknown state.
     """
-    return _governing(state, tuple(localities), day, lives_in, employees)
+    return _governing(_applicable(state, tuple(localities), day, lives_in, employees))
+
+
+def awaited_minimum_wage(
+    state: str, localities: Sequence[str], day: datetime.date, *, lives_in: bool, employees: int
+) -> MinimumWage | None:
+    """Return the figure that the law has changed by a day and that may now be the highest; arguments as above.
+
+    The new figure isn't known here: the old one may be below the state's by then. None if all figures are known, or
+    those that aren't are too low to matter.
+    """
+    applicable = _applicable(state, tuple(localities), day, lives_in, employees)
+    likely = max(applicable, key=lambda wage: wage.likely_cents(day))
+    return likely if likely.likely_cents(day) > _governing(applicable).cents else None
+
+
+def places_with_more(state: str, cents: int, day: datetime.date) -> int:
+    """Return how many places of a state have a higher minimum wage than these cents for a household's only employee."""
+    return sum(
+        any(wage.cents > cents and wage.smallest_employer == 1 for wage in wages[-1:])
+        for place in minimum_wages_of(state).places
+        if (wages := [wage for wage in place.wages if wage.effective_from <= day])
+    )
+
+
+def _governing(applicable: Sequence[MinimumWage]) -> MinimumWage:
+    governing = applicable[0]
+    for wage in applicable[1:]:
+        if wage.cents >= governing.cents:
+            governing = wage
+    return governing
 
 
 @functools.lru_cache(maxsize=256)
-def _governing(
+def _applicable(
     state: str, localities: tuple[str, ...], day: datetime.date, lives_in: bool, employees: int
-) -> MinimumWage:
+) -> tuple[MinimumWage, ...]:
+    """Return the figures in force for a household on a day: the federal one, then the state's, then the places'."""
     found = minimum_wages_of(state)
-    keys = {plain_name(name) for name in localities}
-    chosen = [found.wages, *[place.wages for place in found.places if keys & place.keys]]
-    governing = federal_minimum_wage()
-    for wages in chosen:
+    names = frozenset(plain_name(name) for name in localities)
+    places = [place for place in found.places if place.has(names)]
+    replaced = any(place.replaces_state for place in places)
+    applicable = [federal_minimum_wage()]
+    for wages in ([] if replaced else [found.wages]) + [place.wages for place in places]:
         in_force = [wage for wage in wages if wage.effective_from <= day]
         if not in_force:
             continue
         wage = in_force[-1]
-        if (
-            wage.cents >= governing.cents
-            and employees >= wage.smallest_employer
-            and covers(wage.covers, lives_in=lives_in)
-        ):
-            governing = wage
-    return governing
+        if employees >= wage.smallest_employer and covers(wage.covers, lives_in=lives_in):
+            applicable.append(wage)
+    return tuple(applicable)
 
 
 def _read_wages(table: RuleTable, law: str, awaited: datetime.date | None) -> tuple[MinimumWage, ...]:
@@ -141,6 +199,9 @@ def _read_place(entry: RuleTable) -> PlaceWages:
     place = PlaceWages(
         name,
         frozenset(plain_name(each) for each in (name, *entry.texts("localities"))),
+        tuple(entry.texts("zips")),
+        entry.flag("replaces_state", default=False),
+        entry.text("rule", default=""),
         _read_wages(entry, name, entry.optional_date("awaited")),
     )
     entry.close()
@@ -164,8 +225,17 @@ def _read_state(entry: RuleTable) -> StateMinimumWages:
     return state
 
 
-def read_minimum_wages(table: RuleTable) -> tuple[MinimumWage, dict[str, StateMinimumWages]]:
-    """Return the federal minimum wage and each state's; raises `RuleError` for a mistake or a missing state."""
+class MinimumWages(NamedTuple):
+    """All minimum wages: the federal one, and each state's with its places."""
+
+    usual_step_percent: int
+    federal: MinimumWage
+    states: dict[str, StateMinimumWages]
+
+
+def read_minimum_wages(table: RuleTable) -> MinimumWages:
+    """Return all minimum wages; raises `RuleError` for a mistake or a missing state."""
+    step = table.integer("usual_step_percent")
     entry = table.table("federal")
     federal = _read_wage(entry, FEDERAL_LAW, None)
     entry.close()
@@ -178,9 +248,9 @@ def read_minimum_wages(table: RuleTable) -> tuple[MinimumWage, dict[str, StateMi
     table.close()
     if missing := STATES.keys() - states.keys():
         raise table.error("state", f"{min(missing)} is missing")
-    return federal, states
+    return MinimumWages(step, federal, states)
 
 
 @functools.cache
-def _load() -> tuple[MinimumWage, dict[str, StateMinimumWages]]:
+def _load() -> MinimumWages:
     return read_minimum_wages(RuleTable.load(_FILE))

@@ -20,6 +20,8 @@ from hearthpay.web.help.articles import (
     term_page,
     term_pages,
 )
+from hearthpay.web.help.minimum_wages import PATH as MINIMUM_WAGES
+from hearthpay.web.help.minimum_wages import facts_of
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)
@@ -89,6 +91,15 @@ async def term(visitor: Visitor) -> Response:
     )
 
 
+@page_of(router, "GET", MINIMUM_WAGES, "anyone")
+async def minimum_wages(visitor: Visitor) -> Response:
+    """List the minimum wages of all states, or of one with its cities and counties."""
+    reader = _in_language(visitor)
+    state = visitor.request.query_params.get("state", "").upper()
+    facts = facts_of(state, visitor.people_context.clock.today())
+    return _show(reader, "help_minimum_wages.html", facts, f"state={state}" if facts["figures"] else "")
+
+
 @page_of(router, "GET", "/help/{guide_slug}", "anyone")
 async def article(visitor: Visitor) -> Response:
     """Show one guide, in English where it has no text in the reader's language."""
@@ -121,11 +132,12 @@ def _in_language(visitor: Visitor) -> Visitor:
     return replace(visitor, language=asked) if asked in _LANGUAGES else visitor
 
 
-def _show(reader: Visitor, template: str, facts: Mapping[str, Any]) -> Response:
+def _show(reader: Visitor, template: str, facts: Mapping[str, Any], query: str = "") -> Response:
+    """Show a page with a link to it in the other language, which keeps the ``query`` of the address."""
     other = "en" if reader.language == "es" else "es"
     switch = {
         "language": other,
         "name": _LANGUAGES[other],
-        "address": f"{reader.request.url.path}?lang={other}",
+        "address": f"{reader.request.url.path}?{query}{'&' if query else ''}lang={other}",
     }
     return show(reader, template, {"read": True, "switch": switch, **facts})

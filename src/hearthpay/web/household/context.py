@@ -71,6 +71,12 @@ class HouseholdContext:
         return self.household.id
 
     @property
+    def home_address(self) -> Mapping[str, str] | None:
+        """The household's address, whose city and ZIP code decide which local labor law applies; None without one."""
+        address = self.household.address
+        return None if address is None else {"city": address.city, "state": address.state, "zip": address.zip}
+
+    @property
     def root(self) -> str:
         """The start of its pages' paths: `/app/…`, without a slash at the end."""
         return f"{ROOT}/{self.household.id}"

@@ -38,7 +38,7 @@ async def employee(at: HouseholdContext) -> Response:
         banks = await current_employee_accounts(session, [record.id])
         change = await pending_change(session, record.id)
     withheld = Withheld.of(record, found, at.clock.today())
-    low = low_pay(record, at.clock.today()) if record.status == "active" else None
+    low = low_pay(record, at.clock.today(), at.home_address) if record.status == "active" else None
     facts = {
         "employee": found,
         "low_pay": "" if low is None else message_text(at.say, at.visitor.language, low),

@@ -1,19 +1,24 @@
 """The warning, before any payroll, that an employee's agreed pay is below the minimum wage."""
 
 import datetime
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Final
 
 from hearthpay.employees.models import Employee
 from hearthpay.employees.salaries import annual_salary, hourly_value
+from hearthpay.employees.work_places import work_places
 from hearthpay.taxes.labor_law import HoursWorked, labor_warnings
 from hearthpay.taxes.messages import Message
 
 _AN_HOUR: Final = Decimal(1)
 _NO_HOURS: Final = Decimal(0)
+_ABOUT_THE_MINIMUM: Final = frozenset({"below_minimum_wage", "minimum_wage_outdated"})
 
 
-def low_pay(employee: Employee, on: datetime.date) -> Message | None:
+def low_pay(
+    employee: Employee, on: datetime.date, household_address: Mapping[str, str] | None
+) -> Message | None:
     """Return the payroll review's warning for an hour paid on a day, or on the first day of work if that is later.
 
     None if the pay reaches the minimum wage or isn't known. It assumes a household of one employee: only the payroll
@@ -33,10 +38,10 @@ def low_pay(employee: Employee, on: datetime.date) -> Message | None:
         hourly_rate=rate,
         overtime_rate=None,
         lives_in=employee.lives_in,
-        localities=employee.localities,
+        localities=work_places(employee, household_address),
         salaried=employee.salary is not None,
     )
-    found = (each for each in labor_warnings(hour) if each.code == "below_minimum_wage")
+    found = (each for each in labor_warnings(hour) if each.code in _ABOUT_THE_MINIMUM)
     return next((each.coded_message for each in found), None)
 
 

@@ -17,9 +17,15 @@ from hearthpay.employees.models import Employee
 from hearthpay.employees.schemas import EmployeeChanges
 from hearthpay.employees.service import lock_employee
 from hearthpay.employees.setup_questions import PAY, answer_question
+from hearthpay.employees.work_places import work_places
 from hearthpay.languages.catalogue import mark
 from hearthpay.taxes.jurisdictions import STATES
-from hearthpay.taxes.labor_law.minimum_wages import governing_minimum_wage
+from hearthpay.taxes.labor_law.minimum_wages import (
+    FEDERAL_LAW,
+    awaited_minimum_wage,
+    governing_minimum_wage,
+    places_with_more,
+)
 from hearthpay.taxes.labor_law.overtime import overtime_rules
 from hearthpay.web.household.context import HouseholdContext, household_page
 from hearthpay.web.household.employees.detail_page import employee_in_path, find_here
@@ -52,10 +58,17 @@ _RATE_RANGE: Final = mark("Enter hourly pay above $0, up to $9,999.99.")
 class PayLaw:
     """What the law says of an hour's pay: cents, and the hours after which it is overtime, None if no rule says so."""
 
-    state: str
+    where: str
+    """The state, or the place in it, whose minimum wage it is."""
+
     minimum: int
     weekly_hours: int | None
     daily_hours: int | None
+    outdated: bool
+    """Whether the minimum wage has changed since, and the new one isn't known here."""
+
+    higher_places: int
+    """How many places of the state ask for more, if no address tells whether the work is done in one."""
 
 
 @household_page(router, "GET", "/setup/{employee_id}/pay", permission=CHANGE_EMPLOYEES)
@@ -85,11 +98,13 @@ async def save_pay(at: HouseholdContext) -> Response:
     return at.go("/setup" if at.form.get(LEAVE) else f"/setup/{employee_in_path(at)}/frequency")
 
 
-def pay_law(employee: Employee, on: datetime.date) -> PayLaw:
+def pay_law(employee: Employee, on: datetime.date, household_address: Mapping[str, str] | None) -> PayLaw:
     """Return the minimum wage and the overtime rules for one employee's work on a day."""
-    wage = governing_minimum_wage(
-        employee.work_state, employee.localities, on, lives_in=employee.lives_in, employees=1
-    )
+    state, places = employee.work_state, work_places(employee, household_address)
+    wage = governing_minimum_wage(state, places, on, lives_in=employee.lives_in, employees=1)
+    awaited = awaited_minimum_wage(state, places, on, lives_in=employee.lives_in, employees=1)
+    state_name = STATES[state]
+    own = wage.law not in (FEDERAL_LAW, state_name)
     rules = overtime_rules(employee.work_state, on, lives_in=employee.lives_in)
     weekly = [rule.weekly_hours for rule in rules]
     daily = [
@@ -98,7 +113,12 @@ def pay_law(employee: Employee, on: datetime.date) -> PayLaw:
         if rule.daily_hours is not None and rule.daily_below_percent_of_minimum is None
     ]
     return PayLaw(
-        STATES[employee.work_state], wage.cents, min(weekly, default=None), min(daily, default=None)
+        where=f"{wage.law} ({state_name})" if own else state_name,
+        minimum=wage.cents,
+        weekly_hours=min(weekly, default=None),
+        daily_hours=min(daily, default=None),
+        outdated=awaited is not None,
+        higher_places=0 if places else places_with_more(state, wage.cents, on),
     )
 
 
@@ -156,7 +176,7 @@ async def _page(
     typed = held if form_values is None else form_values
     facts = question_facts(PAY, back, problems, typed, _ANCHORS) | {
         "employee": employee,
-        "law": pay_law(employee, at.clock.today()),
+        "law": pay_law(employee, at.clock.today(), at.home_address),
         # The form was filled in based on what was shown then.
         "shown": digest_of(held) if form_values is None else form_values.get(SHOWN, ""),
     }

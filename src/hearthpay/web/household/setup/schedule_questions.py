@@ -148,7 +148,7 @@ async def _method(
 
 def _low_pay(at: HouseholdContext, employee: Employee) -> str:
     """Return the warning that the pay is below the minimum wage, in the reader's words; empty if it isn't."""
-    found = low_pay(employee, at.clock.today())
+    found = low_pay(employee, at.clock.today(), at.home_address)
     return "" if found is None else message_text(at.say, at.visitor.language, found)
 
 
