@@ -55,7 +55,7 @@ BESIDES = {
     "autopilot_gaps": {"autopilot_events_kept"},
     "autopilot_standing": {"debits_authorized"},
     "autopilot_told": {"mails_kept"},
-    "package_papers": {"documents_issued"},
+    "package_papers": {"documents_issued", "records_kept", "records_entered"},
     "autopilot_overdue": {"autopilot_ahead"},
     "audit_chain": FROM_THE_LOG,
     "traces": FROM_THE_LOG,

@@ -34,6 +34,7 @@ DAMAGE: dict[str, dict[str, tuple[str, ...]]] = {
             "INSERT INTO employees SELECT (jsonb_populate_record(e, jsonb_build_object('id', new_id(), 'last_name', 'New'))).* "
             f"FROM employees e WHERE id = {ROSA}",
         ),
+        "a document deleted": (UNSEEN, "DELETE FROM documents WHERE kind = 'w3'"),
         "a key deleted": (UNSEEN, "DELETE FROM api_keys WHERE revoked_at IS NULL"),
         "a grant deleted": (UNSEEN, "DELETE FROM agent_grants WHERE ended_at IS NULL"),
         "why a grant ended": (
@@ -178,7 +179,31 @@ DAMAGE: dict[str, dict[str, tuple[str, ...]]] = {
             "INSERT INTO calendar_links SELECT new_id(), organization_id, id, sandbox, sha256('mine'), now(), NULL "
             f"FROM employers WHERE id = {HOME}",
         ),
+        "an owner's removal asked for long ago": (
+            "UPDATE memberships SET leaving_asked_at = '2020-01-01', leaving_asked_by = person_id WHERE role = 'owner'",
+        ),
+        "an owner since long ago": ("UPDATE memberships SET role_since = '2020-01-01' WHERE role = 'owner'",),
+        "a member since long ago": ("UPDATE memberships SET joined_at = '2020-01-01'",),
+        "an app for another service": (
+            "UPDATE agent_grants SET resource = 'https://example.com/mcp' WHERE ended_at IS NULL",
+        ),
+        # Stored documents.
+        "a document under another name": (
+            "UPDATE documents SET file_name = 'w2.pdf' WHERE kind = 'paystub'",
+        ),
+        "a document of another day": ("UPDATE documents SET created_at = '2020-01-01'",),
+        "a document with other contents": ("UPDATE documents SET content_hash = sha256('other')",),
+        "a document of another version": ("UPDATE documents SET version = version + 9",),
+        "a document in force again": (
+            "DROP INDEX documents_in_force",
+            "UPDATE documents SET superseded_by = NULL WHERE superseded_by IS NOT NULL",
+        ),
         # People's accounts.
+        "warnings muted": (f"UPDATE people SET muted_notices = '{{payday}}' WHERE id = {MARIA}",),
+        "another name of a person": (f"UPDATE people SET name = 'Else' WHERE id = {MARIA}",),
+        "a proof of identity that never ends": (
+            "UPDATE person_sessions SET authenticated_at = '2099-01-01'",
+        ),
         "another address of an account": (f"UPDATE people SET email = 'me@example.com' WHERE id = {MARIA}",),
         "an account frozen": (f"UPDATE people SET frozen_until = '2099-01-01' WHERE id = {MARIA}",),
         "a dispute made up": (

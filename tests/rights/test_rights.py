@@ -181,3 +181,18 @@ def test_every_record_that_is_kept_has_its_laws(world: Household) -> None:
     assert set.union(*hidden.values()) == set(HIDDEN)
     for table, (_, _, named, _) in arguments.items():
         assert set(named.strip("{}").split(",")) & set(HIDDEN) == hidden[table], table
+
+
+async def test_what_the_service_writes_of_itself_needs_no_entry(world: Household) -> None:
+    found = await findings_after(
+        world,
+        "UPDATE invitations SET status = 'expired' WHERE status = 'pending'",
+        "INSERT INTO escrow_accounts (organization_id, employer_id, sandbox, employee_id) "
+        "SELECT organization_id, employer_id, sandbox, id FROM employees e "
+        "WHERE NOT EXISTS (SELECT FROM escrow_accounts a WHERE a.employee_id = e.id)",
+        "INSERT INTO credentials (id, person_id, kind, secret, nonce, key_id, created_at) "
+        "SELECT new_id(), p.id, 'totp', decode(repeat('00', 32), 'hex'), decode(repeat('00', 12), 'hex'), k.id, now() "
+        "FROM people p, vault_keys k WHERE k.status = 'current'",
+        law="records_changed",
+    )
+    assert found == {}

@@ -26,6 +26,7 @@ RECORDS: Final[Mapping[str, tuple[str, str]]] = {
     "agent_grants": ("id", "agent"),
     "calendar_links": ("id", "calendar_link"),
     "state_registrations": ("id", "registration"),
+    "documents": ("id", "document"),
     "paper_signatures": ("id", "signature"),
     "people": ("id", "person"),
     "credentials": ("id", "credential"),
@@ -46,6 +47,7 @@ HIDDEN: Final = [
     "last_four",
     "last_name",
     "lines",
+    "metadata",
     "name",
     "number_id",
     "passkey_id",
@@ -70,8 +72,10 @@ _WRITTEN_WITHOUT_ENTRY: Final = """
     v.record IN ('invitations', 'member_invitations') AND v.fields = b.fields || '{"status": "expired"}'
     OR v.record = 'escrow_accounts' AND v.before IS NULL AND v.fields ->> 'rule_rate' IS NULL
        AND v.fields ->> 'rule_amount' IS NULL
+    OR v.record = 'credentials' AND v.fields ->> 'kind' = 'totp' AND v.fields ->> 'confirmed_at' IS NULL
 """
-"""What the service writes of itself: a link whose time is over, and the savings account of a first deposit."""
+"""What needs no entry: a link whose time is over, the savings account of a first deposit, and a second factor that is
+not in force yet."""
 
 _WRITES: Final[Mapping[str, str]] = {
     "organization.create": "organizations",
@@ -82,7 +86,9 @@ _WRITES: Final[Mapping[str, str]] = {
     "household.freeze": "employers",
     "household.unfreeze": "employers",
     "employer.create": "employers",
+    "employer.update": "employers",
     "employee.create": "employees",
+    "employee.update": "employees",
     "employee.terminate": "employees",
     "employee.reinstate": "employees",
     "employee.same_person": "employees",
@@ -96,6 +102,7 @@ _WRITES: Final[Mapping[str, str]] = {
     "account_change.ask": "account_changes",
     "account_change.agree": "account_changes",
     "account_change.withdraw": "account_changes",
+    "document.issue": "documents",
     "calendar_link.create": "calendar_links",
     "calendar_link.revoke": "calendar_links",
     "key.create": "api_keys",
@@ -114,9 +121,6 @@ _WRITES: Final[Mapping[str, str]] = {
     "member.return": "memberships",
 }
 """Actions that always write a record: their subject, or one that names their subject as its employee or person."""
-
-_NEVER_KEPT: Final = ("setup_question", "metadata", "metadata_")
-"""Settings of a household and an employee of which no version is kept."""
 
 
 def records_kept() -> str:
@@ -172,11 +176,11 @@ def records_changed() -> str:
     """Each version of a record was written with an entry of the audit log, or of the account's history."""
     return f"""
         SELECT {_SUBJECT.replace("CASE record", "CASE v.record")} AS subject, v.record_id AS id,
-               CASE WHEN v.fields IS NULL THEN 'deleted at ' WHEN v.before IS NULL THEN 'written at '
-                    ELSE 'changed at ' END || v.at AS what,
-               coalesce((SELECT jsonb_object_agg(f.key, f.value) FROM jsonb_each(v.fields) f
-                          WHERE f.value IS DISTINCT FROM b.fields -> f.key), '{{}}')::text AS recorded,
-               'an entry of that time' AS expected
+               CASE WHEN v.fields IS NULL THEN 'deletion at ' WHEN v.before IS NULL THEN 'record written at '
+                    ELSE 'change at ' END || v.at AS what,
+               coalesce((SELECT jsonb_object_agg(f.key, f.value)::text || ' ' FROM jsonb_each(v.fields) f
+                          WHERE v.before IS NOT NULL AND f.value IS DISTINCT FROM b.fields -> f.key), '')
+               || 'with no entry' AS recorded, 'with an entry of the audit log' AS expected
           FROM record_versions v LEFT JOIN record_versions b ON b.id = v.before
          WHERE NOT EXISTS (SELECT FROM audit_log a WHERE a.at = v.at AND (
                                a.organization_id = v.organization_id
@@ -190,7 +194,6 @@ def records_changed() -> str:
 def records_entered() -> str:
     """Each entry of the audit log that wrote a record has the version that it wrote, unless the record was deleted."""
     writes = ", ".join(f"('{action}', '{record}')" for action, record in _WRITES.items())
-    kept = ", ".join(f"'{name}'" for name in _NEVER_KEPT)
     return f"""
         WITH began AS MATERIALIZED (
             SELECT organization_id, min(at) AS at FROM audit_log
@@ -201,12 +204,6 @@ def records_entered() -> str:
                    AS i (id)),
         entered AS MATERIALIZED (
             SELECT a.*, w.record FROM audit_log a JOIN (VALUES {writes}) AS w (action, record) ON w.action = a.action
-            UNION ALL
-            SELECT a.*, CASE a.action WHEN 'employer.update' THEN 'employers' ELSE 'employees' END FROM audit_log a
-             WHERE a.action IN ('employer.update', 'employee.update')
-               AND jsonb_typeof(a.details -> 'after') = 'object' AND a.details -> 'after' <> '{{}}'
-               AND NOT a.details -> 'after' <@ (SELECT jsonb_object_agg(k.name, a.details #> ARRAY['after', k.name])
-                                                  FROM unnest(ARRAY[{kept}]) AS k (name))
             UNION ALL
             SELECT a.*, a.details ->> 'record' FROM audit_log a
              WHERE a.action = 'rights.as_of_upgrade' AND a.details ->> 'right' = 'record')

@@ -126,14 +126,21 @@ class _Record(NamedTuple):
 
 
 RECORDS: Final = (
-    _Record("organizations", "organization", "plan lifted_limits frozen_until", "name"),
+    _Record(
+        "organizations", "organization", "plan lifted_limits frozen_until unfrozen_at created_at", "name"
+    ),
     _Record(
         "api_keys",
         "organization",
-        "organization_id employer_id mode scopes expires_at confined revoked_at made_by",
+        "organization_id employer_id mode scopes expires_at confined revoked_at made_by "
+        "forgot_sandbox created_at",
         "key_hash",
     ),
-    _Record("memberships", "organization", "organization_id person_id role ended_at"),
+    _Record(
+        "memberships",
+        "organization",
+        "organization_id person_id role joined_at ended_at role_since leaving_asked_at leaving_asked_by kept_at",
+    ),
     _Record(
         "member_invitations",
         "organization",
@@ -143,8 +150,9 @@ RECORDS: Final = (
     _Record(
         "employers",
         "household",
-        "organization_id sandbox state time_zone is_primary ein_status threshold_bases frozen_until",
-        "first_name last_name email address phone",
+        "organization_id sandbox state time_zone is_primary ein_status threshold_bases frozen_until "
+        "unfrozen_at created_at",
+        "first_name last_name email address phone metadata",
     ),
     _Record(
         "employees",
@@ -152,8 +160,8 @@ RECORDS: Final = (
         "organization_id employer_id sandbox status work_state residence_state localities language pay_type "
         "pay_rate_cents salary_cents salary_per usual_weekly_hours working_days overtime_rate_cents pay_frequency "
         "start_date end_date payment_method relationship birth_year lives_in federal_withholding state_withholding "
-        "person_id earlier_employments left_states",
-        "first_name last_name email city address",
+        "person_id earlier_employments left_states setup_question created_at",
+        "first_name last_name email city address metadata",
     ),
     _Record(
         "signed_certificates",
@@ -179,7 +187,9 @@ RECORDS: Final = (
     _Record(
         "set_aside_requests", "household", "employer_id employee_id status rate amount asked_at decided_by"
     ),
-    _Record("invitations", "household", "employer_id employee_id type status expires_at", "token_hash"),
+    _Record(
+        "invitations", "household", "employer_id employee_id type status created_at expires_at", "token_hash"
+    ),
     _Record(
         "employee_links",
         "household",
@@ -195,10 +205,17 @@ RECORDS: Final = (
     _Record(
         "agent_grants",
         "household",
-        "employer_id sandbox person_id client_id returns_to tools demands_preview expires_at ended_at ended_because",
+        "employer_id sandbox person_id client_id client_name returns_to tools demands_preview resource "
+        "created_at expires_at ended_at ended_because",
     ),
     _Record("calendar_links", "household", "employer_id revoked_at", "token_hash"),
     _Record("state_registrations", "household", "employer_id state applied_on", "number_id"),
+    _Record(
+        "documents",
+        "household",
+        "employer_id kind subject_id employee_id payroll_id tax_year variant version file_name content_hash created_at "
+        "superseded_by",
+    ),
     _Record(
         "paper_signatures",
         "household",
@@ -208,16 +225,22 @@ RECORDS: Final = (
     _Record(
         "people",
         "person",
-        "operator_since frozen_until disputed_at strangers_from strangers_until",
-        "email disputed_address",
+        "language muted_notices weekly_summary created_at operator_since frozen_until disputed_at "
+        "strangers_from strangers_until",
+        "email name disputed_address",
     ),
     _Record(
         "credentials",
         "person",
-        "person_id kind confirmed_at ended_at doubted_at",
+        "person_id kind created_at confirmed_at ended_at doubted_at",
         "password_hash passkey_id public_key code_hash",
     ),
-    _Record("person_sessions", "person", "person_id stage method expires_at ended_at", "token_hash"),
+    _Record(
+        "person_sessions",
+        "person",
+        "person_id stage method authenticated_at expires_at ended_at",
+        "token_hash",
+    ),
 )
 
 
