@@ -74,7 +74,7 @@ _WRITTEN_WITHOUT_ENTRY: Final = """
        AND v.fields ->> 'rule_amount' IS NULL
     OR v.record = 'credentials' AND v.fields ->> 'kind' = 'totp' AND v.fields ->> 'confirmed_at' IS NULL
 """
-"""What needs no entry: a link whose time is over, the savings account of a first deposit, and a second factor that is
+"""What needs no entry: a link that has expired, the savings account of a first deposit, and a second factor that is
 not in force yet."""
 
 _WRITES: Final[Mapping[str, str]] = {
