@@ -28,6 +28,7 @@ from hearthpay.clock import BUSINESS_TIME, FixedClock
 from hearthpay.database.address import psycopg_url
 from hearthpay.database.migrations import read
 from hearthpay.database.session import Database
+from hearthpay.doctor.record_checks import HIDDEN
 from hearthpay.employees.commands import AddEmployee
 from hearthpay.employees.models import Employee
 from hearthpay.employees.service import create_employee
@@ -89,6 +90,13 @@ _TRACES: Final = (
     "WHERE NOT EXISTS (SELECT FROM audit_log a WHERE a.subject_id = z.id) "
     "RETURNING id, organization_id) INSERT INTO audit_unsealed SELECT id, organization_id FROM written"
 )
+_VERSIONS: Final = """
+    INSERT INTO record_versions (id, record, record_id, organization_id, employer_id, fields)
+    SELECT new_id(), '{table}', r.id, r.organization_id, r.{household}, recorded_fields(r, m.names, %(hidden)s)
+      FROM {table} r CROSS JOIN (SELECT ARRAY(SELECT jsonb_object_keys(v.fields)) AS names
+                                   FROM record_versions v WHERE v.record = '{table}' LIMIT 1) m
+     WHERE NOT EXISTS (SELECT FROM record_versions v WHERE v.record = '{table}' AND v.record_id = r.id)
+"""
 _VAULT_COPY: Final = (
     "COPY vault (id, organization_id, employer_id, sandbox, owner_kind, owner_id, kind, ciphertext, nonce, "
     "key_id, last_four) FROM STDIN"
@@ -330,6 +338,12 @@ def _copy_models(
                     copy.write_row(row)
         connection.execute(_LAST_FOUR)
         connection.execute(_TRACES)
+        connection.execute(
+            "SET LOCAL session_replication_role = 'origin'"
+        )  # a version is chained by a trigger
+        for table, household in (("employers", "id"), ("employees", "employer_id")):
+            versions = _VERSIONS.format(table=table, household=household).encode()
+            connection.execute(versions, {"hidden": list(HIDDEN)})
         connection.commit()
         connection.autocommit = True
         connection.execute("ANALYZE")

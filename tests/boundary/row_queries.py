@@ -13,11 +13,11 @@ _COLUMNS: Final = """
 """
 
 _NO_WORLDS: Final = frozenset(
-    {"vault_keys", "audit_seals", "audit_unsealed", "mail_register", "failed_attempts"}
+    {"vault_keys", "audit_seals", "audit_unsealed", "mail_register", "failed_attempts", "record_versions"}
 )
 """The installation's keys: the first number makes one current. The audit log's seals: of both modes together. The
-register of mails repeats what the outbox says, without the organization. Failed attempts are counted by digests of
-addresses and accounts; a refused key is one."""
+register of mails repeats what the outbox says, without the organization; versions of records repeat what the records
+say. Failed attempts are counted by digests of addresses and accounts; a refused key is one."""
 
 
 class RowQueries(NamedTuple):

@@ -38,6 +38,7 @@ OWNERS = {
         "audit_seals",
         "audit_unsealed",
         "installation",
+        "record_versions",
         "restorations",
         "vault",
         "vault_keys",

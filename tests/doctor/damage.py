@@ -16,6 +16,11 @@ ONE_REVERSING = "(SELECT id FROM paychecks WHERE reverses IS NOT NULL AND set_as
 ON_PAPER = "payment_method = 'check'"
 #: As if every household had chosen what all have by default: then other checks prove its years.
 AS_CHOSEN = 'UPDATE employers SET threshold_bases = \'{"2000": "assume_crossed"}\''
+#: The entry of the audit log that a change of a record needs.
+ENTERED = (
+    "INSERT INTO audit_log (id, organization_id, actor_kind, action, details) "
+    "SELECT new_id(), id, 'operator', 'employer.update', '{}' FROM organizations"
+)
 WITH_RATE = "(SELECT paycheck_id FROM paycheck_lines WHERE rate IS NOT NULL AND code = 'CA-ETT-ER' ORDER BY paycheck_id LIMIT 1)"
 LINE_CENTS = ("subject_wages", "taxable_wages", "amounts", "ytd_amounts")
 LATEST = "(SELECT id FROM paychecks ORDER BY id DESC LIMIT 1)"
@@ -830,7 +835,7 @@ DAMAGE = {
 }
 
 NO_DAMAGE = {
-    "a basis chosen": (AS_CHOSEN,),
+    "a basis chosen": (AS_CHOSEN, ENTERED),
     "a draft was sent as what was typed": (DRAFT.format("p.period_start", "e.employee_id", "p.id"),),
     "what was said and taken back may be of anything": (
         SAID.format("filing_choices", "'NY', 'sui', 2026, NULL"),

@@ -2,6 +2,8 @@
 
 # ruff: noqa: E501, ISC004 - statements read best whole
 
+from tests.rights.record_damage import DAMAGE as DAMAGE_TO_RECORDS
+
 VIEWER = "(SELECT m.id FROM memberships m WHERE m.role = 'viewer' ORDER BY m.id LIMIT 1)"
 STRANGER = "(SELECT id FROM people WHERE email = 'other@example.com')"
 MARIA = "(SELECT id FROM people WHERE email = 'maria@example.com')"
@@ -232,4 +234,4 @@ DAMAGE: dict[str, dict[str, tuple[str, ...]]] = {
             "UPDATE security_alerts SET told_at = NULL, created_at = created_at - interval '3 days'",
         ),
     },
-}
+} | DAMAGE_TO_RECORDS

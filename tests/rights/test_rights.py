@@ -20,6 +20,7 @@ from hearthpay.database.session import Tenant
 from hearthpay.doctor.checks import CHECKS_BY_ID
 from hearthpay.doctor.examination import CheckResult, examine
 from hearthpay.doctor.proofs import PROOFS_BY_ID
+from hearthpay.doctor.record_checks import HIDDEN, RECORDS
 from hearthpay.employers.sandbox import delete_sandbox, reset_sandbox
 from tests.cases import every_case
 from tests.rights.damage import DAMAGE
@@ -110,6 +111,7 @@ async def test_what_nobody_gave_is_told(world: Household) -> None:
                     assert all(
                         difference.recorded != difference.expected for difference in found[law].differences
                     )
+                    assert "me@example.com" not in str(found[law].differences)
 
 
 # Given before the upgrade.
@@ -162,3 +164,35 @@ async def test_every_table_has_a_law_or_a_reason(world: Household) -> None:
     tables = {*EMPTIED, *OWN_TABLES}
     assert sorted(tables - await tables_read(world)) == sorted(EXEMPT)
     assert all(len(reason) > 20 and reason.endswith(".") for reason in EXEMPT.values())
+
+
+# Versions of records.
+
+
+def test_every_record_that_is_kept_has_its_laws(world: Household) -> None:
+    kept = world.connection.execute(
+        "SELECT tgrelid::regclass::text, tgargs FROM pg_trigger WHERE tgname = 'keep_version'"
+    ).fetchall()
+    arguments = {table: bytes(told).decode().rstrip("\0").split("\0") for table, told in kept}
+    assert {table: key for table, (key, *_) in arguments.items()} == {
+        table: key for table, (key, _) in RECORDS.items()
+    }
+    hidden = {table: set(each[3].strip("{}").split(",")) - {""} for table, each in arguments.items()}
+    assert set.union(*hidden.values()) == set(HIDDEN)
+    for table, (_, _, named, _) in arguments.items():
+        assert set(named.strip("{}").split(",")) & set(HIDDEN) == hidden[table], table
+
+
+async def test_what_the_service_writes_of_itself_needs_no_entry(world: Household) -> None:
+    found = await findings_after(
+        world,
+        "UPDATE invitations SET status = 'expired' WHERE status = 'pending'",
+        "INSERT INTO escrow_accounts (organization_id, employer_id, sandbox, employee_id) "
+        "SELECT organization_id, employer_id, sandbox, id FROM employees e "
+        "WHERE NOT EXISTS (SELECT FROM escrow_accounts a WHERE a.employee_id = e.id)",
+        "INSERT INTO credentials (id, person_id, kind, secret, nonce, key_id, created_at) "
+        "SELECT new_id(), p.id, 'totp', decode(repeat('00', 32), 'hex'), decode(repeat('00', 12), 'hex'), k.id, now() "
+        "FROM people p, vault_keys k WHERE k.status = 'current'",
+        law="records_changed",
+    )
+    assert found == {}

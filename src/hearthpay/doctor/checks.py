@@ -61,6 +61,7 @@ from hearthpay.doctor.paycheck_checks import (
     tax_years,
 )
 from hearthpay.doctor.people_checks import owners, ways_in
+from hearthpay.doctor.record_checks import record_history, records_changed, records_entered, records_kept
 from hearthpay.doctor.rights_checks import (
     agent_rights,
     audit_begins,
@@ -177,6 +178,10 @@ CHECKS_BY_ID: Final[Mapping[str, Check]] = {
     "documents_issued": documents_issued,
     "mails_kept": mails_kept,
     "alerts_left": alerts_left,
+    "records_kept": records_kept,
+    "record_history": record_history,
+    "records_changed": records_changed,
+    "records_entered": records_entered,
 }
 """Every law by its id, in the order in which they are proved. An id is what reports, alerts and scripts know: it stays
 when its function is renamed or its docstring is reworded."""
