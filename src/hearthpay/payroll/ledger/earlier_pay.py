@@ -8,7 +8,7 @@ last one.
 import datetime
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -24,6 +24,7 @@ from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.paycheck.request import OtherPay
 
 _INCOME_TAXES: Final = ("federal_income_tax", "state_income_tax")
+_FEDERAL: Final = "US-"
 _FLAT: Final = "US-FIT-SUP"
 """The line of supplemental wages that bear the federal flat rate."""
 
@@ -101,7 +102,7 @@ _WITHHELD: Final = query(
     "AND NOT EXISTS (SELECT FROM payroll_entries b JOIN paychecks d ON d.payroll_id = b.payroll_id "
     "AND d.employee_id = b.employee_id AND d.reverses IS NULL JOIN line_sets t ON t.id = d.line_set_id "
     "WHERE b.employee_id = e.employee_id AND b.live AND b.bonus > 0 AND b.period && e.period "
-    "AND :flat <> ALL(t.codes)) GROUP BY e.employee_id, n.code "
+    "AND (n.category <> 'federal_income_tax' OR :flat <> ALL(t.codes))) GROUP BY e.employee_id, n.code "
     "UNION ALL SELECT w.employee_id, n.code, make_date(w.tax_year, 1, 1) FROM prior_wages w "
     "CROSS JOIN LATERAL unnest(w.codes, w.amounts) AS n(code, amount) WHERE w.employee_id = ANY(:employees) "
     "AND w.tax_year BETWEEN CAST(:first_year AS integer) AND CAST(:last_year AS integer) AND w.replaced_by IS NULL "
@@ -109,8 +110,8 @@ _WITHHELD: Final = query(
     paid=_PAID,
     regular=_REGULAR,
 )
-"""Income taxes withheld from regular wages, with the last day of the earliest period. Periods whose regular wages were
-taxed together with a bonus tell nothing: their tax may be the bonus's."""
+"""Income taxes withheld from regular wages, with the last day of the earliest period. Periods whose regular wages may
+have been taxed together with a bonus tell nothing: the tax may be the bonus's. A state's tax doesn't say how it was."""
 
 
 class PaidPeriod(NamedTuple):
@@ -125,7 +126,7 @@ class PaidPeriod(NamedTuple):
     supplemental: int
     taxes: Mapping[str, int]
     withheld: frozenset[str]
-    """The income taxes that it withheld."""
+    """The income taxes that it withheld, unless they are known otherwise."""
 
     def overlaps(self, start: datetime.date, end: datetime.date) -> bool:
         """Return whether it pays for one of these days."""
@@ -159,12 +160,7 @@ class EarlierPay:
         dates = order.dates
         paid = _paid(dates.period_start, dates.period_end, dates.pay_date, order.pay_frequency, paycheck)
         after = (*self.periods.get(employee, ()), paid)
-        since = _since(self.withheld_since.get(employee, {}), [paid], after)
-        return EarlierPay(
-            self.persons,
-            {**self.periods, **dict.fromkeys(records, after)},
-            {**self.withheld_since, **dict.fromkeys(records, since)},
-        )
+        return replace(self, periods={**self.periods, **dict.fromkeys(records, after)})
 
     def counted_with(
         self, employee_id: UUID, order: SettledOrder, *, regular: bool, pays_the_period: bool
@@ -221,7 +217,7 @@ class EarlierPay:
         """Return the income taxes that were withheld from regular wages of earlier periods, this year or last."""
         current = self._current(employee_id, order, pays_the_period=pays_the_period)
         start = order.dates.period_start if current is None else current.start
-        since = self.withheld_since.get(employee_id, {})
+        since = _since(self.withheld_since.get(employee_id, {}), self.periods.get(employee_id, ()))
         return frozenset(code for code, end in since.items() if end < start)
 
     def _current(self, employee_id: UUID, order: SettledOrder, *, pays_the_period: bool) -> PaidPeriod | None:
@@ -328,12 +324,7 @@ def earlier_pay_of(
         if each.reverses is None and each.id not in reversed_ones and each.paycheck.gross_pay > 0:
             paid = _paid(each.period_start, each.period_end, each.pay_date, each.pay_frequency, each.paycheck)
             found.setdefault(each.paycheck.employee_id, []).append(paid)
-    earlier = _by_person(persons, found, withheld_before)
-    since = {
-        employee: _since(earlier.withheld_since[employee], periods, periods)
-        for employee, periods in earlier.periods.items()
-    }
-    return EarlierPay(earlier.persons, earlier.periods, since)
+    return _by_person(persons, found, withheld_before)
 
 
 def records_of_person(employee_id: UUID, history: History | None) -> tuple[UUID, ...]:
@@ -341,15 +332,15 @@ def records_of_person(employee_id: UUID, history: History | None) -> tuple[UUID,
     return (employee_id,) if history is None or history.others is None else (employee_id, *history.others.ids)
 
 
-def _since(
-    known: Mapping[str, datetime.date], more: Iterable[PaidPeriod], paid: Sequence[PaidPeriod]
-) -> dict[str, datetime.date]:
-    """Return since when income taxes are withheld from regular wages, with ``more`` paychecks of all that were paid."""
+def _since(known: Mapping[str, datetime.date], paid: Sequence[PaidPeriod]) -> dict[str, datetime.date]:
+    """Return since when income taxes are withheld from regular wages: as known, and by what was paid."""
     since = dict(known)
-    together = [each for each in paid if each.supplemental and _FLAT not in each.taxes]
-    for each in more:
-        if each.regular and not any(other.overlaps(each.start, each.end) for other in together):
-            for code in each.withheld:
+    bonuses = [each for each in paid if each.supplemental]
+    for each in paid:
+        beside = [other for other in bonuses if other.overlaps(each.start, each.end)]
+        apart = all(_FLAT in other.taxes for other in beside)
+        for code in each.withheld if each.regular else ():
+            if not beside or (apart and code.startswith(_FEDERAL)):
                 since[code] = min(each.end, since.get(code, each.end))
     return since
 
