@@ -303,9 +303,11 @@ async def test_a_debit_beyond_a_bank_entry_is_refused_too(family: Family, town: 
 
 
 async def test_a_bonus_beside_another_payroll_is_supplemental_also_when_it_fires(family: Family, town: Town):
-    """22 %, apart from the regular wages; by itself in a period it is withheld from as that period's pay."""
+    """22 %, apart from the regular wages, and by itself in a period too."""
     period = {"pay_period_start": "2026-11-09", "pay_period_end": "2026-11-15"}
     check = {"employee_id": family.employee_id, "regular_hours": 40}
+    before = {"pay_period_start": "2026-11-02", "pay_period_end": "2026-11-08"}
+    data(await family.caller.post("/payroll/run", family.order("2026-11-20", employees=[check], **before)))
     data(await family.caller.post("/payroll/run", family.order("2026-11-20", employees=[check], **period)))
     bonus = [{"employee_id": family.employee_id, "bonus": 500, "payment_method": "direct_deposit"}]
     order = family.order("2026-12-04", employees=bonus, **period)
@@ -318,4 +320,4 @@ async def test_a_bonus_beside_another_payroll_is_supplemental_also_when_it_fires
         assert answer["employees"][0]["employee_taxes"]["federal_income_tax"] == 110
     alone = family.order("2026-12-18", employees=bonus)
     preview = data(await family.caller.post("/payroll/preview", alone))
-    assert preview["employees"][0]["employee_taxes"]["federal_income_tax"] == 19.04
+    assert preview["employees"][0]["employee_taxes"]["federal_income_tax"] == 110

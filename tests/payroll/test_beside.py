@@ -46,7 +46,8 @@ async def test_a_bonus_shares_a_period_with_hours_in_either_order(
         )
     assert any(second["payroll_id"] in each and "40 hours" in each for each in warnings(third))
     assert third["employees"][0]["ytd"]["gross_pay"] == 500 + 1140 + 25
-    assert federal_tax(third) == 5.5  # 22 %: supplemental wages, paid apart from the regular ones
+    # One week, one tax: 1,665 x 52 - 8,600 = 77,980; 5,800 + 22 % of 20,080 = 10,217.60; / 52.
+    assert sum(map(federal_tax, (first, second, third))) == pytest.approx(196.49)
 
 
 async def test_what_is_asked_for_each_pay_period_is_withheld_once(account: Account):
@@ -56,13 +57,15 @@ async def test_what_is_asked_for_each_pay_period_is_withheld_once(account: Accou
         account.live,
         employer_id,
         work_state="NY",
-        federal_withholding={"extra_withholding": 50, "other_income": 260_000},
+        federal_withholding={"extra_withholding": 50, "other_income": 26_000},
         state_withholding={
             "nyc_resident": True,
             "additional_withholding": 7,
             "nyc_additional_withholding": 3,
         },
     )
+    week_before = {"pay_period_start": "2026-11-02", "pay_period_end": "2026-11-08"}
+    data(await account.live.post("/payroll/run", payroll_of(employer_id, employee_id, **week_before)))
     data(await account.live.post("/payroll/run", payroll_of(employer_id, employee_id)))
     bonus = data(await account.live.post("/payroll/run", bonus_of(employer_id, employee_id, 1000)))
     [paycheck] = bonus["employees"]

@@ -46,7 +46,6 @@ ENTRY_FIELDS: Final[dict[str, object]] = {
     "set_aside_wish": (1, 0),
     "regular_pay": "hours times the rate, which the amounts and lines of the paychecks bind",
     "overtime_pay": "hours times the rate, which the amounts and lines of the paychecks bind",
-    "supplemental": (True,),
     "unpaid_days": (Decimal(1),),
     "pay_salary": (False,),
     "salary": "that there is one is bound, and its amount by the amounts of the paychecks",

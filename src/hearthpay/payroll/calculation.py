@@ -10,6 +10,7 @@ from uuid import UUID
 from hearthpay.access.refusal import Refusal
 from hearthpay.employees.certificates import federal_certificate, state_entries
 from hearthpay.employees.work_places import work_places
+from hearthpay.payroll.ledger.earlier_pay import NO_EARLIER_PAY, EarlierPay
 from hearthpay.payroll.ledger.earnings import earnings_of, left_out, rates_of
 from hearthpay.payroll.ledger.rows import Carried, LineRow, PaycheckRow, PayrollRecord, SetAside, YearToDate
 from hearthpay.payroll.ledger.years import NO_HISTORY, History, OtherRecords, seen_by_others
@@ -33,8 +34,6 @@ from hearthpay.taxes.money import from_cents, scaled_rate, to_cents
 from hearthpay.taxes.pay_periods import check_period
 from hearthpay.taxes.thresholds import liability_thresholds
 from hearthpay.taxes.year import LiableFrom, PaidWages, is_due
-
-ZERO = Decimal("0.00")
 
 
 class Due(NamedTuple):
@@ -71,10 +70,13 @@ def calculate_payroll(
     histories: Mapping[UUID, History],
     sui_rates: Mapping[str, Decimal],
     thresholds: Thresholds | None = None,
+    earlier: EarlierPay = NO_EARLIER_PAY,
     *,
     explain: bool = False,
 ) -> PayrollRecord:
     """Calculate every paycheck of a payroll.
+
+    ``earlier`` is what was paid around its period: with other pay of one period income tax is calculated together.
 
     ``sui_rates`` are the household's assigned unemployment rates by state; elsewhere the new-employer rate applies.
     Without ``thresholds`` every line is due from the first dollar. With ``explain`` each paycheck explains its lines:
@@ -107,6 +109,7 @@ def calculate_payroll(
                 history,
                 sui_rates.get(payee.work_state),
                 due.get(payee.id),
+                earlier,
                 explain=explain,
             )
             assumed = None
@@ -121,6 +124,7 @@ def calculate_payroll(
                 after = history.with_paycheck(record)
                 histories = {**histories, payee.id: after, **seen_by_others(histories, payee.id, after)}
                 due = _due_after(due, history.others, paid_wages(record, dates.pay_date))
+                earlier = earlier.with_paycheck(order, record)
             unknown |= {each.code: each for each in paycheck.unknown}
         except TaxInputError as error:
             raise TaxInputError(
@@ -187,6 +191,7 @@ def _calculate(
     history: History,
     sui_rate: Decimal | None,
     due: Due | None,
+    earlier: EarlierPay,
     *,
     explain: bool,
 ) -> tuple[PaycheckRow, Paycheck]:
@@ -208,9 +213,18 @@ def _calculate(
             period_start=dates.period_start,
             period_end=dates.period_end,
             pay_frequency=order.pay_frequency,
-            regular_wages=ZERO if entry.supplemental else from_cents(earnings.regular_wages),
-            supplemental_wages=from_cents(earnings.gross_pay if entry.supplemental else earnings.bonus),
-            supplemental_method="flat" if entry.supplemental else "aggregate",
+            regular_wages=from_cents(earnings.regular_wages),
+            supplemental_wages=from_cents(earnings.bonus),
+            supplemental_method="by_rule",
+            withheld_before=earlier.withheld_before(
+                employee.id, order, pays_the_period=entry.pays_the_period
+            ),
+            other_pay=earlier.counted_with(
+                employee.id,
+                order,
+                regular=bool(earnings.regular_wages),
+                pays_the_period=entry.pays_the_period,
+            ),
             work_state=employee.work_state,
             residence_state=employee.residence_state,
             localities=tuple(employee.localities),

@@ -17,6 +17,7 @@ from hearthpay.banking import calendar
 from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audit
 from hearthpay.payroll.answers import estimate_json
 from hearthpay.payroll.calculation import calculate_payroll
+from hearthpay.payroll.ledger.earlier_pay import read_earlier_pay
 from hearthpay.payroll.ledger.histories import read_histories
 from hearthpay.payroll.ledger.payrolls import NewPayroll, insert_payrolls
 from hearthpay.payroll.ledger.rows import Owner, PayrollRecord
@@ -84,12 +85,14 @@ async def calculate_planned(
     }
     terms = await terms_of_households(session, list({order.employer_id for order in orders}))
     thresholds = await years_of_households(session, orders, terms.bases, histories)
+    people = {employee: history for year in histories.values() for employee, history in year.items()}
+    earlier = await read_earlier_pay(session, orders, people)
     results: list[PayrollRecord | NotPlanned] = []
     for order in orders:
         key = order.employer_id, order.dates.pay_date.year
         try:
             record = calculate_payroll(
-                order, payees, histories[key[1]], terms.rates.get(key, {}), thresholds.get(key)
+                order, payees, histories[key[1]], terms.rates.get(key, {}), thresholds.get(key), earlier
             )
         except TaxInputError as error:
             code = error.code if error.code != "validation_error" else "not_calculable"

@@ -43,6 +43,7 @@ from hearthpay.payroll.commands import (
 )
 from hearthpay.payroll.dated_lists import is_of_all_households, newest_of_days
 from hearthpay.payroll.issues.available_actions import with_available_actions
+from hearthpay.payroll.ledger.earlier_pay import read_earlier_pay
 from hearthpay.payroll.ledger.estimates import Estimate
 from hearthpay.payroll.ledger.histories import read_histories
 from hearthpay.payroll.ledger.overlaps import Overlap, find_overlaps
@@ -381,9 +382,7 @@ async def prepare_payroll(
     warnings_by_employee: dict[UUID, list[Message]] = {}
     if not order.fica_refund:
         of_the_period = [entry.employee_id for entry in order.entries if entry.pays_the_period]
-        order, warnings_by_employee = _field_problems(
-            order, await find_overlaps(session, ids, of_the_period, dates)
-        )
+        warnings_by_employee = _field_problems(order, await find_overlaps(session, ids, of_the_period, dates))
     terms = await tax_terms(session, employer.id, year)
     histories = await read_histories(session, employees, year)
     thresholds: HouseholdYear | None = None
@@ -400,7 +399,10 @@ async def prepare_payroll(
         }
         record = calculate_refund(order, payees, histories, repayable)
     else:
-        record = calculate_payroll(order, payees, histories, terms.sui_rates, thresholds, explain=explain)
+        earlier = await read_earlier_pay(session, [order], histories)
+        record = calculate_payroll(
+            order, payees, histories, terms.sui_rates, thresholds, earlier, explain=explain
+        )
     refuse_unknown_law(record)
     if by_deposit is not None and by_deposit.next_valid_pay_date is not None:
         for employee_id in ids:
@@ -447,13 +449,10 @@ def _paid_before_the_end(order: SettledOrder, today: datetime.date) -> list[UUID
     ]
 
 
-def _field_problems(
-    order: SettledOrder, overlaps: Sequence[Overlap]
-) -> tuple[SettledOrder, dict[UUID, list[Message]]]:
+def _field_problems(order: SettledOrder, overlaps: Sequence[Overlap]) -> dict[UUID, list[Message]]:
     """Return, by employee, what else is paid for the period; raise `payroll_overlap` if hours would be paid twice.
 
-    A bonus or other earnings without hours may be paid in addition to another payroll. They are then supplemental
-    wages, paid apart from the regular ones (IRS Publication 15, section 7); the order says so.
+    A bonus or other earnings without hours may be paid in addition to another payroll.
     """
     warnings_by_employee: dict[UUID, list[Message]] = {}
     entries = {entry.employee_id: entry for entry in order.entries}
@@ -470,11 +469,7 @@ def _field_problems(
                 },
             )
         warnings_by_employee.setdefault(overlap.employee_id, []).append(_overlap_warning(overlap, entry))
-    entries_now = tuple(
-        entry._replace(supplemental=entry.employee_id in warnings_by_employee and not entry.pays_the_period)
-        for entry in order.entries
-    )
-    return order._replace(entries=entries_now), warnings_by_employee
+    return warnings_by_employee
 
 
 def _overlap_message(overlap: Overlap, entry: PayrollEntry) -> str:
@@ -512,7 +507,8 @@ def _overlap_warning(overlap: Overlap, entry: PayrollEntry) -> Message:
     hours = entry.hours
     if not overlap.salary and (hours, entry.bonus, entry.other_earnings) == (overlap.hours, bonus, other):
         return message("period_paid_already", **paid)
-    return message("paid_beside" if hours else "paid_beside_as_supplemental", **paid)
+    only_bonus = entry.bonus and not (hours or entry.other_earnings)
+    return message("paid_beside_as_supplemental" if only_bonus else "paid_beside", **paid)
 
 
 def _deposit_moved_warning(dates: PayDates, earliest: datetime.date) -> Message:

@@ -6,6 +6,7 @@ recorded figures. If it doesn't, because a certificate, a rate or the rules have
 are shown as they are.
 """
 
+import datetime
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -20,6 +21,12 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.employees.models import Employee
 from hearthpay.employers.assigned_rates import tax_terms
 from hearthpay.payroll.calculation import calculate_payroll, paid_wages
+from hearthpay.payroll.ledger.earlier_pay import (
+    EarlierPay,
+    earlier_pay_of,
+    read_withheld,
+    records_of_person,
+)
 from hearthpay.payroll.ledger.histories import read_histories
 from hearthpay.payroll.ledger.paychecks import PostedInYear, read_year
 from hearthpay.payroll.ledger.payrolls import read_payroll
@@ -117,6 +124,7 @@ async def _calculated_again(session: AsyncSession, payroll: StoredPayroll) -> Pa
     posted: Sequence[PostedInYear] = await read_year(session, payroll.employer_id, payroll.tax_year)
     first = next((at for at, each in enumerate(posted) if each.payroll_id == payroll.id), len(posted))
     before = posted[:first]
+    earlier = await _earlier_pay(session, before, histories, payroll.tax_year)
     if payroll.paychecks:
         histories = {
             payee: history_before(payee, histories.get(payee), before, payroll.tax_year) for payee in payees
@@ -130,7 +138,18 @@ async def _calculated_again(session: AsyncSession, payroll: StoredPayroll) -> Pa
     order = SettledOrder(
         payroll.employer_id, payroll.dates, payroll.pay_frequency, payroll.notes, tuple(entries), payroll.kind
     )
-    return calculate_payroll(order, payees, histories, terms.sui_rates, thresholds, explain=True)
+    return calculate_payroll(order, payees, histories, terms.sui_rates, thresholds, earlier, explain=True)
+
+
+async def _earlier_pay(
+    session: AsyncSession, before: Sequence[PostedInYear], histories: Mapping[UUID, History], tax_year: int
+) -> EarlierPay:
+    """Return what had been paid around a payroll's period, from the year's paychecks ``before`` it."""
+    persons = {employee: records_of_person(employee, history) for employee, history in histories.items()}
+    records = {record for each in persons.values() for record in each}
+    last_year = datetime.date(tax_year - 1, 12, 31)
+    withheld = await read_withheld(session, records, tax_year - 1, tax_year, paid_until=last_year)
+    return earlier_pay_of(before, persons, withheld)
 
 
 def history_before(

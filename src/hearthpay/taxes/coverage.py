@@ -13,6 +13,7 @@ from hearthpay.taxes.local import LocalTax
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.rulebook import Rulebook
 from hearthpay.taxes.state import StateIncomeTax, StateRules
+from hearthpay.taxes.supplemental_wages import supplemental_rule
 from hearthpay.taxes.trace import Source
 from hearthpay.taxes.vocabulary import Confidence
 
@@ -184,6 +185,7 @@ def _state_law(code: str, rules: StateRules) -> Iterator[Law]:
 
 
 def _income_tax_law(tax: StateIncomeTax) -> Iterator[Law]:
+    supplemental = supplemental_rule(tax.code[:2])
     for version in tax.versions:
         facts = [
             ("Withheld by a household", f"{tax.household}. {tax.household_note}".strip()),
@@ -195,10 +197,12 @@ def _income_tax_law(tax: StateIncomeTax) -> Iterator[Law]:
         ]
         if version.supplemental_rate is not None:
             facts.append(("Supplemental wages, flat rate", _percent(version.supplemental_rate)))
+        facts.append(("Supplemental wages in a payroll", f"{supplemental.method}. {supplemental.note}"))
         if version.note:
             facts.append(("Note", version.note))
         facts += [(f"Figures: {name}", _figure(value)) for name, value in version.figures.items()]
-        yield Law(tax.code, tax.name, tuple(facts), version.sources)
+        sources = tuple(dict.fromkeys((*version.sources, *supplemental.sources)))
+        yield Law(tax.code, tax.name, tuple(facts), sources)
 
 
 def _contribution_law(line: Contribution) -> Law:

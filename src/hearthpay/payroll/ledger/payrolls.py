@@ -66,7 +66,6 @@ _ENTRY_TYPES: Final = {
     **EARNINGS_TYPES,
     "set_aside_skip": "boolean",
     "set_aside_amount": "bigint",
-    "supplemental": "boolean",
     "salary": "jsonb",
 }
 _ESTIMATE_TYPES: Final = {"id": "uuid", "estimate": "jsonb"}
@@ -183,7 +182,6 @@ def _entry_values(payroll_id: UUID, payroll: NewPayroll) -> list[tuple[object, .
             *paycheck.earnings,
             entry.set_aside_skip,
             entry.set_aside_wish,
-            entry.supplemental,
             None if paycheck.salary is None else json.dumps(paycheck.salary.to_json()),
         )
         for position, (entry, paycheck) in enumerate(

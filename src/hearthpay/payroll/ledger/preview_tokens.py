@@ -274,7 +274,6 @@ def bound_of(order: SettledOrder, accounts: Sequence[UUID]) -> list[object]:
             ),
             entry.set_aside_skip,
             entry.set_aside_wish,
-            entry.supplemental,
             entry.pay_salary,
             entry.salary is not None,
         ]

@@ -36,14 +36,13 @@ class _EntriesRow(NamedTuple):
     set_aside_amount: int | None
     regular_pay: int
     overtime_pay: int
-    supplemental: bool
     salary: dict[str, Any] | None
 
 
 _ENTRIES: Final = query(
     _EntriesRow,
     "SELECT payroll_id, employee_id, payment_method, regular_hours, overtime_hours, bonus, other_earnings, "
-    "set_aside_skip, set_aside_amount, regular_pay, overtime_pay, supplemental, salary "
+    "set_aside_skip, set_aside_amount, regular_pay, overtime_pay, salary "
     "FROM payroll_entries WHERE payroll_id = ANY(:ids) ORDER BY payroll_id, position",
 )
 
@@ -64,9 +63,6 @@ class PayrollEntry(NamedTuple):
     set_aside_wish: int | None = None
     regular_pay: Decimal | None = None
     overtime_pay: Decimal | None = None
-    supplemental: bool = False
-    """Paid in addition to another payroll of the period, without hours: all of it is supplemental wages."""
-
     unpaid_days: Decimal = Decimal(0)
     """Working days for which no salary is paid."""
 
@@ -230,7 +226,6 @@ async def read_entries(session: AsyncSession, payrolls: Sequence[UUID]) -> dict[
                 row.set_aside_amount,
                 from_cents(row.regular_pay),
                 from_cents(row.overtime_pay),
-                row.supplemental,
                 salary=SalaryShare.of_json(row.salary),
             )
         )

@@ -38,6 +38,7 @@ from hearthpay.payroll.issues import failures
 from hearthpay.payroll.issues.attempts import most_attempts, pause_after
 from hearthpay.payroll.issues.failures import StoredFailure
 from hearthpay.payroll.kinds import PayrollKind
+from hearthpay.payroll.ledger.earlier_pay import EarlierPay, read_earlier_pay
 from hearthpay.payroll.ledger.histories import read_histories
 from hearthpay.payroll.ledger.posting import Posting, post_paychecks, postings_of
 from hearthpay.payroll.ledger.rows import Owner, PayrollRecord
@@ -287,6 +288,8 @@ async def _fire(session: AsyncSession, now: datetime.datetime, rows: Sequence[_C
         raise _BasisChosenError("a household chose the basis of its thresholds while its payroll was fired")
     thresholds = await years_of_households(session, [each.order for each in due], terms.bases, histories)
     blocked = await account_blockers(session, households=employers, employees=payees)
+    people = {employee: history for year in histories.values() for employee, history in year.items()}
+    earlier = await read_earlier_pay(session, [each.order for each in due], people)
 
     calculated: dict[UUID, PayrollRecord] = {}
     postings: list[Posting] = []
@@ -297,12 +300,13 @@ async def _fire(session: AsyncSession, now: datetime.datetime, rows: Sequence[_C
         assigned = terms.rates.get(employer_and_year, {})
         household = thresholds.get(employer_and_year)
         outcome = _unready(payroll, blocked, authorized, unconfirmed) or _calculate(
-            payroll, payees, year, assigned, household
+            payroll, payees, year, assigned, household, earlier
         )
         if isinstance(outcome, StoredFailure):
             chunk.problems[payroll.id] = outcome
             continue
         calculated[payroll.id] = outcome
+        earlier = earlier.with_payroll(payroll.order, outcome)
         if household is not None:
             household.add(outcome)
         posted = postings_of(payroll.owner, payroll.id, outcome, year)
@@ -405,13 +409,14 @@ def _calculate(
     histories: Mapping[UUID, History],
     sui_rates: Mapping[str, Decimal],
     household: HouseholdYear | None,
+    earlier: EarlierPay,
 ) -> PayrollRecord | StoredFailure:
     for entry in payroll.order.entries:
         left = payees[entry.employee_id].end_date
         if left is not None and left < payroll.order.dates.period_start:
             return failures.employee_left(entry.employee_id)
     try:
-        record = calculate_payroll(payroll.order, payees, histories, sui_rates, household)
+        record = calculate_payroll(payroll.order, payees, histories, sui_rates, household, earlier)
     except TaxInputError as error:
         return _not_calculated(error, payroll.tax_year)
     except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold the others back

@@ -35,6 +35,7 @@ from hearthpay.payroll.approval import debit_of
 from hearthpay.payroll.calculation import calculate_payroll
 from hearthpay.payroll.issues import failures
 from hearthpay.payroll.kinds import PayrollKind
+from hearthpay.payroll.ledger.earlier_pay import read_earlier_pay
 from hearthpay.payroll.ledger.histories import read_histories
 from hearthpay.payroll.ledger.payrolls import NewPayroll, insert_payroll
 from hearthpay.payroll.ledger.posting import post_paychecks, postings_of
@@ -182,8 +183,9 @@ async def _pay_in_the_new_year(
     thresholds = None
     if bases or any(history.fica_repaid for history in histories.values()):
         thresholds = await read_household_year(session, old.employer_id, year, bases, histories)
+    earlier = await read_earlier_pay(session, [order], histories)
     try:
-        record = calculate_payroll(order, payees, histories, terms.sui_rates, thresholds)
+        record = calculate_payroll(order, payees, histories, terms.sui_rates, thresholds, earlier)
     except TaxInputError as error:
         raise _NotYetError(f"{error.field} {error.message}") from error
     if record.unknown:

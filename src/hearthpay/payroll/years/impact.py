@@ -27,6 +27,7 @@ from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.employees.models import Employee
 from hearthpay.employers.assigned_rates import TaxTerms, tax_terms
 from hearthpay.payroll.calculation import calculate_payroll
+from hearthpay.payroll.ledger.earlier_pay import earlier_pay_of, read_withheld, records_of_person
 from hearthpay.payroll.ledger.histories import read_histories
 from hearthpay.payroll.ledger.paychecks import PostedInYear, read_year
 from hearthpay.payroll.ledger.rows import LineRow, PaycheckRow
@@ -216,6 +217,9 @@ class _Year:
 
     persons: Mapping[UUID, UUID]
     household: HouseholdYear
+    withheld: Mapping[UUID, Mapping[str, datetime.date]]
+    """Income taxes withheld from regular wages otherwise than by the year's paychecks, by record."""
+
     again: dict[UUID, History] = field(default_factory=dict)
 
     def history(self, person: UUID) -> History:
@@ -252,6 +256,9 @@ async def _read(session: AsyncSession, employer_id: UUID, tax_year: int) -> _Yea
         today=today,
         persons=household.persons,
         household=household,
+        withheld=await read_withheld(
+            session, today, tax_year - 1, tax_year, paid_until=datetime.date(tax_year - 1, 12, 31)
+        ),
     )
 
 
@@ -298,8 +305,10 @@ def _calculate_again(
     dates = PayDates(first.period_start, first.period_end, first.pay_date, defaulted=False)
     order = SettledOrder(year.employer_id, dates, first.pay_frequency, None, entries)
     thresholds = _thresholds(year, before, histories)
+    people = {each: records_of_person(each, year.today.get(each)) for each in payees}
+    earlier = earlier_pay_of(before, people, year.withheld)
     try:
-        record = calculate_payroll(order, payees, histories, _assigned(year, paid), thresholds)
+        record = calculate_payroll(order, payees, histories, _assigned(year, paid), thresholds, earlier)
     except TaxInputError as error:
         return error
     return {each.employee_id: each for each in record.paychecks}

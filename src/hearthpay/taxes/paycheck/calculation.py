@@ -10,12 +10,23 @@ from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.messages import message
 from hearthpay.taxes.money import to_cents
 from hearthpay.taxes.paycheck.contributions import Contributions
-from hearthpay.taxes.paycheck.federal_income_tax import add_federal_income_tax
+from hearthpay.taxes.paycheck.federal_income_tax import add_federal_income_tax, tax_on_regular_wages
 from hearthpay.taxes.paycheck.lines import Lines
+from hearthpay.taxes.paycheck.other_pay import (
+    NOTHING_COUNTED,
+    CountedPay,
+    at_regular_frequency,
+    counted_by_federal_tax,
+    counted_pay,
+    leave_to_others,
+)
 from hearthpay.taxes.paycheck.remaining_pay import limit_to_pay, settle_arrears
 from hearthpay.taxes.paycheck.request import PaycheckInput
 from hearthpay.taxes.paycheck.result import Paycheck
-from hearthpay.taxes.paycheck.state_income_tax import add_state_and_local_income_tax
+from hearthpay.taxes.paycheck.state_income_tax import (
+    add_state_and_local_income_tax,
+    taxes_supplemental_apart,
+)
 from hearthpay.taxes.rulebook import Rulebook, rulebook_for
 from hearthpay.taxes.state import StateRules
 from hearthpay.taxes.withholding import PeriodPay
@@ -35,8 +46,10 @@ def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Payc
     supplemental = to_cents(request.supplemental_wages, "supplemental_wages")
     gross = regular + supplemental
     lines = Lines(explain)
+    counted = counted_pay(request, regular)
+    request = at_regular_frequency(request, regular)
 
-    add_federal_income_tax(lines, request, rulebook.income_tax, year, regular, supplemental)
+    _add_federal_tax(lines, request, rulebook, year, (regular, supplemental), counted)
     federal_tax = lines.employee
     after_federal = len(lines.entries)
     contributions = Contributions(lines, request, rules, year, gross)
@@ -46,7 +59,12 @@ def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Payc
     pay = PeriodPay(
         gross, request.pay_frequency, federal_tax, contributions.fica, contributions.fica_before()
     )
-    agreement = add_state_and_local_income_tax(lines, request, rulebook, rules, year, pay, supplemental)
+    if counted.wages:
+        counted, pay = _counted_with(request, rulebook, rules, counted, pay)
+    agreement = add_state_and_local_income_tax(
+        lines, request, rulebook, rules, year, pay, supplemental + counted.supplemental, counted
+    )
+    leave_to_others(lines, after_contributions, len(lines.entries), counted)
     # A pay stub lists income taxes first; they are calculated last because some states depend on the rest.
     income_taxes = lines.move_to_end(after_federal, after_contributions)
 
@@ -73,6 +91,56 @@ def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Payc
         provisional,
         unknown,
         tuple(lines.corrections),
+    )
+
+
+def _add_federal_tax(
+    lines: Lines,
+    request: PaycheckInput,
+    rulebook: Rulebook,
+    year: Year | None,
+    wages: tuple[int, int],
+    counted: CountedPay,
+) -> None:
+    """Append this paycheck's part of the federal income tax on ``wages``, its regular and supplemental ones."""
+    tax = rulebook.income_tax
+    regular, supplemental = wages
+    if counted.wages:
+        counted = counted_by_federal_tax(request, tax, counted, regular)
+        if counted.last:
+            counted = counted.bearing({tax.code: tax_on_regular_wages(request, tax, counted.last)})
+    regular += counted.regular + counted.last
+    add_federal_income_tax(lines, request, tax, year, regular, supplemental + counted.supplemental)
+    leave_to_others(lines, 0, 1, counted)
+
+
+def _counted_with(
+    request: PaycheckInput,
+    rulebook: Rulebook,
+    rules: StateRules,
+    counted: CountedPay,
+    own: PeriodPay,
+) -> tuple[CountedPay, PeriodPay]:
+    """Return the other pay with all taxes that it bore, and the period's pay together with it."""
+    federal = rulebook.income_tax
+    if counted.last and taxes_supplemental_apart(request, rulebook, rules):
+        counted = counted.less_last()
+    fica = counted.fica(own.social_security_and_medicare, own.wages)
+    before = max(0, own.social_security_and_medicare_before - fica)
+    federal_tax = counted.taxes.get(federal.code, 0) + counted.taxes.get(federal.supplemental_code, 0)
+    if counted.last:
+        federal_tax_on_last = tax_on_regular_wages(request, federal, counted.last)
+        federal_tax += federal_tax_on_last
+        last = Lines(False)
+        last_pay = PeriodPay(counted.last, own.frequency, federal_tax_on_last, fica, before)
+        add_state_and_local_income_tax(last, request, rulebook, rules, None, last_pay, 0, NOTHING_COUNTED)
+        counted = counted.bearing({line.code: line.amount_cents for line in last.entries})
+    return counted, PeriodPay(
+        own.wages + counted.wages,
+        own.frequency,
+        own.federal_income_tax + federal_tax,
+        own.social_security_and_medicare + fica,
+        before,
     )
 
 

@@ -4,6 +4,7 @@ from hearthpay.taxes.federal import FederalIncomeTax
 from hearthpay.taxes.money import to_cents
 from hearthpay.taxes.paycheck.lines import Lines
 from hearthpay.taxes.paycheck.request import PaycheckInput
+from hearthpay.taxes.paycheck.supplemental_wages import is_flat
 from hearthpay.taxes.trace import Trace
 from hearthpay.taxes.year import Year
 
@@ -16,7 +17,10 @@ def add_federal_income_tax(
     regular: int,
     supplemental: int,
 ) -> None:
-    """Append the withholding on regular and supplemental wages (cents)."""
+    """Append the withholding on regular and supplemental wages (cents).
+
+    They include those of other pay that is counted together with the paycheck.
+    """
     certificate = request.federal
     withheld = certificate.elected and not certificate.exempt
     trace = lines.trace()
@@ -26,7 +30,7 @@ def add_federal_income_tax(
         if supplemental:
             earlier = year.taxable(tax.supplemental_code) if year is not None else 0
             over_limit = min(supplemental, max(0, earlier + supplemental - tax.supplemental_limit))
-            flat = supplemental if request.supplemental_method == "flat" else over_limit
+            flat = supplemental if is_flat(request, tax.code, tax.supplemental_code) else over_limit
             subject -= flat
         # The entries of step 4 are for each pay period, so they apply to regular wages. Supplemental wages
         # paid separately are taxed only at the flat rate (Publication 15, section 7).
@@ -46,6 +50,14 @@ def add_federal_income_tax(
         lines.explain(tax.code, trace, tax.sources, tax.confidence, "Publication 15-T, Worksheet 1A")
     if flat:
         _add_flat(lines, tax, flat, over_limit)
+
+
+def tax_on_regular_wages(request: PaycheckInput, tax: FederalIncomeTax, regular: int) -> int:
+    """Return the tax in cents on regular wages alone, as a state needs it that deducts it; 0 if none is withheld."""
+    certificate = request.federal
+    if not certificate.elected or certificate.exempt or not regular:
+        return 0
+    return _by_certificate(request, tax, regular, None)
 
 
 def _by_certificate(request: PaycheckInput, tax: FederalIncomeTax, wages: int, trace: Trace | None) -> int:

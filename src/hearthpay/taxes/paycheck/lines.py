@@ -3,7 +3,7 @@
 from hearthpay.taxes.heading import Heading
 from hearthpay.taxes.messages import Message
 from hearthpay.taxes.paycheck.result import Correction, LineExplanation, PaycheckLine
-from hearthpay.taxes.trace import Source, Trace
+from hearthpay.taxes.trace import Source, Step, Trace
 
 _new = tuple.__new__
 """Creates a line without its constructor, which would double the cost of a line."""
@@ -53,6 +53,19 @@ class Lines:
         )
         self.employee += amount
 
+    def reduce(self, position: int, wages: int, amount: int) -> None:
+        """Subtract wages and tax of other paychecks from a line that was calculated together with them."""
+        line = self.entries[position]
+        self.entries[position] = line._replace(
+            subject_wages_cents=line.subject_wages_cents - wages,
+            taxable_wages_cents=line.taxable_wages_cents - wages if line.taxable_wages_cents else 0,
+            amount_cents=line.amount_cents - amount,
+        )
+        if line.payer == "employee":
+            self.employee -= amount
+        else:
+            self.employer -= amount
+
     def move_to_end(self, start: int, end: int) -> int:
         """Move the lines from position ``start`` to before ``end`` after all others; return where they begin then."""
         entries = self.entries
@@ -72,6 +85,14 @@ class Lines:
         """Keep the explanation of a line, if one was requested."""
         if trace is not None and self.explanations is not None:
             self.explanations.append(LineExplanation(code, tuple(trace.steps), sources, confidence, note))
+
+    def add_steps(self, code: str, steps: tuple[Step, ...]) -> None:
+        """Add last steps to the explanation of a line, if one was requested."""
+        if self.explanations is not None:
+            self.explanations = [
+                each._replace(steps=each.steps + steps) if each.code == code else each
+                for each in self.explanations
+            ]
 
     def explanations_by_line(self) -> tuple[LineExplanation, ...]:
         """Return the explanations in the order of the lines."""

@@ -4,6 +4,7 @@ from hearthpay.taxes.certificates import StateCertificate
 from hearthpay.taxes.local import LocalPay, LocalTax
 from hearthpay.taxes.messages import of_rule
 from hearthpay.taxes.paycheck.lines import Lines
+from hearthpay.taxes.paycheck.other_pay import CountedPay
 from hearthpay.taxes.paycheck.request import PaycheckInput
 from hearthpay.taxes.withholding import PeriodPay
 from hearthpay.taxes.year import Year
@@ -16,16 +17,21 @@ def add_local_taxes(
     taxes: list[LocalTax],
     certificate: StateCertificate,
     pay: PeriodPay,
-    supplemental: int,
+    flat: int,
     state_tax: int | None,
+    counted: CountedPay,
 ) -> None:
-    """Append the local taxes of the work state; ``state_tax`` is None if no state tax was agreed on."""
-    flat = supplemental if request.supplemental_method == "flat" else 0
+    """Append the local taxes of the work state; ``state_tax`` is None if no state tax was agreed on.
+
+    ``flat`` is the part of the pay, in cents, that bears a flat rate on supplemental wages where there is one.
+    """
     for tax in taxes:
         trace = lines.trace()
         amount = taxable = 0
         if state_tax is not None or tax.household != "follows_state":
             before = year.tax(tax.code) if year is not None else None
+            if before is not None and counted.taxes:
+                before -= counted.taxes.get(tax.code, 0)
             local = LocalPay(pay, request.pay_date, flat, state_tax or 0, before)
             amount = tax.withhold(local, certificate, trace)
             taxable = pay.wages

@@ -41,6 +41,26 @@ NO_CERTIFICATE = FederalCertificate()
 NEW_EMPLOYER = EmployerProfile()
 """A household that pays every tax at the new-employer rates."""
 
+SUPPLEMENTAL_METHODS = ("aggregate", "flat", "by_rule")
+SupplementalMethod = Literal["aggregate", "flat", "by_rule"]
+
+
+@dataclass(frozen=True, slots=True)
+class OtherPay:
+    """Pay of other paychecks with which income tax counts a paycheck as one payment. Amounts are dollars.
+
+    ``regular_wages`` and ``supplemental_wages`` were paid for the same pay period, and ``taxes`` are what was withheld
+    from them, by line code. ``last_regular_wages`` are those of the last period before: supplemental wages are added
+    to them if no regular wages are paid for the period. ``pay_frequency`` is that of the regular wages; it counts for
+    a paycheck that has none.
+    """
+
+    regular_wages: Decimal = ZERO
+    supplemental_wages: Decimal = ZERO
+    taxes: Mapping[str, Decimal] = field(default_factory=lambda: _NO_YTD)
+    last_regular_wages: Decimal = ZERO
+    pay_frequency: str | None = None
+
 
 @dataclass(frozen=True, slots=True)
 class PaycheckInput:
@@ -55,6 +75,11 @@ class PaycheckInput:
     three. ``annual_wages_expected`` below a threshold switches off the lines that depend on it. ``not_due`` are codes
     of lines whose threshold the wages paid so far don't reach: this paycheck's wages are subject to them but not
     taxed; what ``year`` says is owed on them is still corrected.
+
+    ``supplemental_method`` is ``by_rule`` for what each law provides: the flat rate where it is allowed, otherwise the
+    tax on supplemental and regular wages together. Most laws allow it only if ``withheld_before``, the codes of income
+    taxes withheld from regular wages of earlier periods of this year or the last, has the line. ``other_pay`` is
+    counted together with the paycheck, whatever the method.
     """
 
     pay_date: datetime.date
@@ -62,7 +87,7 @@ class PaycheckInput:
     regular_wages: Decimal
     work_state: str
     supplemental_wages: Decimal = ZERO
-    supplemental_method: Literal["aggregate", "flat"] = "aggregate"
+    supplemental_method: SupplementalMethod = "aggregate"
     period_start: datetime.date | None = None
     period_end: datetime.date | None = None
     residence_state: str | None = None
@@ -78,3 +103,5 @@ class PaycheckInput:
     ytd_subject: Mapping[str, Decimal] = field(default_factory=lambda: _NO_YTD)
     year: YearSoFar | None = None
     not_due: frozenset[str] = frozenset()
+    withheld_before: frozenset[str] = frozenset()
+    other_pay: OtherPay | None = None

@@ -9,9 +9,12 @@ from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.local import LocalTax
 from hearthpay.taxes.messages import message
 from hearthpay.taxes.money import RATE_SCALE
+from hearthpay.taxes.paycheck.federal_income_tax import tax_on_regular_wages
 from hearthpay.taxes.paycheck.lines import Lines
 from hearthpay.taxes.paycheck.local_taxes import add_local_taxes
+from hearthpay.taxes.paycheck.other_pay import CountedPay
 from hearthpay.taxes.paycheck.request import PaycheckInput
+from hearthpay.taxes.paycheck.supplemental_wages import is_local_flat, is_state_flat
 from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rulebook import Rulebook
 from hearthpay.taxes.state import ReciprocityRule, StateIncomeTax, StateRules, WithholdingVersion
@@ -28,10 +31,12 @@ def add_state_and_local_income_tax(
     year: Year | None,
     pay: PeriodPay,
     supplemental: int,
+    counted: CountedPay,
 ) -> ReciprocityRule | None:
     """Append the state and local income tax; return the reciprocity agreement if one applies.
 
-    ``supplemental`` is the part of the pay, in cents, that is supplemental wages.
+    ``supplemental`` is the part of the pay, in cents, that is supplemental wages. The pay includes what is ``counted``
+    with the paycheck.
     """
     own_certificate, local = _certificate_of_work(request, rules)
     tax, certificate, agreement = rules.income_tax, own_certificate, None
@@ -41,14 +46,38 @@ def add_state_and_local_income_tax(
     state_tax: int | None = None
     if tax is not None:
         withheld = is_withheld(tax, request.federal, certificate)
-        state_tax = _add_state_tax(lines, request, tax, certificate, withheld, pay, supplemental)
+        regular_tax = 0
+        if supplemental and is_state_flat(request, tax):
+            regular_tax = tax_on_regular_wages(request, rulebook.income_tax, pay.wages - supplemental)
+        state_tax = _add_state_tax(lines, request, tax, certificate, withheld, pay, supplemental, regular_tax)
     if local:
         if tax is not None and rules.income_tax is not None and tax is not rules.income_tax:
             # A reciprocity agreement removes only the work state's own tax, not the local taxes there.
             agreed = is_withheld(rules.income_tax, request.federal, own_certificate)
             state_tax = 0 if agreed else None
-        add_local_taxes(lines, request, year, local, own_certificate, pay, supplemental, state_tax)
+        flat = is_local_flat(request, rules.income_tax)
+        add_local_taxes(
+            lines,
+            request,
+            year,
+            local,
+            own_certificate,
+            pay,
+            supplemental if flat else 0,
+            state_tax,
+            counted,
+        )
     return agreement
+
+
+def taxes_supplemental_apart(request: PaycheckInput, rulebook: Rulebook, rules: StateRules) -> bool:
+    """Return whether supplemental wages bear flat rates alone in the states that may tax them."""
+    home = request.residence_state
+    if home and home.strip().upper() != rules.state:
+        at_home = rulebook.state(home, "residence_state").income_tax
+        if not is_local_flat(request, at_home):
+            return False
+    return is_local_flat(request, rules.income_tax)
 
 
 def is_withheld(tax: StateIncomeTax, federal: FederalCertificate, certificate: Mapping[str, object]) -> bool:
@@ -124,6 +153,7 @@ def _add_state_tax(
     withheld: bool,
     pay: PeriodPay,
     supplemental: int,
+    federal_tax_on_regular: int,
 ) -> int | None:
     """Append the state's line; return its tax on regular pay in cents, None if it isn't withheld."""
     version = tax.version(request.pay_date, request.period_start, request.period_end)
@@ -137,10 +167,10 @@ def _add_state_tax(
         # As with the federal tax: what the certificate requests for each pay period isn't withheld a second
         # time.
         apart = False
-        if request.supplemental_method == "flat":
+        if is_state_flat(request, tax):
             apart = pay.wages == supplemental
             # Separately: regular pay with the federal tax on regular pay, the bonus with its flat rate.
-            federal_tax = lines.entries[0].amount_cents if told is None else int(told)
+            federal_tax = federal_tax_on_regular if told is None else int(told)
             regular_tax, amount = _with_flat_part(
                 version, pay, federal_tax, certificate, supplemental, apart, trace
             )
