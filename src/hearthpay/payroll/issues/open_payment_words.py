@@ -6,7 +6,7 @@ from hearthpay.languages.catalogue import mark, money_in, say_in, weekday_in
 from hearthpay.payroll.issues.open_payments import OpenPayment, PaymentStage
 from hearthpay.taxes.money import from_cents
 
-_SENTENCES: Final[dict[PaymentStage, str]] = {
+SENTENCES: Final[dict[PaymentStage, str]] = {
     "leaves": mark("{amount} leaves your account on {debit_on}"),
     "fund": mark("Put {amount} in your account by {fund_by}: we try again on {debit_on}"),
     "retry": mark("Keep {amount} in your account: we try the debit again on {debit_on}"),
@@ -30,6 +30,8 @@ _SENTENCES: Final[dict[PaymentStage, str]] = {
     "authorize": mark("Authorize the {amount} debit by {until}"),
     "authorize_held": mark("Authorize the {amount} debit: the payroll is on hold"),
 }
+"""By stage; its placeholders are days of the payment, its amount, the names and the account's digits."""
+
 _LAST_DAY: Final = mark("Authorize the {amount} debit by {until}: the payroll is on hold")
 DAYS: Final = ("debit_on", "fund_by", "answer_by", "arrives_on", "until", "pay_date")
 """The days that an open payment may have."""
@@ -49,7 +51,7 @@ COMING: Final[dict[PaymentStage, tuple[str, ...]]] = {
 def payment_text(payment: OpenPayment, language: str) -> str:
     """Return the sentence without a period: "Put $906 in your account by Mon, Dec 7: we try again on Tue, Dec 8"."""
     say = say_in(language)
-    sentence = _SENTENCES[payment.stage]
+    sentence = SENTENCES[payment.stage]
     if payment.stage == "authorize_held" and payment.until is not None:
         sentence = _LAST_DAY
     days = {name: getattr(payment, name) for name in DAYS}
