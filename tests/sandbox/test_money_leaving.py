@@ -26,7 +26,9 @@ async def test_what_is_set_aside_leaves_with_the_net_pay_in_the_month_of_the_deb
     }
     ran = await lab.run(employer_id, employee_id, "2026-11-16", "2026-11-22", employees=[saving])
     async with lab.database.transaction(Tenant(lab.organization_id, True)) as session:
-        [coming] = await coming_payrolls(session, UUID(employer_id), date(2026, 11, 20), lab.clock.now(), limit=5)
+        [coming] = await coming_payrolls(
+            session, UUID(employer_id), date(2026, 11, 20), lab.clock.now(), limit=5
+        )
     await lab.advance(employer_id, "2026-12-15")
     payroll = await lab.payroll(ran)
     assert payroll["status"] == "completed"
