@@ -1,4 +1,4 @@
-"""The days of a debit: when it leaves the household's account, when its bank has answered, and when the pay arrives."""
+"""The days of a debit: when the account is debited, when its bank has answered, and when the pay arrives."""
 
 import datetime
 from dataclasses import dataclass
@@ -14,19 +14,19 @@ DEBIT_WAITS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class DebitDays:
-    """The days of a debit on its way; all are banking days."""
+    """The days of a debit in progress; all are business days."""
 
     leaves_on: datetime.date
     """When the account is debited."""
 
     @property
     def fund_by(self) -> datetime.date:
-        """The last banking day before that: by then, the money must be in the account."""
+        """The last business day before that: by then, the money must be in the account."""
         return previous_banking_day(self.leaves_on)
 
     @property
     def answer_by(self) -> datetime.date:
-        """The day by whose morning the household's bank has returned it, if it does for lack of money."""
+        """The day by whose morning the household's bank has returned it, if there were insufficient funds."""
         return add_banking_days(self.leaves_on, RETURN_DAYS)
 
     @property
@@ -40,7 +40,7 @@ def days_of_debit(
 ) -> DebitDays:
     """Return the days of a debit as they are known at the instant `now`.
 
-    A debit that was not sent on its day leaves with the next file: its planned day is never one that has passed.
+    A debit that was not sent on its day is in the next file: its planned day is never one that has passed.
     """
     if status == "pending" or effective_date is None:
         return DebitDays(max(settle_on, earliest_settlement(now)))

@@ -1,4 +1,4 @@
-"""To-dos from a household's payments: what is open about debits and deposits, first in the list until it is over."""
+"""To-dos from a household's payments: what is open about debits and deposits, first in the list until it ends."""
 
 import datetime
 from collections.abc import Collection, Iterable, Iterator

@@ -50,14 +50,15 @@ class ToDoPayment:
     """The payment that a to-do is about: how far it is, and its days. A day that a stage doesn't have is null."""
 
     stage: PaymentStage
-    """What is open. `leaves`: the debit leaves the account on `debit_on`. `fund`: a debit was returned, so the money
-    must be in the account by `fund_by`. `retry`: it is tried again on `debit_on`. `answer_awaited`: it was tried again
-    on `debit_on`, and the bank answers by `answer_by`. `answer_late`: that day has passed. `unpaid`: a returned debit
-    left the wages unpaid. `owed`: it was returned after the wages were sent. `returned`, `reversed`, `refunded`: what
+    """What is open. `leaves`: the account is debited on `debit_on`. `fund`: a debit was returned, so the money must be in
+    the account by `fund_by`. `retry`: it is tried again on `debit_on`. `answer_awaited`: it was tried again on
+    `debit_on`, and the bank answers by `answer_by`. `answer_late`: that day has passed. `unpaid`: after a returned debit,
+    the wages are unpaid. `owed`: it was returned after the wages were sent. `returned`, `reversed`, `refunded`: what
     became of a deposit. `failed`: the payroll wasn't sent. `choose`: the employee's account can't be used. `waits`: the
-    deposit waits for an account until `until`. `verifying`: the account is being verified. `on_our_side`: the
-    administrator was notified. `connect`, `debit_verifying`, `debit_on_our_side`: the same for the household's debit.
-    `authorize`: the debit is to be authorized by `until`. `authorize_held`: it is on hold until then."""
+    deposit is on hold until there is another account, at most until `until`. `verifying`: the account is being verified.
+    `on_our_side`: the administrator was notified. `connect`, `debit_verifying`, `debit_on_our_side`: the same for the
+    household's debit. `authorize`: the debit is to be authorized by `until`. `authorize_held`: it is on hold until
+    then."""
 
     account_last_four: str | None
     """The last digits of the account: the household's of a debit, the employee's of a deposit."""
@@ -69,16 +70,16 @@ class ToDoPayment:
     """When the household's account is debited, or was."""
 
     fund_by: datetime.date | None
-    """The last banking day before `debit_on`."""
+    """The last business day before `debit_on`."""
 
     answer_by: datetime.date | None
-    """The day by which the household's bank has returned the debit, if it does for lack of money."""
+    """The day by which the household's bank has returned the debit, if there were insufficient funds."""
 
     arrives_on: datetime.date | None
     """When the pay arrives if the debit isn't returned."""
 
     until: datetime.date | None
-    """The last day to authorize the debit, or to wait for an account."""
+    """The last day to authorize the debit, or for another account."""
 
     return_code: str | None
     """The bank's code of the returned debit."""

@@ -41,8 +41,8 @@ PaymentStage = Literal[
     "authorize",
     "authorize_held",
 ]
-"""How far a kind is. A debit `leaves` the account; a returned one is to be covered (`fund`), is tried again (`retry`),
-was tried again (`answer_awaited`, `answer_late`), left the wages `unpaid`, or is `owed`. A deposit was `returned`,
+"""How far a kind is. A debit is due (`leaves`); a returned one is to be covered (`fund`), is tried again (`retry`),
+was tried again (`answer_awaited`, `answer_late`), ended with the wages `unpaid`, or is `owed`. A deposit was `returned`,
 `reversed` or `refunded`; a held one asks to `choose`, `waits` for an account until a day, or is `verifying` or
 `on_our_side`; `connect` and the two with `debit_` hold the debit instead. A debit is to be authorized before its day
 (`authorize`) or is on hold until then (`authorize_held`).
@@ -187,7 +187,7 @@ def open_payments_of(
     """Return what is open about a payroll's money at the instant `now`.
 
     `owed` is what the household owes for wages that were sent before the debit was returned. A debit that is due is
-    listed from the banking day before it leaves the account until that day; `coming`: from when it is known.
+    listed from the business day before its day until that day; `coming`: from when it is known.
     """
     today = now.astimezone(BUSINESS_TIME).date()
     found = [] if owed <= 0 else [_of(state, "debit_returned", "owed", amount=owed)]
@@ -220,7 +220,7 @@ def held_payout(
 def _debit(
     state: DebitState, now: datetime.datetime, today: datetime.date, *, coming: bool
 ) -> OpenPayment | None:
-    """Return what is open about the debit; None if nothing is to be told of it."""
+    """Return what is open about the debit; None if there is nothing to show."""
     days = debit_days_of(state, now)
     if days is None or state.status not in ("scheduled", "firing", "pending_funding"):
         return None
