@@ -110,7 +110,7 @@ async def test_from_the_mail_about_a_returned_debit_to_paid_wages(
         "We tried the {amount} debit again on {debit_on}: your bank answers by {answer_by}",
         amount=amount,
         debit_on="miércoles 25 de noviembre",
-        answer_by="viernes 27 de noviembre",
+        answer_by="lunes 30 de noviembre",
     )
     assert await _first_row(maria) == tried
     for day in ("2026-11-30", "2026-12-03"):

@@ -214,6 +214,47 @@ async def test_a_returned_debit_is_told_alike_on_every_day_until_the_wages_are_p
         assert await faces.agree(browser, agent, ran) == []
 
 
+async def test_a_held_deposit_and_a_debit_without_authorization_are_told_alike_until_they_end(
+    faces: Faces, town: Town, owner_connection: psycopg.Connection
+) -> None:
+    family, owner = faces.family, owner_connection
+    browser = await _browser(faces.app, "owner", town.clock)
+    ran = data(await family.caller.post("/payroll/run", family.order()))["payroll_id"]
+    later = {"pay_period_start": "2026-11-23", "pay_period_end": "2026-11-29", "pay_date": "2026-12-07"}
+    scheduled = data(await family.caller.post("/payroll/run", family.order(**later)))["payroll_id"]
+    fail = (
+        "UPDATE bank_accounts SET status = 'failed', reason = 'Account closed (R02).' WHERE employee_id = %s"
+    )
+
+    async def at(day: str, hour: int = 15) -> None:
+        town.go_to(day, hour)
+        await town.work()
+
+    async with hosted_agent(faces.app, family.caller.key) as agent:
+
+        async def stages(payroll_id: str) -> list[str]:
+            return sorted(each.stage for each in await faces.agree(browser, agent, payroll_id))
+
+        await at("2026-11-20")
+        await at("2026-11-25")
+        assert await stages(ran) == []
+        owner.execute(fail, (family.employee_id,))
+        await at("2026-11-27")
+        assert await stages(ran) == ["choose"]
+        remedy = f"/payroll/{ran}/paychecks/{family.employee_id}/remedy"
+        data(await family.caller.post(remedy, {"action": "wait_for_account", "until": "2026-12-04"}))
+        owner.execute("UPDATE ach_authorizations SET revoked_at = authorized_at")
+        assert await stages(scheduled) == ["authorize", "waits"]
+        data(await family.caller.post(remedy, {"action": "pay_by_check"}))
+        assert await stages(ran) == ["authorize"]
+        await at("2026-12-01", 9)
+        assert await stages(scheduled) == ["authorize_held"]
+        await at("2026-12-02", 9)
+        assert await stages(scheduled) == ["authorize_held"]
+        data(await family.caller.post(f"/payroll/{scheduled}/void", {}))
+        assert await stages(scheduled) == []
+
+
 RETURNED_ON = (date(2026, 11, 24), date(2026, 11, 30), date(2026, 12, 3))
 EXPECTED = {
     "11-20": ["leaves"],

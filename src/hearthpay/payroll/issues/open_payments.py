@@ -42,10 +42,10 @@ PaymentStage = Literal[
     "authorize_held",
 ]
 """How far a kind is. A debit is due (`leaves`); a returned one is to be covered (`fund`), is tried again (`retry`),
-was tried again (`answer_awaited`, `answer_late`), ended with the wages `unpaid`, or is `owed`. A deposit was `returned`,
-`reversed` or `refunded`; a held one asks to `choose`, `waits` for an account until a day, or is `verifying` or
-`on_our_side`; `connect` and the two with `debit_` hold the debit instead. A debit is to be authorized before its day
-(`authorize`) or is on hold until then (`authorize_held`).
+was tried again (`answer_awaited`, `answer_late`), ended with the wages `unpaid`, or is `owed`. A deposit was
+`returned`, `reversed` or `refunded`; a held one asks to `choose`, `waits` for an account until a day, or is
+`verifying` or `on_our_side`; `connect` and the two with `debit_` hold the debit instead. A debit is to be
+authorized before its day (`authorize`) or is on hold until then (`authorize_held`).
 """
 
 _OWN_ACCOUNT: Final = ("account_failed", "account_not_usable")
