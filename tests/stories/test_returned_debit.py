@@ -129,8 +129,7 @@ async def test_from_the_mail_about_a_returned_debit_to_paid_wages(
     await maria.page.wait_for_url(f"**{root}/payrolls/{ran['payroll_id']}")
     await maria.follow("Run payroll")
     await maria.reads("Run payroll")
-    days = [await maria.page.locator(f"#{name}").input_value() for name in ("start", "end")]
-    assert days == ["2026-11-16", "2026-11-22"]
+    assert await maria.page.locator("#start").input_value() == "2026-11-16", "whose pay came back is proposed"
     await maria.fill("Hours", "40")
     await maria.choose("Paid by", "Check")
     await maria.fill("Payday", str(town.clock.today()))
