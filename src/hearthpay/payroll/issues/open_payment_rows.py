@@ -11,7 +11,6 @@ from hearthpay.banking.authorizations import covers
 from hearthpay.banking.holds import HELD_AS, HoldCode
 from hearthpay.clock import BUSINESS_TIME
 from hearthpay.database.relations import AUTOPILOT_PERIODS, BANK_ACCOUNTS, BANK_ENTRIES, EMPLOYEES
-from hearthpay.database.session import planned_once
 from hearthpay.database.typed_rows import fetch_all, fetch_optional, query
 from hearthpay.payroll.issues.open_payments import (
     DebitState,
@@ -127,8 +126,7 @@ async def read_open_payments(
         "now": now,
         "failed_since": now.astimezone(BUSINESS_TIME).date() - FAILED_FOR,
     }
-    async with planned_once(session):
-        states = await fetch_all(session, _DEBITS, values)
+    states = await fetch_all(session, _DEBITS, values)
     found = await _open_payments(session, states, now, coming=coming)
     payouts = await fetch_all(session, _PAYOUTS, {"households": list(households)})
     return [*found, *(held_payout(*row) for row in payouts)]
