@@ -39,7 +39,7 @@ _PARAMS: dict[str, object] = {
     **dict.fromkeys(("city", "place", "locality"), "Denver"),
     **dict.fromkeys(("home", "state"), "New York"),
     **dict.fromkeys(("text", "note", "rule", "reason"), _TEXT),
-    **dict.fromkeys(("latest", "today"), _DAY),
+    **dict.fromkeys(("latest", "today", "own", "eastern"), _DAY),
     **dict.fromkeys(("most",), _MONEY),
     "longest": 80,
     "reasons": "not_plus",

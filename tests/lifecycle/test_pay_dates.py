@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hearthpay.access.refusal import Refusal
 from hearthpay.banking.calendar import is_banking_day
 from hearthpay.clock import BUSINESS_TIME
+from hearthpay.legal_holidays import holidays_of
 from hearthpay.payroll.orders.pay_dates import PayDates, settle_pay_dates
 
 FIRST, LAST = datetime(2025, 1, 1, tzinfo=UTC), datetime(2034, 12, 31, 23, 59, 59, tzinfo=UTC)
@@ -105,6 +106,58 @@ def test_what_is_sent_at_its_time_still_reaches_its_pay_date(now: datetime, days
     assert settle(just_before, None).pay_date == dates.pay_date
     with pytest.raises(Refusal):
         settle(dates.send_at, dates.pay_date)
+
+
+def test_the_five_days_before_a_holiday_are_counted_from_the_day_on_which_the_money_arrives():
+    """A year of holidays: as for the banking day before, so that no day of the five is lost to the holiday."""
+    now = datetime(2025, 1, 2, 15, tzinfo=UTC)
+    sent = {}
+    for holiday in sorted(holidays_of("federal_reserve", 2025)):
+        if holiday < date(2025, 1, 20):
+            continue
+        dates = settle(now, holiday)
+        before = holiday - timedelta(days=1)
+        while not is_banking_day(before):
+            before -= timedelta(days=1)
+        assert (dates.pay_date, dates.asked) == (before, holiday)
+        assert dates.send_at is not None
+        assert dates.send_at == settle(now, before).send_at
+        sent[holiday] = dates.send_at.astimezone(BUSINESS_TIME).date()
+        assert banking_days_after(sent[holiday], 5) == before
+    assert len(sent) == 10
+    assert sent[date(2025, 12, 25)] == date(2025, 12, 17)
+    assert sent[date(2025, 11, 27)] == date(2025, 11, 19)
+
+
+def test_by_check_the_pay_date_is_the_household_s_own_day():
+    """In Honolulu the last hours of a year are the next year's first in US Eastern time."""
+    now = datetime(2027, 1, 1, 6, tzinfo=UTC)
+    eastern, own = date(2027, 1, 1), date(2026, 12, 31)
+    start, end = date(2026, 12, 21), date(2026, 12, 27)
+    dates = settle_pay_dates(start, end, None, "on_paper", today=eastern, now=now, own_day=own)
+    assert dates.pay_date == own
+    assert dates.told is not None
+    assert (dates.told.code, dict(dates.told.params)["year"]) == ("today_in_two_years", 2026)
+    named = settle_pay_dates(start, end, eastern, "on_paper", today=eastern, now=now, own_day=own)
+    assert named.told is not None
+    assert dict(named.told.params)["year"] == 2027
+    other = settle_pay_dates(start, end, date(2026, 12, 30), "on_paper", today=eastern, now=now, own_day=own)
+    assert other.told is None
+    by_bank = settle_pay_dates(start, end, None, "direct_deposit", today=eastern, now=now, own_day=own)
+    assert by_bank.pay_date == banking_days_after(submission_day(now), 5)
+    quarter = settle_pay_dates(
+        date(2026, 6, 15),
+        date(2026, 6, 21),
+        None,
+        "on_paper",
+        today=date(2026, 7, 1),
+        now=now,
+        own_day=date(2026, 6, 30),
+    )
+    assert quarter.told is not None
+    assert quarter.told.code == "today_in_two_quarters"
+    alike = settle_pay_dates(start, end, None, "on_paper", today=own, now=now, own_day=own)
+    assert (alike.pay_date, alike.told) == (own, None)
 
 
 @given(now=INSTANTS)

@@ -53,6 +53,7 @@ def _payroll(name: str, status: str = "scheduled") -> Any:
         id=NUMBER,
         scheduled_send_at=SENT,
         net_pay=123450,
+        debited=123450,
         status=status,
         period_start=date(2026, 11, 9),
         period_end=date(2026, 11, 15),

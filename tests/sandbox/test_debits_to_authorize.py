@@ -25,21 +25,20 @@ async def test_a_scheduled_payroll_without_an_authorization_is_a_to_do_until_the
     employee_id = await lab.employee(employer_id)
     ran = await lab.run(employer_id, employee_id, "2026-12-07", "2026-12-13", pay_date="2026-12-18")
     assert (await lab.payroll(ran))["status"] == "scheduled"
-    assert await to_dos(lab, employer_id, "authorize_debit") == []
+    assert await to_dos(lab, employer_id, "authorization_needed") == []
     owner_connection.execute("UPDATE ach_authorizations SET revoked_at = authorized_at")
-    [row] = await to_dos(lab, employer_id, "authorize_debit")
+    [row] = await to_dos(lab, employer_id, "authorization_needed")
     payroll = await lab.payroll(ran)
-    assert row["title"] == (
-        f"Authorize the debit for the Dec 18 payroll ${payroll['totals']['total_net_pay']:,.2f}, "
-        "due December 11, 2026"
-    )
+    amount = payroll["totals"]["total_net_pay"]
+    assert (row["title"], row["amount"]) == (f"Authorize the ${amount:,.2f} debit by Fri, Dec 11", amount)
+    assert (row["due_on"], row["overdue"], row["payment"]["stage"]) == ("2026-12-11", False, "authorize")
     assert row["subject"] == {"object_type": "payroll", "object_id": ran}
     assert row["link"].endswith(f"/app/{employer_id}/bank/authorization")
     actor = Actor.operator(lab.organization_id, sandbox=True, request_id="sandbox-test")
     async with lab.database.transaction(actor.tenant) as session:
         employer = await session.get_one(Employer, UUID(employer_id))
         await authorize(session, actor, employer, lab.clock.now() + timedelta(minutes=1))
-    assert await to_dos(lab, employer_id, "authorize_debit") == []
+    assert await to_dos(lab, employer_id, "authorization_needed") == []
 
 
 async def test_autopilot_without_a_standing_authorization_is_a_to_do(

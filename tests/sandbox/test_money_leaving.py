@@ -1,6 +1,6 @@
 """What an upcoming payroll takes from a household is what its account is debited: net pay, and what is set aside."""
 
-from datetime import date
+from datetime import UTC, date, datetime
 from uuid import UUID
 
 import psycopg
@@ -9,6 +9,8 @@ from hearthpay.database.session import Tenant
 from hearthpay.payroll.ledger.costs import coming_payrolls, costs_by_month
 from tests.http.api import data
 from tests.sandbox.households import Lab
+
+NOW = datetime(2026, 11, 25, 17, tzinfo=UTC)
 
 
 async def test_what_is_set_aside_leaves_with_the_net_pay_in_the_month_of_the_debit(
@@ -24,7 +26,9 @@ async def test_what_is_set_aside_leaves_with_the_net_pay_in_the_month_of_the_deb
     }
     ran = await lab.run(employer_id, employee_id, "2026-11-16", "2026-11-22", employees=[saving])
     async with lab.database.transaction(Tenant(lab.organization_id, True)) as session:
-        [coming] = await coming_payrolls(session, UUID(employer_id), date(2026, 11, 25), limit=5)
+        [coming] = await coming_payrolls(
+            session, UUID(employer_id), date(2026, 11, 20), lab.clock.now(), limit=5
+        )
     await lab.advance(employer_id, "2026-12-15")
     payroll = await lab.payroll(ran)
     assert payroll["status"] == "completed"
@@ -54,7 +58,16 @@ async def test_what_is_set_aside_leaves_with_the_net_pay_in_the_month_of_the_deb
     assert (coming.net_pay + coming.set_aside, coming.leaves_on) == (debited, left_on)
 
     async with lab.database.transaction(Tenant(lab.organization_id, True)) as session:
-        assert await coming_payrolls(session, UUID(employer_id), date(2026, 12, 16), limit=5) == []
+        assert (
+            await coming_payrolls(
+                session,
+                UUID(employer_id),
+                date(2026, 12, 16),
+                datetime(2026, 12, 16, 17, tzinfo=UTC),
+                limit=5,
+            )
+            == []
+        )
         months = await costs_by_month(session, UUID(employer_id), date(2026, 11, 1), date(2026, 12, 31))
     by_month = {each.month: each.to_employees for each in months}
     paid_on = coming.pay_date
@@ -81,7 +94,7 @@ async def test_a_debit_that_is_presented_again_leaves_on_the_day_of_its_last_att
     assert (second, first_day, last_day) == (2, date(2026, 11, 23), date(2026, 11, 27))
 
     async with lab.database.transaction(Tenant(lab.organization_id, True)) as session:
-        [coming] = await coming_payrolls(session, UUID(employer_id), date(2026, 11, 25), limit=5)
+        [coming] = await coming_payrolls(session, UUID(employer_id), date(2026, 11, 25), NOW, limit=5)
     assert (str(coming.payroll_id), coming.leaves_on, coming.net_pay + coming.set_aside) == (
         ran,
         last_day,

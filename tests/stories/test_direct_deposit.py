@@ -96,7 +96,7 @@ async def test_money_moves_and_one_day_cannot(
     await town.live_through(town.clock.today().isoformat(), pay_date)
     await town.live_through(pay_date, (town.clock.today() + timedelta(days=5)).isoformat())
     await _back(maria, root)
-    await maria.follow("Choose what to do about the failed payroll")
+    await maria.activate(maria.page.locator("#group-money ~ .rows a.go").first)
     await maria.page.wait_for_url(payroll)
     assert await maria.page.locator(".notice.wrong").count() == 1
     told = owner_connection.execute(

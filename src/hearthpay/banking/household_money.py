@@ -1,7 +1,7 @@
 """A household's money at the bank, for its members: its accounts, its authorizations, and payments in progress."""
 
 import datetime
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import READ_PAYROLLS, allow
 from hearthpay.banking.authorizations import AuthorizationState, authorization_of
+from hearthpay.banking.files import earliest_settlement
 from hearthpay.banking.models import BankAccount, StandingAuthorization
 from hearthpay.banking.readiness import Blocker, household_blockers
 from hearthpay.database.relations import AUTOPILOT_ENROLLMENTS, EMPLOYEES, PAYROLLS
@@ -104,6 +105,8 @@ class ScheduledMoney:
     net_pay: int
     pay_date: datetime.date
     send_at: datetime.datetime
+    is_late: bool = False
+    """Whether it should have been sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +169,18 @@ async def read_household_money(
         earlier=tuple(each for each in known if each.status == "replaced"),
         authorization=await authorization_of(session, employer.id, now),
         standing=tuple(PaymentStatusText(enrolled[word.enrollment_id], word) for word in words),
-        on_its_way=tuple(MoneyInTransit(*row) for row in await fetch_all(session, _ON_ITS_WAY, whose)),
-        scheduled=tuple(ScheduledMoney(*row) for row in await fetch_all(session, _SCHEDULED, whose)),
+        on_its_way=tuple(_in_transit(row, now) for row in await fetch_all(session, _ON_ITS_WAY, whose)),
+        scheduled=tuple(
+            ScheduledMoney(*row, is_late=row.scheduled_send_at < now)
+            for row in await fetch_all(session, _SCHEDULED, whose)
+        ),
         blockers=await household_blockers(session, employer, direct_deposit_enabled=direct_deposit_enabled),
     )
+
+
+def _in_transit(row: _OnItsWayRow, now: datetime.datetime) -> MoneyInTransit:
+    """Return the payment; one that was not sent on its day is in the next file."""
+    payment = MoneyInTransit(*row)
+    if row.status == "pending" and row.held_reason is None:
+        return replace(payment, day=max(row.day, earliest_settlement(now)))
+    return payment

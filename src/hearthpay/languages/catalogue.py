@@ -148,6 +148,12 @@ def day_of_year_in(language: str, day: datetime.date) -> str:
     return str(format_date(day, form, locale=_LOCALES[language]))
 
 
+def weekday_in(language: str, day: datetime.date) -> str:
+    """Return a day that people plan with: Tue, Nov 24."""
+    form = "EEE, MMM d" if language == "en" else "EEEE d 'de' MMMM"
+    return str(format_date(day, form, locale=_LOCALES[language]))
+
+
 def hour_in(language: str, moment: datetime.datetime) -> str:
     """Return a moment as in a letter, in the household's time: Tuesday, November 24, at 3:00 PM Eastern time."""
     here = moment.astimezone(shown_time_zone())

@@ -365,7 +365,13 @@ async def prepare_payroll(
     dated_ahead = (
         open_way and asked.pay_date is None and asked.pay_period_start <= calendar.earliest_pay_date(now)
     )
-    dates = settle_dates_of(asked, "direct_deposit" if dated_ahead else way, today=clock.today(), now=now)
+    dates = settle_dates_of(
+        asked,
+        "direct_deposit" if dated_ahead else way,
+        today=clock.today(),
+        now=now,
+        own_day=day_there(employer.zone, now),
+    )
     by_deposit = deposit_timing(dates, now) if open_way and not dated_ahead else None
     refuse_unpayable(asked, employees, dates)
     order = settle_order(asked, methods, employer.id, dates)

@@ -82,6 +82,8 @@ MessageCode = Literal[
     "pay_date_before_closed_day_in_other_year",
     "pay_date_too_soon",
     "pay_date_too_soon_in_other_year",
+    "today_in_two_years",
+    "today_in_two_quarters",
     "deposit_not_in_time",
     "period_paid_already",
     "paid_beside",
@@ -315,6 +317,14 @@ ENGLISH: Final[Mapping[MessageCode, str]] = {
     "pay_date_too_soon_in_other_year": (
         "The money could not arrive by {asked}: it arrives on {day}, which is the pay date, so these wages belong to "
         "{year}."
+    ),
+    "today_in_two_years": (
+        "Today is {own} where the household is, and {eastern} in US Eastern time. The pay date is {day}, so these "
+        "wages belong to {year}."
+    ),
+    "today_in_two_quarters": (
+        "Today is {own} where the household is, and {eastern} in US Eastern time. The pay date is {day}, so these "
+        "wages belong to the quarter of that day."
     ),
     "deposit_not_in_time": (
         "Direct deposit cannot arrive by {day}: its next valid pay date is {earliest}. A check or cash can be paid on "

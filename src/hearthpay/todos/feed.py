@@ -39,7 +39,7 @@ async def read_feed(database: Database, clock: Clock, link: OpenLink) -> bytes |
         here = await clock_at(session, employer.id, clock)
         today = here.today()
         items = await items_of(session, employer, today, today - _DAYS_BACK, today + _DAYS_AHEAD)
-        others = await read_other_to_dos(session, employer, here.now(), today)
+        others = await read_other_to_dos(session, employer, here.now(), today, coming=True)
     began = datetime.datetime.combine(today, datetime.time.min, BUSINESS_TIME)
     return feed_of(
         employer.id, items, began, [_entry(each, each.due_on, today) for each in others if each.due_on]

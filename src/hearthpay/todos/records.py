@@ -1,7 +1,6 @@
-"""The to-dos that are found in records alone: payrolls, money, bank accounts, rates, and what employees have to enter.
+"""The to-dos that are found in records alone: payrolls, bank accounts, rates, and what employees have to enter.
 
-One statement finds them for all requested households, however many there are, and another which scheduled payrolls
-are authorized.
+One statement finds them for all requested households, however many there are.
 """
 
 import datetime
@@ -13,13 +12,11 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hearthpay.banking.authorizations import authorized_payrolls
 from hearthpay.database.relations import (
     ASSIGNED_RATES,
     AUTOPILOT_ENROLLMENTS,
     AUTOPILOT_PERIODS,
     BANK_ACCOUNTS,
-    BANK_ENTRIES,
     EMPLOYEE_LINKS,
     EMPLOYEES,
     EMPLOYERS,
@@ -37,16 +34,12 @@ from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.todos.to_do import SubjectType, ToDo, ToDoKind
 
-_FAILED_FOR: Final = datetime.timedelta(days=60)
-"""How long after its pay date a failed payroll is listed."""
-
 _HANDED_OVER_WITHIN: Final = 31
 """Days before its payday from which a check is listed."""
 
 _RATES: Final = Path(__file__).with_name("assigned_rates.toml")
 
 _PAGES: Final[Mapping[ToDoKind, str]] = {
-    "authorize_debit": "/bank/authorization",
     "authorize_autopilot": "/autopilot/{place}/agree",
     "enter_rate": "/state-accounts/{place}/rate",
     "account_failed": "/bank",
@@ -61,10 +54,8 @@ _PAGES: Final[Mapping[ToDoKind, str]] = {
 }
 """The page for it, relative to the household's own address; the others are about a payroll."""
 
-_BAD: Final[frozenset[ToDoKind]] = frozenset(
-    {"money_stuck", "payroll_failed", "payroll_held", "authorize_debit"}
-)
-"""Late once their day has passed. A check whose payday has passed is taken as handed over."""
+_BAD: Final[ToDoKind] = "payroll_held"
+"""Late once its day has passed. A check whose payday has passed is taken as handed over."""
 
 _ASKED: Final = Fragment("= ANY(CAST(:households AS uuid[]))")
 
@@ -100,35 +91,22 @@ _FIND: Final = query(
         SELECT b.id, b.employer_id, b.status
           FROM {bank_accounts} b
          WHERE b.employer_id {asked} AND b.employee_id IS NULL AND b.status <> 'replaced'),
-    stuck AS MATERIALIZED (
-        SELECT e.payroll_id, CAST(sum(e.amount) FILTER (WHERE e.kind IN ('credit', 'payout')) AS bigint) AS amount
-          FROM {bank_entries} e
-         WHERE e.employer_id {asked} AND e.status = 'pending' AND e.held_reason IS NOT NULL
-         GROUP BY e.payroll_id),
     held AS MATERIALIZED (
         SELECT a.payroll_id, a.send_at
           FROM {autopilot_periods} a
          WHERE a.employer_id {asked} AND a.outcome = 'scheduled' AND a.held <> '{}' AND a.confirmed_at IS NULL),
     latest AS MATERIALIZED (
-        SELECT p.id, p.employer_id, p.status, p.pay_date, p.net_pay, p.scheduled_send_at, p.handed_over_at
+        SELECT p.id, p.employer_id, p.status, p.pay_date, p.net_pay, p.handed_over_at
           FROM {payrolls} p
          WHERE p.employer_id {asked}
-           AND (p.pay_date > CAST(:failed_since AS date) OR p.status = 'scheduled'
-                OR p.id = ANY(ARRAY(SELECT payroll_id FROM stuck UNION ALL SELECT payroll_id FROM held)))),
+           AND (p.pay_date >= CAST(:today AS date) OR p.id = ANY(ARRAY(SELECT payroll_id FROM held)))),
     rates AS MATERIALIZED (
         SELECT r.employer_id, r.state, r.tax_year
           FROM {assigned_rates} r
          WHERE r.employer_id {asked} AND r.tax_year <= :year)
-    SELECT p.employer_id, 'money_stuck' AS kind, CAST(NULL AS text) AS name, p.pay_date AS day, p.pay_date AS due_on,
-           s.amount, p.id AS payroll_id, CAST(NULL AS uuid) AS employee_id, CAST(NULL AS text) AS place
-      FROM stuck s JOIN latest p ON p.id = s.payroll_id
-    UNION ALL
-    SELECT p.employer_id, 'payroll_failed', NULL, p.pay_date, p.pay_date, p.net_pay, p.id, NULL, NULL
-      FROM latest p
-     WHERE p.status = 'failed' AND p.pay_date > CAST(:failed_since AS date)
-    UNION ALL
-    SELECT p.employer_id, 'payroll_held', NULL, p.pay_date,
-           (a.send_at AT TIME ZONE 'America/New_York')::date, p.net_pay, p.id, NULL, NULL
+    SELECT p.employer_id, 'payroll_held' AS kind, CAST(NULL AS text) AS name, p.pay_date AS day,
+           (a.send_at AT TIME ZONE 'America/New_York')::date AS due_on, p.net_pay AS amount, p.id AS payroll_id,
+           CAST(NULL AS uuid) AS employee_id, CAST(NULL AS text) AS place
       FROM held a JOIN latest p ON p.id = a.payroll_id
     UNION ALL
     SELECT p.employer_id, 'check_to_hand_over', w.name, p.pay_date, p.pay_date, c.net_pay, p.id, w.id, NULL
@@ -140,11 +118,6 @@ _FIND: Final = query(
        AND p.pay_date < CAST(:today AS date) + CAST(:handed_over_within AS int)
        AND c.payment_method IN ('check', 'cash') AND c.net_pay > 0
        AND c.reverses IS NULL AND NOT EXISTS (SELECT FROM {paychecks} r WHERE r.reverses = c.id)
-    UNION ALL
-    SELECT p.employer_id, 'authorize_debit', NULL, p.pay_date,
-           (p.scheduled_send_at AT TIME ZONE 'America/New_York')::date, p.net_pay, p.id, NULL, NULL
-      FROM latest p JOIN accounts a ON a.employer_id = p.employer_id
-     WHERE p.status = 'scheduled'
     UNION ALL
     SELECT w.employer_id, 'authorize_autopilot', w.name, t.next_pay_date, NULL, NULL, NULL, w.id, CAST(t.id AS text)
       FROM {enrollments} t JOIN workers w ON w.id = t.employee_id
@@ -208,7 +181,6 @@ _FIND: Final = query(
     """,
     payrolls=PAYROLLS,
     asked=_ASKED,
-    bank_entries=BANK_ENTRIES,
     autopilot_periods=AUTOPILOT_PERIODS,
     bank_accounts=BANK_ACCOUNTS,
     waiting_accounts=WAITING_ACCOUNTS,
@@ -251,7 +223,6 @@ async def find_recorded_to_dos(
         "households": list(households),
         "now": now,
         "today": today,
-        "failed_since": today - _FAILED_FOR,
         "handed_over_within": _HANDED_OVER_WITHIN,
         "year": today.year,
         "rate_by": today.replace(month=rates.month, day=rates.day),
@@ -259,13 +230,7 @@ async def find_recorded_to_dos(
     }
     async with planned_once(session):
         rows = await fetch_all(session, _FIND, values)
-    to_debit = {row.payroll_id for row in rows if row.kind == "authorize_debit" and row.payroll_id}
-    authorized = await authorized_payrolls(session, to_debit, now) if to_debit else set()
-    return [
-        _to_do(row, today)
-        for row in rows
-        if row.kind != "authorize_debit" or row.payroll_id not in authorized
-    ]
+    return [_to_do(row, today) for row in rows]
 
 
 def _to_do(row: _FindRow, today: datetime.date) -> ToDo:
@@ -287,7 +252,7 @@ def _to_do(row: _FindRow, today: datetime.date) -> ToDo:
         subject_id=str(subject_id),
         path=page.format(payroll=row.payroll_id, employee=row.employee_id, place=row.place),
         due_on=row.due_on,
-        overdue=row.kind in _BAD and row.due_on is not None and row.due_on < today,
+        overdue=row.kind == _BAD and row.due_on is not None and row.due_on < today,
         amount=row.amount,
         name=row.name,
         day=row.day,

@@ -37,7 +37,7 @@ from hearthpay.people.recipients import NoticeReader, addressed, readers_of_hous
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.todos.service import read_agenda
 from hearthpay.todos.to_do import ToDo
-from hearthpay.todos.wording import action_text, action_with_amount_text, days_late_text
+from hearthpay.todos.wording import action_text, action_with_amount_text, days_late_text, title_text
 
 DAYS_AHEAD: Final = (14, 3)
 """How many days before its due date an item is announced."""
@@ -120,8 +120,9 @@ async def _notices_of_household(
         employer.id,
         employer.sandbox,
     )
-    late = tuple(each for each in to_dos if each.overdue)
-    write = partial(_write, employer.first_name, due, late, today)
+    late = tuple(each for each in to_dos if each.overdue and each.payment is None)
+    payments = tuple(each for each in to_dos if each.payment is not None)
+    write = partial(_write, employer.first_name, due, late, payments, today)
     return addressed(notice, readers, write, "duties"), next_check(to_dos, today)
 
 
@@ -153,11 +154,20 @@ def _days_ahead(to_do: ToDo) -> tuple[int, ...]:
 
 
 def duties_due_mail(
-    to: NoticeReader, first_name: str, due: Sequence[ToDo], late: Sequence[ToDo], today: datetime.date
+    to: NoticeReader,
+    first_name: str,
+    due: Sequence[ToDo],
+    late: Sequence[ToDo],
+    today: datetime.date,
+    payments: Sequence[ToDo] = (),
 ) -> Mail:
-    """The mail about what is due, and when, and what is late; forms have their official names."""
+    """The mail about what is due, and when, what is late, and first what is open about payments.
+
+    Forms have their official names.
+    """
     say, language = to.say, to.language
-    lines = [say(mark("This is due soon:")), *(_due_line(to, each, today) for each in due)]
+    lines = [f"{title_text(_safe(each), language, today)}." for each in payments]
+    lines += [say(mark("This is due soon:")), *(_due_line(to, each, today) for each in due)]
     if late:
         lines += [say(mark("This is late:")), *(_late_line(to, each, today) for each in late)]
     lines.append(say(mark("See details and mark items as done in your Hearthpay calendar.")))
@@ -196,11 +206,19 @@ def _action(to: NoticeReader, to_do: ToDo, today: datetime.date) -> str:
 
 
 def _safe(to_do: ToDo) -> ToDo:
-    """Return a to-do whose name, which a person or an app chose, is safe for a mail."""
+    """Return a to-do whose names, which people or an app chose, are safe for a mail."""
+    if to_do.payment is not None:
+        names = tuple(name_in_mail(each) for each in to_do.payment.names)
+        return replace(to_do, payment=replace(to_do.payment, names=names))
     return to_do if to_do.name is None else replace(to_do, name=name_in_mail(to_do.name))
 
 
 def _write(
-    first_name: str, due: Sequence[ToDo], late: Sequence[ToDo], today: datetime.date, reader: NoticeReader
+    first_name: str,
+    due: Sequence[ToDo],
+    late: Sequence[ToDo],
+    payments: Sequence[ToDo],
+    today: datetime.date,
+    reader: NoticeReader,
 ) -> Mail:
-    return duties_due_mail(reader, first_name, due, late, today)
+    return duties_due_mail(reader, first_name, due, late, today, payments)

@@ -33,7 +33,7 @@ async def get_to_dos(
     query: Annotated[ToDosOfHousehold, Query()],
     actor: Annotated[Actor, Depends(require(READ_TO_DOS))],
 ) -> Response:
-    """Most urgent first: what is overdue, due within a week, or to be done without a date. An empty list is all clear.
+    """Most urgent first: payments, what is overdue, due within a week, or without a date. An empty list is all clear.
 
     From the tax calendar, the ledger of tax payments, state accounts, insurance, payrolls, the bank and missing
     details of employees: the same list as the home page, the calendar and the reminders have. A to-do ends when it is

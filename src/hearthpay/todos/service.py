@@ -1,6 +1,7 @@
 """The to-dos of a household: one list for its home page, its calendar, the API, the mails and AI assistants."""
 
 import datetime
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
@@ -14,6 +15,8 @@ from hearthpay.duties.service import read_employees, settled_calendar_of
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
 from hearthpay.filing.service import balances_span
+from hearthpay.payroll.issues.open_payment_rows import read_open_payments
+from hearthpay.payroll.issues.open_payments import OpenPayment
 from hearthpay.payroll.never_paid import NeverPaid, read_never_paid
 from hearthpay.payroll.next_payday import NextPayday, read_next_paydays
 from hearthpay.registrations.derivation import EVERY_ACCOUNT
@@ -22,6 +25,7 @@ from hearthpay.todos.access_rows import find_expiring_access
 from hearthpay.todos.account_rows import to_dos_of_registrations
 from hearthpay.todos.duty_rows import to_dos_of_calendar
 from hearthpay.todos.payday_rows import to_dos_of_never_paid, to_dos_of_paydays
+from hearthpay.todos.payment_rows import to_dos_of_payments, without_failed_paydays, without_failed_people
 from hearthpay.todos.records import find_recorded_to_dos
 from hearthpay.todos.to_do import WEEK, Agenda, ToDo, in_order
 
@@ -66,11 +70,13 @@ async def read_agenda(
     since, until = balances_span(today)
     _, calendar = await settled_calendar_of(session, employer, today, since, until, employees)
     registrations = await read_registrations(session, employer, today, employees, include=EVERY_ACCOUNT)
-    paydays = await _paydays(session, employer)
+    payments = await read_open_payments(session, [employer.id], now)
+    paydays = await _paydays(session, employer, payments)
     found = [
+        *to_dos_of_payments(payments, today),
         *to_dos_of_calendar(employer.id, calendar.items, today, today + HORIZON),
         *to_dos_of_paydays(employer.id, paydays, today, today + HORIZON),
-        *to_dos_of_never_paid(await _never_paid(session, employer, today)),
+        *to_dos_of_never_paid(await _never_paid(session, employer, today, payments)),
         *to_dos_of_registrations(employer.id, registrations),
         *await find_recorded_to_dos(session, [employer.id], now, today),
         *await find_expiring_access(session, employer.id, now, today),
@@ -87,23 +93,38 @@ async def other_to_dos_of_household(
 
 
 async def read_other_to_dos(
-    session: AsyncSession, employer: Employer, now: datetime.datetime, today: datetime.date
+    session: AsyncSession,
+    employer: Employer,
+    now: datetime.datetime,
+    today: datetime.date,
+    *,
+    coming: bool = False,
 ) -> tuple[ToDo, ...]:
-    """Return what records and paydays show, without the calendar; the caller has checked that it may be shown."""
+    """Return what records and paydays show, without the calendar; the caller has checked that it may be shown.
+
+    `coming`: with each debit that is known, however far ahead.
+    """
+    payments = await read_open_payments(session, [employer.id], now, coming=coming)
+    paydays = await _paydays(session, employer, payments)
     found = [
-        *to_dos_of_paydays(employer.id, await _paydays(session, employer), today, today + HORIZON),
-        *to_dos_of_never_paid(await _never_paid(session, employer, today)),
+        *to_dos_of_payments(payments, today),
+        *to_dos_of_paydays(employer.id, paydays, today, today + HORIZON),
+        *to_dos_of_never_paid(await _never_paid(session, employer, today, payments)),
         *await find_recorded_to_dos(session, [employer.id], now, today),
         *await find_expiring_access(session, employer.id, now, today),
     ]
     return in_order(found, today)
 
 
-async def _paydays(session: AsyncSession, employer: Employer) -> tuple[NextPayday, ...]:
-    return (await read_next_paydays(session, [employer.id])).get(employer.id, ())
+async def _paydays(
+    session: AsyncSession, employer: Employer, payments: Collection[OpenPayment]
+) -> tuple[NextPayday, ...]:
+    found = (await read_next_paydays(session, [employer.id])).get(employer.id, ())
+    return without_failed_paydays(found, payments)
 
 
 async def _never_paid(
-    session: AsyncSession, employer: Employer, today: datetime.date
+    session: AsyncSession, employer: Employer, today: datetime.date, payments: Collection[OpenPayment]
 ) -> tuple[NeverPaid, ...]:
-    return (await read_never_paid(session, [employer.id], today)).get(employer.id, ())
+    found = (await read_never_paid(session, [employer.id], today)).get(employer.id, ())
+    return without_failed_people(found, payments)

@@ -9,14 +9,18 @@ from uuid import UUID, uuid5
 
 from hearthpay.duties.periods import CoveredDays
 from hearthpay.duties.settlement import SettledCalendar
+from hearthpay.payroll.issues.open_payments import OpenPayment
 from hearthpay.payroll.next_payday import NextPayday
 from hearthpay.taxes.agencies import Agency
 
 ToDoKind = Literal[
-    "money_stuck",
+    "debit_returned",
+    "deposit_failed",
     "payroll_failed",
+    "deposit_held",
+    "authorization_needed",
+    "debit_due",
     "payroll_held",
-    "authorize_debit",
     "authorize_autopilot",
     "account_failed",
     "account_needs_word",
@@ -50,9 +54,9 @@ ToDoKind = Literal[
 
 KINDS: Final[tuple[ToDoKind, ...]] = get_args(ToDoKind)
 
-ToDoGroup = Literal["overdue", "this_week", "no_date", "this_month", "later"]
+ToDoGroup = Literal["money", "overdue", "this_week", "no_date", "this_month", "later"]
 GROUPS: Final[tuple[ToDoGroup, ...]] = get_args(ToDoGroup)
-NOW: Final[frozenset[ToDoGroup]] = frozenset({"overdue", "this_week", "no_date"})
+NOW: Final[frozenset[ToDoGroup]] = frozenset({"money", "overdue", "this_week", "no_date"})
 """The groups of what is to be done now: while one has a to-do, nothing is all clear."""
 
 SubjectType = Literal[
@@ -64,9 +68,6 @@ MONTH: Final = datetime.timedelta(days=31)
 
 _AT_ONCE: Final = frozenset(
     {
-        "money_stuck",
-        "payroll_failed",
-        "authorize_debit",
         "authorize_autopilot",
         "account_failed",
         "account_needs_word",
@@ -75,7 +76,9 @@ _AT_ONCE: Final = frozenset(
 )
 """These are due at once: without them, money or the next payroll stays on hold."""
 
-_FAILED: Final = frozenset({"money_stuck", "payroll_failed", "account_failed"})
+_FAILED: Final = frozenset(
+    {"debit_returned", "deposit_failed", "payroll_failed", "deposit_held", "account_failed"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +122,8 @@ class ToDo:
     """The days that a duty is for, which the title names."""
 
     office: Agency | None = None
+    payment: OpenPayment | None = None
+    """The payment that it is about: its stage, its days and the account's last digits."""
 
     @property
     def id(self) -> UUID:
@@ -137,6 +142,8 @@ class ToDo:
 
     def group(self, today: datetime.date) -> ToDoGroup:
         """Return where it belongs in the agenda of a day."""
+        if self.payment is not None:
+            return "money"
         if self.overdue:
             return "overdue"
         if self.kind in _AT_ONCE:

@@ -6,15 +6,13 @@ from typing import Final
 
 from hearthpay.duties.titles import with_period
 from hearthpay.languages.catalogue import day_in, day_of_year_in, mark, money_in, say_in
+from hearthpay.payroll.issues.open_payment_words import payment_text
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.money import from_cents
 from hearthpay.todos.to_do import ToDo, ToDoKind
 
 _ACTIONS: Final[Mapping[ToDoKind, str]] = {
-    "money_stuck": mark("Choose what to do about the deposit on hold"),
-    "payroll_failed": mark("Choose what to do about the failed payroll"),
     "payroll_held": mark("Approve the {day} payroll"),
-    "authorize_debit": mark("Authorize the debit for the {day} payroll"),
     "authorize_autopilot": mark("Authorize Autopilot's debits for {name}"),
     "account_failed": mark("Connect a bank account"),
     "account_needs_word": mark("Approve {name}'s new bank account"),
@@ -38,13 +36,16 @@ _ACTIONS: Final[Mapping[ToDoKind, str]] = {
     "replace_key": mark("Replace the API key ending in {name}"),
     "renew_agent": mark("Connect {name} again"),
 }
-"""A verb and its object; the other kinds are said in the words of their duty."""
+"""A verb and its object; those about a payment have its sentence, the other kinds the words of their duty."""
 
 _LABELS: Final[Mapping[ToDoKind, str]] = {
-    "money_stuck": mark("Deposit on hold"),
+    "debit_returned": mark("Debit returned"),
+    "deposit_failed": mark("Deposit failed"),
     "payroll_failed": mark("Payroll failed"),
+    "deposit_held": mark("Payment on hold"),
+    "authorization_needed": mark("Debit to authorize"),
+    "debit_due": mark("Debit due"),
     "payroll_held": mark("Payroll to approve"),
-    "authorize_debit": mark("Debit to authorize"),
     "authorize_autopilot": mark("Autopilot to authorize"),
     "account_failed": mark("Bank account rejected"),
     "account_needs_word": mark("New bank account"),
@@ -74,9 +75,7 @@ _EXPIRED: Final = mark("expired {day}")
 NO_PAYROLL_SINCE: Final = mark("no payroll since {day}")
 _PAYDAY: Final = mark("payday {day}")
 _PAYDAY_WAS: Final = mark("payday was {day}")
-_OF_PAYDAYS: Final = frozenset(
-    {"run_payroll", "check_to_hand_over", "money_stuck", "payroll_failed", "authorize_autopilot"}
-)
+_OF_PAYDAYS: Final = frozenset({"run_payroll", "check_to_hand_over", "authorize_autopilot"})
 _FEMININE: Final = frozenset(
     {"CCA", "DWS", "ISTC", "LWC", "OESC", "OTC", "OTR", "RITA", "TWC", "USTC", "VEC"}
 )
@@ -112,12 +111,14 @@ def action_text(to_do: ToDo, language: str, today: datetime.date) -> str:
 def action_with_amount_text(to_do: ToDo, language: str, today: datetime.date) -> str:
     """Return the same with the amount: "Pay the EDD $436.20: April–June 2026"."""
     text = _action(to_do, language, today)
-    if to_do.amount is not None:
+    if to_do.amount is not None and to_do.payment is None:
         text += f" {money_in(language, from_cents(to_do.amount))}"
     return with_period(text, to_do.covers, language)
 
 
 def _action(to_do: ToDo, language: str, today: datetime.date) -> str:
+    if to_do.payment is not None:
+        return payment_text(to_do.payment, language)
     say = say_in(language)
     if to_do.kind == "get_policy" and to_do.due_on is not None and to_do.due_on < today:
         return say(_ENTER_POLICY[to_do.key.split("/")[1]])
@@ -145,6 +146,8 @@ def days_late_text(to_do: ToDo, language: str, today: datetime.date) -> str:
 
 def date_text(to_do: ToDo, language: str, today: datetime.date) -> str:
     """Return by when it is to be done, or how late it is; empty for what has no date."""
+    if to_do.payment is not None:
+        return ""  # its sentence has its days
     say = say_in(language)
     if to_do.kind in _EXPIRING and to_do.due_on is not None:
         return say(_EXPIRED if to_do.due_on < today else _EXPIRES, day=day_in(language, to_do.due_on))
@@ -163,7 +166,7 @@ def date_text(to_do: ToDo, language: str, today: datetime.date) -> str:
 def title_text(to_do: ToDo, language: str, today: datetime.date) -> str:
     """Return the to-do in one line: "Pay the EDD $436.20: April–June 2026, 20 days late"."""
     text = action_with_amount_text(to_do, language, today)
-    whose = to_do.name
+    whose = to_do.name if to_do.payment is None else None
     if whose is not None and (to_do.kind == "run_payroll" or to_do.kind not in _ACTIONS):
         text += f" ({whose})"
     date = date_text(to_do, language, today)

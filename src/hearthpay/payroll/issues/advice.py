@@ -13,6 +13,8 @@ from hearthpay.banking.holds import HOLD_OF_ACCOUNT, HoldCode
 from hearthpay.banking.return_codes import return_codes
 from hearthpay.languages.catalogue import Say, hour_in, mark, say_in
 from hearthpay.payroll.issues.failures import RUN_AFTER_EXPIRY, RUN_AFTER_REFUND, FailureKind
+from hearthpay.payroll.issues.open_payment_words import payment_text
+from hearthpay.payroll.issues.open_payments import OpenPayment
 from hearthpay.payroll.lifecycle import PayrollStatus
 
 WayOut = Literal["void", "pay_by_check", "wait_for_account", "refund"]
@@ -128,6 +130,8 @@ class Circumstances:
     """After the turn of the year: whether another payroll pays; None if that isn't stored."""
 
     reversed_for: str = ""
+    retry: OpenPayment | None = None
+    """What is open about a returned debit that is tried again."""
 
 
 def is_known(code: str) -> bool:
@@ -230,10 +234,11 @@ def _as_stored(case: Circumstances, language: str) -> str:
 def _about_debit(case: Circumstances, language: str) -> str:
     say = say_in(language)
     words = return_codes().reason(case.code).explain(debit=True)
-    if case.status == "failed" or case.next_try is None:
+    if case.retry is None:
         return say(words.action)
-    again = say(mark("We'll try the debit again {when}."), when=in_words(case.next_try, language))
-    return f"{again} {say(words.again) if words.again else ''}".strip()
+    told = f"{payment_text(case.retry, language)}."
+    ahead = words.again if case.retry.stage == "fund" else None
+    return f"{told} {say(ahead)}" if ahead else told
 
 
 def _about_hold(case: Circumstances, say: Say) -> str:

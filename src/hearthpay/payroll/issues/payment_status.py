@@ -36,6 +36,8 @@ from hearthpay.payroll.issues.advice import (
 from hearthpay.payroll.issues.attempts import given_up_at
 from hearthpay.payroll.issues.available_actions import available_actions_of
 from hearthpay.payroll.issues.failures import FailureKind
+from hearthpay.payroll.issues.open_payment_rows import read_debit_state
+from hearthpay.payroll.issues.open_payments import OpenPayment, open_payments_of
 from hearthpay.payroll.lifecycle import PayrollStatus
 
 PaymentStatus = Literal[
@@ -211,7 +213,10 @@ async def read_payment_status(
     if within_tenant and not payroll.sandbox and entries:
         outage = await session.scalar(_OUTAGE, {"id": payroll_id, "now": now})
     available_actions = await _available_actions(session, payroll, now)
-    stored = None if payroll.failure is None else _stored(payroll, payroll.failure, available_actions)
+    stored = None
+    if payroll.failure is not None:
+        retry = await _retry(session, payroll, now)
+        stored = _stored(payroll, payroll.failure, available_actions, retry, now)
     waiting = [
         entry
         for entry in entries
@@ -304,8 +309,21 @@ def _of_the_service(
     return None
 
 
+async def _retry(session: AsyncSession, payroll: _PayrollRow, now: datetime.datetime) -> OpenPayment | None:
+    """Return what is open about a debit that was returned and is tried again; None for any other payroll."""
+    if payroll.status != "pending_funding":
+        return None
+    state = await read_debit_state(session, payroll.id, now)
+    found = [] if state is None else open_payments_of(state, (), 0, now)
+    return found[0] if found else None
+
+
 def _stored(
-    payroll: _PayrollRow, stored: Mapping[str, Any], available_actions: frozenset[WayOut]
+    payroll: _PayrollRow,
+    stored: Mapping[str, Any],
+    available_actions: frozenset[WayOut],
+    retry: OpenPayment | None,
+    now: datetime.datetime,
 ) -> PaymentIssue:
     """Return what is stored with the payroll; if it has no kind, its code and its employees determine the kind."""
     code = str(stored["code"])
@@ -315,6 +333,13 @@ def _stored(
     if payroll.status == "scheduled" and payroll.next_attempt_at is not None:
         next_try = next_try or payroll.next_attempt_at
         until = until or given_up_at(payroll.next_attempt_at, payroll.attempts, code)
+    if kind == "debit_returned" and retry is not None:
+        ahead = retry.fund_by if retry.stage in ("fund", "retry") else None
+        next_try = None if ahead is None else _cut_off(ahead)
+    if next_try is not None and next_try < now:
+        next_try = None  # it was tried, or is as soon as a worker is there
+    if until is not None and until < now and kind != "deposit_reversed":
+        until = None
     if payroll.status in ("failed", "voided", "completed"):
         next_try = None
         until = until if kind == "deposit_reversed" and payroll.status != "failed" else None
@@ -328,6 +353,7 @@ def _stored(
         tax_year=payroll.tax_year,
         followed=stored["followed_by"] is not None if "followed_by" in stored else None,
         reversed_for=str(stored.get("reversed_for", "")),
+        retry=retry if kind == "debit_returned" else None,
     )
     return _of(case, str(stored["message"]), next_try, until, employees, str(stored.get("reason") or ""))
 

@@ -11,6 +11,7 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking.calendar import debited_on
+from hearthpay.banking.debit_days import DebitDays, days_of_debit
 from hearthpay.database.relations import BANK_ENTRIES, EMPLOYEES
 from hearthpay.database.statements import Fragment, compose
 from hearthpay.database.typed_rows import fetch_all, query
@@ -19,11 +20,6 @@ _STANDING: Final = Fragment(
     "c.reverses IS NULL AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id)"
 )
 """Excludes both a reversed paycheck and the one that reversed it."""
-
-_SETTLES: Final = compose(
-    "(SELECT max(e.settle_on) FROM {bank_entries} e WHERE e.payroll_id = p.id AND e.kind = 'debit')",
-    bank_entries=BANK_ENTRIES,
-)
 
 
 class MonthlyCost(NamedTuple):
@@ -76,13 +72,13 @@ _LATEST: Final = query(
 )
 
 
-_SET_ASIDE: Final = compose(
+EXPECTED_SET_ASIDE: Final = compose(
     "CAST(coalesce((SELECT sum(c.set_aside) FROM paychecks c WHERE c.payroll_id = p.id AND {standing}), "
     "(SELECT sum(CAST(x -> 'voluntary_set_aside' ->> 'amount' AS numeric) * 100) FROM payroll_estimates e, "
     "jsonb_array_elements(e.estimate -> 'employees') x WHERE e.payroll_id = p.id), 0) AS bigint)",
     standing=_STANDING,
 )
-"""What employees set aside with a payroll: as posted, or as expected before that."""
+"""SQL: what employees set aside with the payroll `p`: as posted, or as expected before that."""
 
 
 class _ComingRow(NamedTuple):
@@ -92,7 +88,9 @@ class _ComingRow(NamedTuple):
     net_pay: int
     direct_deposit: bool
     send_at: datetime.datetime | None
-    settles_on: datetime.date | None
+    debit: str | None
+    settle_on: datetime.date | None
+    effective_date: datetime.date | None
     names: list[str]
     hours: Decimal
     gross_pay: int
@@ -103,23 +101,28 @@ class _ComingRow(NamedTuple):
 _COMING: Final = query(
     _ComingRow,
     "SELECT p.id AS payroll_id, p.status, p.pay_date, p.net_pay, p.direct_deposit, "
-    "p.scheduled_send_at AS send_at, {settles} AS settles_on, "
+    "p.scheduled_send_at AS send_at, d.status AS debit, d.settle_on, d.effective_date, "
     "who.names, who.hours, p.gross_pay, p.employer_taxes, {set_aside} AS set_aside "
     "FROM payrolls p CROSS JOIN LATERAL ("
     "SELECT array_agg(w.first_name || ' ' || w.last_name ORDER BY w.last_name, w.id) AS names, "
     "sum(n.regular_hours + n.overtime_hours) AS hours "
     "FROM payroll_entries n JOIN {employees} w ON w.id = n.employee_id WHERE n.payroll_id = p.id) who "
+    "LEFT JOIN LATERAL (SELECT e.status, e.settle_on, e.effective_date FROM {bank_entries} e "
+    "WHERE e.payroll_id = p.id AND e.kind = 'debit' ORDER BY e.attempt DESC, e.id DESC LIMIT 1) d ON true "
     "WHERE p.employer_id = :employer AND (p.status IN ('scheduled', 'firing', 'pending_funding', 'processing') "
     "OR p.status = 'completed' AND NOT p.direct_deposit AND p.handed_over_at IS NULL AND p.pay_date >= :today) "
     "ORDER BY p.pay_date, p.id LIMIT :limit",
-    settles=_SETTLES,
+    bank_entries=BANK_ENTRIES,
     employees=EMPLOYEES,
-    set_aside=_SET_ASIDE,
+    set_aside=EXPECTED_SET_ASIDE,
 )
 
 
 class ComingPayroll(NamedTuple):
-    """A payroll that isn't paid yet. `leaves_on`: when the household's account is debited; None by check or cash."""
+    """A payroll that isn't paid yet. `leaves_on`: when the household's account is debited; None by check or cash.
+
+    `arrives_on` is the pay date, or when the pay arrives if its debit is late.
+    """
 
     payroll_id: UUID
     status: str
@@ -127,6 +130,7 @@ class ComingPayroll(NamedTuple):
     net_pay: int
     direct_deposit: bool
     leaves_on: datetime.date | None
+    arrives_on: datetime.date
     names: list[str]
     hours: Decimal
     set_aside: int
@@ -149,10 +153,11 @@ async def latest_paychecks(session: AsyncSession, employer_id: UUID, *, limit: i
 
 
 async def coming_payrolls(
-    session: AsyncSession, employer_id: UUID, today: datetime.date, *, limit: int
+    session: AsyncSession, employer_id: UUID, today: datetime.date, now: datetime.datetime, *, limit: int
 ) -> list[ComingPayroll]:
     """Return the payrolls that are scheduled, in progress, or to be handed over later, the next pay date first."""
     rows = await fetch_all(session, _COMING, {"employer": employer_id, "today": today, "limit": limit})
+    days = {row.payroll_id: _days_of(row, now) for row in rows}
     return [
         ComingPayroll(
             row.payroll_id,
@@ -160,7 +165,8 @@ async def coming_payrolls(
             row.pay_date,
             row.net_pay,
             row.direct_deposit,
-            _leaves_on(row),
+            None if (own := days[row.payroll_id]) is None else own.leaves_on,
+            row.pay_date if own is None else max(row.pay_date, own.earliest_arrival),
             row.names,
             row.hours,
             row.set_aside,
@@ -171,8 +177,10 @@ async def coming_payrolls(
     ]
 
 
-def _leaves_on(row: _ComingRow) -> datetime.date | None:
-    """Return when the household's account is debited for a direct deposit; None for a check or cash."""
+def _days_of(row: _ComingRow, now: datetime.datetime) -> DebitDays | None:
+    """Return the days of the debit for a direct deposit; None for a check or cash."""
     if not row.direct_deposit:
         return None
-    return row.settles_on or (None if row.send_at is None else debited_on(row.send_at))
+    if row.debit is not None and row.settle_on is not None:
+        return days_of_debit(row.debit, row.settle_on, row.effective_date, now)
+    return None if row.send_at is None else days_of_debit("pending", debited_on(row.send_at), None, now)

@@ -2,7 +2,7 @@
 
 import datetime
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.banking import calendar
@@ -13,6 +13,28 @@ LONGEST_PERIOD_DAYS = 366
 
 Way = Literal["on_paper", "catch_up", "direct_deposit"]
 """How a payroll is paid: by check or cash, recorded as past pay, or through the bank."""
+
+
+class TwoDays(NamedTuple):
+    """Today where the household is, and in US Eastern time, where it is a day later for a few hours."""
+
+    own: datetime.date
+    eastern: datetime.date
+
+    def differ_for(self, pay_date: datetime.date) -> bool:
+        """Return whether wages paid today would count in another quarter or year on the other of the two days."""
+        return pay_date in self and _quarter(self.own) != _quarter(self.eastern)
+
+    def message_for(self, pay_date: datetime.date) -> Message:
+        """Return the warning that the pay date decides on the year or the quarter."""
+        days = {"own": self.own, "eastern": self.eastern, "day": pay_date}
+        if self.own.year != self.eastern.year:
+            return message("today_in_two_years", **days, year=pay_date.year)
+        return message("today_in_two_quarters", **days)
+
+
+def _quarter(day: datetime.date) -> tuple[int, int]:
+    return day.year, (day.month - 1) // 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +51,14 @@ class PayDates:
     asked: datetime.date | None = None
     """The requested pay date, if the money arrives on another day: on ``pay_date``."""
 
+    days: TwoDays | None = None
+    """Today at the household and at the bank, if the pay date is one of them and their quarters differ."""
+
     @property
     def told(self) -> Message | None:
-        """The message to the household on why the pay date differs from the requested one."""
+        """The message to the household on why the pay date differs from the requested one, or may be a day off."""
         if self.asked is None:
-            return None
+            return None if self.days is None else self.days.message_for(self.pay_date)
         closed, days = self.pay_date < self.asked, {"asked": self.asked, "day": self.pay_date}
         if self.asked.year == self.pay_date.year:
             return message("pay_date_before_closed_day" if closed else "pay_date_too_soon", **days)
@@ -74,15 +99,17 @@ def settle_pay_dates(
     *,
     today: datetime.date,
     now: datetime.datetime,
+    own_day: datetime.date | None = None,
 ) -> PayDates:
     """Return the dates of a payroll.
 
-    By check or cash, an omitted pay date is today, or the period end if that is later; for a catch-up it is the
-    period end. By direct deposit it is the earliest day on which the money can arrive. A later one waits until five
-    business days before it, and one on which banks are closed moves to the business day before, when the money
-    arrives.
+    By check or cash, an omitted pay date is today where the household is, or the period end if that is later; for a
+    catch-up it is the period end. By direct deposit it is the earliest day on which the money can arrive. A later one
+    waits until five business days before it, and one on which banks are closed moves to the business day before, when
+    the money arrives; the five days are counted back from that day.
 
-    ``today`` is the day in Eastern business time, ``now`` the instant. Raises `validation_error` naming the invalid
+    ``today`` is the day in Eastern business time, ``now`` the instant, ``own_day`` the household's own day; left out,
+    it is ``today``. Raises `validation_error` naming the invalid
     date, and `pay_date_past_deadline` for a direct deposit that can't arrive in time.
     """
     if end < start:
@@ -93,10 +120,12 @@ def settle_pay_dates(
         raise invalid("pay_date", message("paid_before_period"))
     if way == "direct_deposit":
         return _for_direct_deposit(start, end, pay_date, now)
-    chosen = pay_date or (end if way == "catch_up" else max(today, end))
+    days = TwoDays(own_day or today, today)
+    chosen = pay_date or (end if way == "catch_up" else max(days.own, end))
     if way == "catch_up" and chosen > today:
         raise invalid("pay_date" if pay_date else "pay_period_end", message("past_pay_ahead"))
-    return PayDates(start, end, chosen, pay_date is None)
+    warns = way == "on_paper" and days.differ_for(chosen)
+    return PayDates(start, end, chosen, pay_date is None, days=days if warns else None)
 
 
 def _for_direct_deposit(

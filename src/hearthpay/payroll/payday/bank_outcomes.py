@@ -21,6 +21,7 @@ from hearthpay.banking.calendar import (
     next_banking_day,
     previous_banking_day,
 )
+from hearthpay.banking.debit_days import DEBIT_WAITS
 from hearthpay.banking.entries import (
     Credit,
     Debit,
@@ -51,9 +52,6 @@ from hearthpay.payroll.lifecycle import Cause, PayrollStatus, move
 from hearthpay.payroll.payday.reversed_deposits import not_taken_back, reversed_for_good
 from hearthpay.payroll.set_asides import escrow
 from hearthpay.payroll.years.reversal import release_periods, reverse_paychecks
-
-DEBIT_WAITS: Final = 5
-"""Business days that a debit may lack an account or an authorization: until the day on which the wages were due."""
 
 _log = structlog.get_logger("hearthpay.payroll")
 

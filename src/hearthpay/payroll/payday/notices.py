@@ -12,16 +12,18 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.banking.calendar import debited_on
 from hearthpay.clock import BUSINESS_TIME
 from hearthpay.database.household_clocks import at_a_clock, by_mode
 from hearthpay.database.relations import AUTOPILOT_PERIODS, EMPLOYEES, EMPLOYERS, NOTICES
 from hearthpay.database.statements import Fragment, compose
 from hearthpay.database.typed_rows import fetch_all, query
-from hearthpay.languages.catalogue import day_in, hour_in, mark, money_in
+from hearthpay.languages.catalogue import day_in, hour_in, mark, money_in, weekday_in
 from hearthpay.mail.letter import letter
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.notices import Notice, Recipient
 from hearthpay.mail.wording import name_in_mail
+from hearthpay.payroll.ledger.costs import EXPECTED_SET_ASIDE
 from hearthpay.people.recipients import (
     NoticeReader,
     Topic,
@@ -42,8 +44,10 @@ _SOMEBODY: Final = mark("Your employer")
 _PAYROLL: Final = compose(
     "SELECT p.id, p.organization_id, p.employer_id, p.sandbox, p.period_start, p.period_end, p.pay_date, p.net_pay, "
     "p.scheduled_send_at, h.first_name AS household_first, h.last_name AS household_last, "
+    "CAST(p.net_pay + {set_aside} AS bigint) AS debited, "
     "EXISTS (SELECT FROM {autopilot_periods} a WHERE a.payroll_id = p.id) AS of_autopilot "
     "FROM payrolls p JOIN {employers} h ON h.id = p.employer_id ",
+    set_aside=EXPECTED_SET_ASIDE,
     autopilot_periods=AUTOPILOT_PERIODS,
     employers=EMPLOYERS,
 )
@@ -63,6 +67,9 @@ class PaydayPayroll(NamedTuple):
     scheduled_send_at: datetime.datetime | None
     household_first: str
     household_last: str
+    debited: int
+    """The net pay and what the employees set aside."""
+
     of_autopilot: bool
 
 
@@ -176,19 +183,19 @@ def debit_ahead_mail(to: NoticeReader, payroll: PaydayPayroll, names: Sequence[t
     assert payroll.scheduled_send_at is not None, "it is scheduled"
     facts = {
         "sent": hour_in(language, payroll.scheduled_send_at),
-        "amount": money_in(language, from_cents(payroll.net_pay)),
+        "leaves": weekday_in(language, debited_on(payroll.scheduled_send_at)),
+        "amount": money_in(language, from_cents(payroll.debited)),
         "names": _names(to, names),
         **_days(language, payroll),
     }
     lines = (
         say(
             mark(
-                "We'll debit {amount} net pay, plus any set-aside, from your account on {sent}. It pays "
-                "{names} for {first} to {last}, payday {pay_date}."
+                "{amount} leaves your account on {leaves}. It pays {names} for {first} to {last}, payday {pay_date}."
             ),
             **facts,
         ),
-        say(mark("Make sure your account has enough money. You can void the payroll until then.")),
+        say(mark("Make sure your account has enough money. You can void the payroll until {sent}."), **facts),
     )
     subject = say(mark("Upcoming debit for the {day} payday"), day=facts["pay_date"])
     return letter(to.address, language, subject, to.greeted(payroll.household_first), lines, place=to.place)

@@ -6,7 +6,6 @@ and these rows.
 
 import datetime
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -18,8 +17,8 @@ from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.permissions import SETTLE_WAGES, allow
 from hearthpay.access.refusal import Refusal, invalid
-from hearthpay.database.relations import BANK_ENTRIES
-from hearthpay.database.typed_rows import fetch_one, fetch_optional, query
+from hearthpay.database.typed_rows import fetch_optional, query
+from hearthpay.payroll.issues.wage_balance import read_wage_balance
 from hearthpay.taxes.money import from_cents
 
 LONGEST_TELLER: Final = 200
@@ -40,28 +39,6 @@ _LOCK: Final = query(
 )
 
 
-class _BalanceRow(NamedTuple):
-    owed: Decimal
-    received: Decimal
-    returned_on: datetime.date | None
-
-
-_BALANCE: Final = query(
-    _BalanceRow,
-    """
-    SELECT coalesce(sum(b.amount) FILTER (WHERE b.kind <> 'debit' AND b.status IN ('pending', 'sent', 'settled')), 0)
-           + coalesce((SELECT sum(c.set_aside) FROM paychecks c
-                        WHERE c.payroll_id = :id AND c.payment_method = 'direct_deposit' AND c.reverses IS NULL
-                          AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id)), 0)
-           - coalesce(sum(b.amount) FILTER (WHERE b.kind = 'debit' AND b.status IN ('pending', 'sent', 'settled')), 0)
-               AS owed,
-           coalesce((SELECT sum(s.amount) FROM wage_settlements s WHERE s.payroll_id = :id), 0) AS received,
-           max((b.updated_at AT TIME ZONE 'America/New_York')::date)
-               FILTER (WHERE b.kind = 'debit' AND b.status = 'returned') AS returned_on
-      FROM {bank_entries} b WHERE b.payroll_id = :id
-""",
-    bank_entries=BANK_ENTRIES,
-)
 _INSERT: Final = text(
     "INSERT INTO wage_settlements (id, organization_id, employer_id, sandbox, payroll_id, amount, received_on, "
     "told_by, settled_by_kind, settled_by, settled_at) "
@@ -102,8 +79,8 @@ async def settle_wages(
     payroll = await fetch_optional(session, _LOCK, {"id": payroll_id})
     if payroll is None:
         raise Refusal("not_found", "Payroll not found.")
-    balance = await fetch_one(session, _BALANCE, {"id": payroll_id})
-    owed = int(balance.owed) - int(balance.received)
+    balance = await read_wage_balance(session, payroll_id)
+    owed = balance.still_owed
     if (
         balance.returned_on is None
         or owed <= 0

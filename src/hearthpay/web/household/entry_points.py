@@ -19,7 +19,7 @@ from hearthpay.access.permissions import (
 from hearthpay.duties.dues import SIX_DAYS
 from hearthpay.duties.dues_lists import MOST_COUNTED, DuesCounts
 from hearthpay.languages.catalogue import Say, mark
-from hearthpay.todos.wording import label_text
+from hearthpay.todos.wording import action_text, label_text
 from hearthpay.web.framework import go, page_of, show
 from hearthpay.web.household.context import ROOT, HouseholdContext, household_page
 from hearthpay.web.household.idempotent_forms import new_form_id
@@ -179,6 +179,7 @@ async def _show_worklist(visitor: Visitor) -> Response:
         "may_own": visitor.people_context.sign_up_open
         and all(each.role != "owner" for each in who.memberships),
         "is_operator": who.operates,
+        "text_of": partial(action_text, language=visitor.language, today=today),
         "label_of": partial(label_text, language=visitor.language, today=today),
         "role_name": "" if who.here is None else _ROLES[who.here.role],
         "may_test": who.here is not None and "test_keys" in who.here.terms.features,

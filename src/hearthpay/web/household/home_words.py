@@ -29,7 +29,9 @@ def headline(agenda: Agenda, say: Say, language: str, newcomer: str | None = Non
     sentences = [
         _counted(late, _ONE_LATE, _LATE, say),
         _counted(len(overdue) - late, _ONE_OVERDUE, _OVERDUE, say),
-        _counted(len(groups.get("this_week", ())), _ONE_THIS_WEEK, _THIS_WEEK, say),
+        _counted(
+            len(groups.get("money", ())) + len(groups.get("this_week", ())), _ONE_THIS_WEEK, _THIS_WEEK, say
+        ),
     ]
     if not any(sentences):
         sentences = [_counted(len(groups.get("no_date", ())), _ONE, _SEVERAL, say)]

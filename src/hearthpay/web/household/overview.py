@@ -49,6 +49,7 @@ router: Final = APIRouter(include_in_schema=False)
 
 _MONTHS: Final = 6
 _PAYCHECKS_SHOWN: Final = 6
+_COMING_LOOKED_AT: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +138,12 @@ async def _next_payday(
     if at.may(READ_AUTOPILOT) and (not paydays or any(each.autopilot for each in paydays)):
         found.append(await _planned(at, session))
     other = min((each for each in found if each is not None), key=lambda each: each.pay_date, default=None)
-    for each in await coming_payrolls(session, at.id, at.today, limit=1):
-        if other is None or each.pay_date <= other.pay_date:
+    coming = await coming_payrolls(session, at.id, at.today, at.clock.now(), limit=_COMING_LOOKED_AT)
+    for each in sorted(coming, key=lambda each: each.arrives_on)[:1]:
+        if other is None or each.arrives_on <= other.pay_date:
             pots = MoneyPots(each.net_pay, each.set_aside, each.withheld, each.employer_taxes)
             return UpcomingPay(
-                each.pay_date,
+                each.arrives_on,
                 each.net_pay,
                 tuple(each.names),
                 each.hours,

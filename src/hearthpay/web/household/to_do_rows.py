@@ -1,11 +1,12 @@
 """To-dos as rows of pages: what to do, by when and for what, the amount, and the page that the row leads to."""
 
 import datetime
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from hearthpay.languages.catalogue import Say, mark
+from hearthpay.payroll.issues.open_payments import OpenPayment
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.todos.to_do import Agenda, ToDo, ToDoGroup, ToDoKind
 from hearthpay.todos.wording import NO_PAYROLL_SINCE, action_text, days_late_text
@@ -14,6 +15,7 @@ from hearthpay.web.presentation import day_text
 RowSymbol = Literal["late", "pay", "people", "paper", "flag", "bank", "day"]
 
 GROUP_WORDS: Final[Mapping[ToDoGroup, str]] = {
+    "money": mark("Payments"),
     "overdue": mark("Overdue"),
     "this_week": mark("This week"),
     "no_date": mark("Also to do"),
@@ -24,13 +26,16 @@ COMING_UP: Final = mark("Coming up")
 """The heading of what is due later, where nothing is to be done now."""
 
 _SYMBOLS: Final[Mapping[ToDoKind, RowSymbol]] = {
-    "money_stuck": "bank",
+    "debit_due": "bank",
+    "debit_returned": "bank",
+    "deposit_failed": "bank",
     "payroll_failed": "pay",
+    "deposit_held": "bank",
+    "authorization_needed": "bank",
     "payroll_held": "pay",
     "run_payroll": "pay",
     "first_payroll": "pay",
     "check_to_hand_over": "pay",
-    "authorize_debit": "bank",
     "authorize_autopilot": "bank",
     "account_failed": "bank",
     "account_needs_word": "people",
@@ -62,6 +67,7 @@ _EIN: Final = mark("From the IRS. It's free and takes about 10 minutes.")
 _RATE: Final = mark("From the state's notice. Until then, we use the new-employer rate.")
 _EXPIRED: Final = mark("expired {day}")
 _EXPIRES: Final = mark("expires {day}")
+_THEN_ARRIVES: Final = mark("then the pay arrives {day}")
 _REJECTED: Final = mark("Your bank rejected the account.")
 _MOST: Final = 4
 """How many rows the home page has of what is due within a month and later."""
@@ -76,6 +82,11 @@ class ToDoRow:
     late: str
     details: str
     symbol: RowSymbol
+
+    @property
+    def amount(self) -> int | None:
+        """The cents at the end of the row; None where the sentence has them."""
+        return self.to_do.amount if self.to_do.payment is None else None
 
     @property
     def tone(self) -> str:
@@ -148,6 +159,8 @@ def _date(to_do: ToDo, today: datetime.date, say: Say, language: str, *, is_late
     def weekday(day: datetime.date) -> str:
         return day_text(language, "weekday", day)
 
+    if to_do.payment is not None:
+        return _payday_of(to_do.payment, today, say, weekday)
     if to_do.kind in ("tax_info_asked", "bank_account_asked") and to_do.day is not None:
         return say(_ASKED, day=weekday(to_do.day))
     if to_do.kind == "enter_number" and to_do.day is not None:
@@ -158,10 +171,21 @@ def _date(to_do: ToDo, today: datetime.date, say: Say, language: str, *, is_late
         return say(_PAYDAY, day=weekday(to_do.day))
     if to_do.kind == "first_payroll" and to_do.day is not None:
         return say(NO_PAYROLL_SINCE, day=day_text(language, "date", to_do.day))
-    if to_do.kind in ("run_payroll", "check_to_hand_over", "money_stuck", "payroll_failed") and to_do.day:
+    if to_do.kind in ("run_payroll", "check_to_hand_over") and to_do.day:
         return say(_PAYDAY_WAS if to_do.day < today else _PAYDAY, day=weekday(to_do.day))
     if to_do.due_on is None or (to_do.kind in ("get_policy", "enter_rate") and to_do.due_on < today):
         return ""
     if is_late:
         return say(_LATE, day=weekday(to_do.due_on))
     return say(_WAS_DUE if to_do.due_on < today else _BY, day=weekday(to_do.due_on))
+
+
+def _payday_of(
+    payment: OpenPayment, today: datetime.date, say: Say, weekday: Callable[[datetime.date], str]
+) -> str:
+    """Return when the pay arrives or was due; nothing where that isn't known."""
+    if payment.arrives_on is not None:
+        return say(_THEN_ARRIVES, day=weekday(payment.arrives_on)) if payment.arrives_on >= today else ""
+    if payment.pay_date is None or payment.stage == "owed":
+        return ""
+    return say(_PAYDAY_WAS if payment.pay_date < today else _PAYDAY, day=weekday(payment.pay_date))

@@ -28,9 +28,11 @@ from hearthpay.duties.dues_lists import (
 )
 from hearthpay.employers import list_queries as rows
 from hearthpay.employers.models import Employer
+from hearthpay.payroll.issues.open_payment_rows import read_open_payments
 from hearthpay.payroll.never_paid import read_never_paid
 from hearthpay.payroll.next_payroll import read_next_payrolls
 from hearthpay.todos.payday_rows import to_dos_of_never_paid
+from hearthpay.todos.payment_rows import to_dos_of_payments, without_failed_people
 from hearthpay.todos.records import find_recorded_to_dos
 from hearthpay.todos.to_do import ToDo, ToDoKind, in_order
 from hearthpay.wire.paging import decode_cursor, encode_cursor
@@ -312,8 +314,10 @@ class _Reading:
         waits: dict[UUID, list[ToDo]] = {household: [] for household in lines}
         found = await find_recorded_to_dos(self.session, list(lines), self.now, self.today)
         never_paid = await read_never_paid(self.session, list(lines), self.today)
+        payments = await read_open_payments(self.session, list(lines), self.now)
+        found += to_dos_of_payments(payments, self.today)
         for employees in never_paid.values():
-            found += to_dos_of_never_paid(employees)
+            found += to_dos_of_never_paid(without_failed_people(employees, payments))
         runs = await read_next_payrolls(self.session, never_paid, self.today) if self.reads_dues else {}
         for each in in_order(found, self.today):
             if each.kind != _ON_ITS_DAY:

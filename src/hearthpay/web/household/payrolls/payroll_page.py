@@ -41,7 +41,7 @@ from hearthpay.web.household.money import keep_aside_of, pots_of, who_is_paid
 from hearthpay.web.household.payrolls.explanation import given_name, laws_of, line_reason
 from hearthpay.web.household.payrolls.payment_words import first_names
 from hearthpay.web.household.payrolls.payroll_states import ShownState, state_of_payment, state_of_stored
-from hearthpay.web.household.payrolls.progress import latest_debit, timeline_of
+from hearthpay.web.household.payrolls.progress import read_moving_money, timeline_of
 from hearthpay.web.message_text import message_text
 
 router: Final = APIRouter(include_in_schema=False)
@@ -75,9 +75,8 @@ async def payroll(at: HouseholdContext) -> Response:
     async with at.transaction() as session:
         found = await payroll_here(session, at)
         payment_status = await read_payment_status(session, found.id, at.clock.now())
-        debit = await latest_debit(session, found.id)
+        moving = await read_moving_money(session, found, at.clock.now())
         money = await money_facts(session, at, found)
-    by_bank = debit is not None or found.dates.send_at is not None
     facts = money | {
         "payroll": found,
         "correctable": is_correctable(found, at.clock.today()),
@@ -91,7 +90,12 @@ async def payroll(at: HouseholdContext) -> Response:
         "issue_text": None if payment_status.issue is None else _words(at, payment_status.issue),
         "line_name": partial(line_name, language=at.visitor.language),
         "steps": timeline_of(
-            at.say, at.visitor.language, found, debit, by_bank=by_bank, state=state_of_stored(at, found)
+            at.say,
+            at.visitor.language,
+            found,
+            moving,
+            state=state_of_stored(at, found),
+            today=at.clock.today(),
         ),
     }
     return at.show("payroll.html", facts)

@@ -24,7 +24,7 @@ from hearthpay.web.household.payrolls.payment_words import (
 )
 from hearthpay.web.household.payrolls.payroll_page import money_facts, paychecks_of, payroll_here
 from hearthpay.web.household.payrolls.payroll_states import state_of_stored
-from hearthpay.web.household.payrolls.progress import latest_debit, timeline_of
+from hearthpay.web.household.payrolls.progress import read_moving_money, timeline_of
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -50,10 +50,10 @@ async def receipt(at: HouseholdContext) -> Response:
             return at.go(f"/payrolls/{found.id}")
         facts = await money_facts(session, at, found)
         paychecks = paychecks_of(found)
-        debit = await latest_debit(session, found.id)
-        by_bank = debit is not None or found.dates.send_at is not None
+        moving = await read_moving_money(session, found, at.clock.now())
+        by_bank = moving is not None
         accounts = await bank_accounts(session, at.id, paychecks if by_bank else ())
-        coming = await coming_payrolls(session, at.id, at.today, limit=_LOOKED_AT)
+        coming = await coming_payrolls(session, at.id, at.today, at.clock.now(), limit=_LOOKED_AT)
         paydays = (await read_next_paydays(session, [at.id])).get(at.id, ())
     names = facts["first_names"]
     state = state_of_stored(at, found)
@@ -67,7 +67,7 @@ async def receipt(at: HouseholdContext) -> Response:
         "checks": checks_of(paychecks) if found.kind != "catch_up" else (),
         "in_cash": [each for each in paychecks if each.payment_method == "cash" and found.kind != "catch_up"],
         "state": state,
-        "steps": timeline_of(say, language, found, debit, by_bank=by_bank, state=state),
+        "steps": timeline_of(say, language, found, moving, state=state, today=at.clock.today()),
         "account": account_words(say, accounts.household),
         "deposits": [
             (names[employee_id], account_words(say, account))

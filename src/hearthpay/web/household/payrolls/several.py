@@ -21,6 +21,7 @@ from hearthpay.access.refusal import Refusal, from_tax_engine, invalid
 from hearthpay.database.session import Tenant
 from hearthpay.duties.dues_lists import read_dues
 from hearthpay.employers.list_queries import ListedHousehold, lines_of
+from hearthpay.employers.service import find_employer
 from hearthpay.http.runtime import runtime_of
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.drafts import (
@@ -34,6 +35,7 @@ from hearthpay.payroll.drafts import (
 )
 from hearthpay.payroll.next_payroll import read_last_pay, read_next_payrolls
 from hearthpay.taxes import TaxInputError
+from hearthpay.time_zones import day_there
 from hearthpay.web.framework import go, id_in_path, page_of, show
 from hearthpay.web.household.payrolls.page_messages import refusal_text
 from hearthpay.web.household.payrolls.usual_hours import last_overtime_text
@@ -105,8 +107,10 @@ async def select(visitor: Visitor) -> Response:
         if kept[household].own_clock:
             continue
         async with context.database.transaction(_tenant(actor, household)) as session:
+            employer = await find_employer(session, actor, household)
+            own_day = day_there(employer.zone, context.clock.now())
             await save_draft(
-                session, actor, context.clock, _draft_id(form_id, household), payroll.order(today)
+                session, actor, context.clock, _draft_id(form_id, household), payroll.order(own_day)
             )
         drafted = True
     if not drafted:
