@@ -13,10 +13,18 @@ _COLUMNS: Final = """
 """
 
 _NO_WORLDS: Final = frozenset(
-    {"vault_keys", "audit_seals", "audit_unsealed", "mail_register", "failed_attempts"}
+    {
+        "vault_keys",
+        "audit_ends",
+        "audit_seals",
+        "audit_unsealed",
+        "mail_register",
+        "row_register",
+        "failed_attempts",
+    }
 )
 """The installation's keys: the first number makes one current. The audit log's seals: of both modes together. The
-register of mails repeats what the outbox says, without the organization. Failed attempts are counted by digests of
+registers repeat what the outbox and other tables say, without the household. Failed attempts are counted by digests of
 addresses and accounts; a refused key is one."""
 
 

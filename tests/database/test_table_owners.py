@@ -34,11 +34,13 @@ OWNERS = {
     ),
     "database": (
         "alembic_version",
+        "audit_ends",
         "audit_log",
         "audit_seals",
         "audit_unsealed",
         "installation",
         "restorations",
+        "row_register",
         "vault",
         "vault_keys",
     ),
