@@ -144,7 +144,8 @@ ANSWERS: Final = f"""
     {_present("idempotency_keys", "idempotency_keys", "digest", "status IS NOT NULL")}
     COMMENT ON COLUMN idempotency_keys.digest IS 'SHA-256 of the request and its answer, as it was answered';
     CREATE TRIGGER write_digest BEFORE UPDATE OF status ON idempotency_keys
-        FOR EACH ROW WHEN (OLD.status IS NULL) EXECUTE FUNCTION write_idempotency_keys_digest();
+        FOR EACH ROW WHEN (OLD.status IS NULL AND NEW.status IS NOT NULL)
+        EXECUTE FUNCTION write_idempotency_keys_digest();
 """
 
 # Figures count only while they have a day; every calculation says it.
