@@ -13,11 +13,21 @@ _COLUMNS: Final = """
 """
 
 _NO_WORLDS: Final = frozenset(
-    {"vault_keys", "audit_seals", "audit_unsealed", "mail_register", "failed_attempts", "record_versions"}
+    {
+        "vault_keys",
+        "audit_ends",
+        "audit_seals",
+        "audit_unsealed",
+        "mail_register",
+        "record_versions",
+        "row_register",
+        "failed_attempts",
+    }
 )
 """The installation's keys: the first number makes one current. The audit log's seals: of both modes together. The
-register of mails repeats what the outbox says, without the organization; versions of records repeat what the records
-say. Failed attempts are counted by digests of addresses and accounts; a refused key is one."""
+registers repeat what the outbox and other tables say, without the household; versions of records repeat
+what the records say. Failed attempts are counted by digests of
+addresses and accounts; a refused key is one."""
 
 
 class RowQueries(NamedTuple):

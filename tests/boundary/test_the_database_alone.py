@@ -43,6 +43,8 @@ _SEE_MORE: Final = {
     "freeze_organization",
     "freeze_household",
     "unfreeze",
+    "register_alert",
+    "register_answer",
     "register_mail",
     "chain_person_event",
     "operates",

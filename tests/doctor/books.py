@@ -30,6 +30,7 @@ from hearthpay.payroll.set_asides import escrow
 from hearthpay.payroll.set_asides.rules import SetAsideRule
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from hearthpay.security.vault_numbers import parse_number
+from tests.doctor.household_entries import enter_facts
 from tests.documents.family import HOME
 from tests.http.api import BASE_URL, MARIA, ROSA, Caller
 
@@ -63,7 +64,7 @@ class Books:
                 await connect_household_account(
                     session,
                     self.ring,
-                    self._operator(employer.sandbox),
+                    self.operator(employer.sandbox),
                     employer,
                     _details(account),
                     self.clock.now(),
@@ -81,7 +82,7 @@ class Books:
                 await connect_employee_account(
                     session,
                     self.ring,
-                    self._operator(employee.sandbox),
+                    self.operator(employee.sandbox),
                     employee,
                     _details(account),
                     self.clock.now(),
@@ -129,7 +130,7 @@ class Books:
             assert told.status_code == 200, told.text
         async with self.owner.transaction(None) as session:
             employer = await session.get_one(Employer, UUID(employer_id))
-            await keep_ein(session, self.ring, self._operator(employer.sandbox), employer, "12-3456789")
+            await keep_ein(session, self.ring, self.operator(employer.sandbox), employer, "12-3456789")
         body = {"employer_id": employer_id, "tax_year": 2026}
         response = await caller.post("/documents/year-package", body)
         assert response.status_code == 200, response.text
@@ -157,14 +158,14 @@ class Books:
     async def set_rule(self, employee_id: str, rule: SetAsideRule) -> None:
         async with self.owner.transaction(None) as session:
             employee = await session.get_one(Employee, UUID(employee_id))
-            await escrow.set_rule(session, self._operator(employee.sandbox), employee, rule)
+            await escrow.set_rule(session, self.operator(employee.sandbox), employee, rule)
 
     async def pay_out(self, employee_id: str, amount: str, method: str) -> None:
         async with self.owner.transaction(None) as session:
             employee = await session.get_one(Employee, UUID(employee_id))
             await escrow.payout(
                 session,
-                self._operator(employee.sandbox),
+                self.operator(employee.sandbox),
                 self.clock,
                 employee,
                 amount=Decimal(amount),
@@ -200,7 +201,7 @@ class Books:
             terms=terms,
             agreement=Agreement(text_version=STANDING_TEXT_VERSION),
         )
-        actor = self._operator(sandbox=True)
+        actor = self.operator(sandbox=True)
         async with self.service.transaction(actor.tenant) as session:
             await enroll(session, actor, self.clock, requested, direct_deposit_enabled=False)
 
@@ -209,7 +210,8 @@ class Books:
         response = await self.test.post(f"/autopilot/{action}", whose)
         assert response.status_code == 200, response.text
 
-    def _operator(self, sandbox: bool) -> Actor:
+    def operator(self, sandbox: bool) -> Actor:
+        """The operator in one mode of the organization."""
         mode = "test" if sandbox else "live"
         return Actor("operator", None, self.organization_id, mode, frozenset(), "operator")
 
@@ -246,6 +248,7 @@ async def keep_books(service: Database, owner: Database, worker: Database) -> Bo
     books = Books(service, owner, worker, client, live, test, organization.id, clock, ring)
     await _pay_by_check(books)
     await _pay_through_the_bank(books)
+    await enter_facts(books)
     return books
 
 

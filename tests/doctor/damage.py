@@ -140,7 +140,7 @@ EMPLOYED = (
     "created_at, expires_at) SELECT new_id(), organization_id, employer_id, sandbox, id, 'tax_info', false, sha256('a'), now(), "
     f"now() + interval '1 day' FROM employees WHERE id = {AN_EMPLOYEE}",
     "INSERT INTO employee_links SELECT new_id(), i.organization_id, i.employer_id, i.sandbox, i.employee_id, p.id, i.id, "
-    "now(), NULL FROM invitations i, people p",
+    "now(), NULL FROM invitations i, people p WHERE i.token_hash = sha256('a')",
 )
 PAY_CHANGE = (
     "INSERT INTO pay_changes SELECT new_id(), organization_id, employer_id, sandbox, id, now(), 'hourly', {former}, "
@@ -396,7 +396,8 @@ DAMAGE = {
     "direct_deposits": [
         (f"UPDATE payrolls SET direct_deposit = false WHERE id = {payroll('scheduled')}",),
         (
-            "UPDATE payrolls SET direct_deposit = true WHERE kind = 'regular' AND status = 'completed' AND NOT sandbox",
+            "UPDATE payrolls SET direct_deposit = true WHERE kind = 'regular' AND status = 'completed' "
+            "AND NOT sandbox AND handed_over_at IS NULL",
         ),
         (f"UPDATE payrolls SET kind = 'catch_up', notes = 'catch-up' WHERE id = {payroll('scheduled')}",),
     ],
@@ -786,14 +787,14 @@ DAMAGE = {
             *EMPLOYED,
             "DROP INDEX employee_links_one_each_key",
             "INSERT INTO invitations SELECT (jsonb_populate_record(i, jsonb_build_object('id', new_id(), 'token_hash', "
-            "sha256('b'), 'status', 'cancelled'))).* FROM invitations i",
+            "sha256('b'), 'status', 'cancelled'))).* FROM invitations i WHERE i.token_hash = sha256('a')",
             "INSERT INTO employee_links SELECT new_id(), l.organization_id, l.employer_id, l.sandbox, l.employee_id, "
-            "l.person_id, i.id, now(), NULL FROM invitations i, employee_links l WHERE i.id <> l.invitation_id",
+            "l.person_id, i.id, now(), NULL FROM invitations i, employee_links l WHERE i.token_hash = sha256('b')",
         ),
         (
             *EMPLOYED,
             f"UPDATE invitations i SET employee_id = e.id FROM employees e WHERE e.employer_id = i.employer_id "
-            f"AND e.id <> {AN_EMPLOYEE}",
+            f"AND e.id <> {AN_EMPLOYEE} AND i.token_hash = sha256('a')",
         ),
     ],
     "references": [
@@ -825,23 +826,39 @@ DAMAGE = {
         (f"UPDATE autopilot_periods SET pay_date = '2026-11-29' WHERE id = {decided('by_hand')}",),
     ],
     "household_dues": [
-        (KEPT_DUES.format("week_count = 99"), "DELETE FROM outdated_dues"),
-        (
-            KEPT_DUES.format("overdue_count = 99, overdue_since = DATE '2026-01-01'"),
-            "DELETE FROM outdated_dues",
-        ),
-        (KEPT_DUES.format("payday_to_run = DATE '2026-01-01'"), "DELETE FROM outdated_dues"),
+        (KEPT_DUES.format("week_count = 99"),),
+        (KEPT_DUES.format("overdue_count = 99, overdue_since = DATE '2026-01-01'"),),
+        (KEPT_DUES.format("payday_to_run = DATE '2026-01-01'"),),
     ],
 }
 
+
+NOTED = (
+    "INSERT INTO audit_log (id, organization_id, employer_id, sandbox, actor_kind, action, subject_id, details) "
+    "SELECT new_id(), organization_id, employer_id, sandbox, 'user', '{}', id, {} FROM {}"
+)
+#: As if the database had kept it so when it was written.
+AS_WRITTEN = (
+    f"UPDATE bank_entries b SET steps = bank_entry_step(b) WHERE id = {entry('credit', 'pending')}",
+    "UPDATE idempotency_keys k SET digest = idempotency_keys_digest(k) WHERE key = 'paid'",
+)
+
 NO_DAMAGE = {
     "a basis chosen": (AS_CHOSEN, ENTERED),
-    "a draft was sent as what was typed": (DRAFT.format("p.period_start", "e.employee_id", "p.id"),),
+    "a draft was sent as what was typed": (
+        DRAFT.format("p.period_start", "e.employee_id", "p.id"),
+        NOTED.format("payroll.draft", "'{}'", "payroll_drafts WHERE payroll_id IS NOT NULL"),
+    ),
     "what was said and taken back may be of anything": (
         SAID.format("filing_choices", "'NY', 'sui', 2026, NULL"),
         SAID.format("closed_accounts", "'NY', 'sui', NULL::date"),
         SAID.format("duty_marks", "'CA/wages-daily/2026-Q3', NULL::date"),
         SAID.format("duty_marks", "'CA/wages-quarterly/2026-Q3', DATE '2026-12-01'"),
+        NOTED.format(
+            "duty.mark",
+            "jsonb_build_object('key', item_key, 'after', done_on)",
+            "duty_marks WHERE item_key = 'CA/wages-quarterly/2026-Q3'",
+        ),
     ),
     "a code that came to nothing may stay in the year's balance": (
         "UPDATE year_balances SET codes = codes || ARRAY['XX-GONE'], subject_wages = subject_wages || ARRAY[0::bigint], taxable_wages = taxable_wages || ARRAY[0::bigint], amounts = amounts || ARRAY[0::bigint]",
@@ -851,10 +868,12 @@ NO_DAMAGE = {
     ),
     "credits wait until the day before the pay date": (
         f"UPDATE bank_entries SET status = 'pending', effective_date = NULL WHERE id = {entry('credit', 'sent')}",
+        AS_WRITTEN[0],
     ),
     "a sandbox household may be gone with its payrolls": (
         "UPDATE idempotency_keys SET body = convert_to(replace(convert_from(body, 'UTF8'), '\"payroll_id\":\"0', "
         "'\"payroll_id\":\"9'), 'UTF8') WHERE key = 'paid'",
+        AS_WRITTEN[1],
     ),
     "a payroll that has waited for less than an hour is not overdue": (
         f"UPDATE payrolls SET next_attempt_at = '2026-12-03T20:00:01Z' WHERE id = {payroll('scheduled')}",

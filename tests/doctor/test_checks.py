@@ -18,12 +18,14 @@ from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.doctor import examination
 from hearthpay.doctor.balance_checks import year_totals
 from hearthpay.doctor.checks import CHECKS, CHECKS_BY_ID, Check
+from hearthpay.doctor.digest_checks import DIGESTED
 from hearthpay.doctor.escrow_checks import escrow_balances
 from hearthpay.doctor.examination import MOST_TOLD, CheckResult, examine, open_for_reading
 from hearthpay.doctor.proofs import PROOFS, PROOFS_BY_ID, Proof
 from tests.cases import every_case
 from tests.doctor.books import Books
 from tests.doctor.damage import DAMAGE, NO_DAMAGE
+from tests.doctor.trace_damage import TRACES
 from tests.rights.damage import DAMAGE as DAMAGE_TO_RIGHTS
 from tests.worlds.commands import hearthpay_says
 
@@ -35,23 +37,44 @@ IDS = (*CHECKS_BY_ID, *PROOFS_BY_ID)
 FROM_THE_LOG = {law for law in DAMAGE_TO_RIGHTS if law not in ("account_sessions", "attempts_ahead")} | {
     "filings_kept",
     "tax_payments_noted",
+    "handed_over",
+    "feed_links",
+    "audit_chain",
+    *TRACES,
 }
 """Laws that hold what stands against what was noted of it, which may be what is damaged; or what nobody noted."""
 
+WHATEVER_CHANGES = {"paycheck_digests", "row_digests", "bank_entry_steps", "open_money", "records_changed"}
+"""What speaks up whatever becomes of a paycheck, a row or a bank entry, and what cannot leave then or is missing."""
+
+PROVED_OTHERWISE = {("payrolls", "metadata"), ("bank_entries", "steps")}
+"""Columns that no role may change, and no digest names: `metadata_entries` and `bank_entry_steps` prove them."""
+
+TRACES_BESIDES = {
+    "row_digests": {"household_dues", "prior_wages_entered"},
+    "payrolls_made": {"metadata_entries", "references"},
+    "authorizations_revoked": {"debits_authorized"},
+    "account_requests": {"ways_in", "account_history"},
+    "filings_kept": {"household_dues"},
+    "tax_payments_noted": {"household_dues", "references"},
+    "audit_chain": {"autopilot_events_kept", "account_requests"},
+    "traces": set(IDS),
+}
+
 BESIDES = {
-    "entries_apart": {"periods", "autopilot_payrolls"},
-    "histories": {"autopilot_payrolls", "autopilot_history"},
+    "entries_apart": {"autopilot_payrolls", "periods"},
+    "histories": {"autopilot_history", "autopilot_payrolls", "payrolls_made"},
     "deposits_paid": {"accounts"},
-    "tax_years": {"month_totals", "month_lines"},
-    "paycheck_digests": {"month_totals", "month_lines"},
+    "tax_years": {"month_lines", "month_totals", "pay_dates"},
+    "paycheck_digests": {"month_lines", "month_totals"},
     "reversals": {"month_lines"},
     "year_caps": {"following_wages", "month_lines"},
     "threshold_wages": {"following_wages", "month_lines"},
     "following_wages": {"month_lines"},
-    "month_totals": {"month_lines"},
+    "month_totals": {"household_dues", "month_lines"},
     "autopilot_schedules": {"autopilot_ahead", "autopilot_terms"},
     "autopilot_payrolls": {"autopilot_terms"},
-    "autopilot_history": {"autopilot_events_kept"},
+    "autopilot_history": {"autopilot_events_kept", "autopilot_skips"},
     "autopilot_gaps": {"autopilot_events_kept"},
     "autopilot_standing": {"debits_authorized"},
     "autopilot_told": {"mails_kept"},
@@ -65,11 +88,25 @@ BESIDES = {
     "certificates": FROM_THE_LOG,
     "linked_people": FROM_THE_LOG,
     "document_contents": {"documents_issued"},
+    "entries_paid": {"payrolls_made"},
+    "entries_live": {"household_dues"},
+    "reversed_when": {"returns_recorded"},
+    "month_lines": {"household_dues"},
+    "open_money": {"account_standing", "returns_recorded"},
+    "escrow_deposits": {"payouts_recorded"},
+    "escrow_payouts": {"returns_recorded"},
+    "drafts": {"drafts_kept"},
+    "filings": {"entries_by_households"},
+    "duties_marked": {"entries_by_households"},
+    "policies_entered": {"entries_by_households"},
+    "tax_payments_known": {"tax_payments_noted"},
+    "tax_payments_reversed": {"filings_kept", "tax_payments_noted"},
+    "waiting_accounts": {"account_requests"},
+    "references": {"account_standing"},
 }
-"""What else speaks up, since another of its laws is broken as well; the digest does whatever becomes of a paycheck."""
+"""What else speaks up, since another of its laws is broken as well."""
 
 
-ALWAYS = {"paycheck_digests", "open_money", "records_changed"}
 """What speaks up whatever else does: a paycheck's digest, money open then, a record changed without an entry."""
 
 
@@ -131,7 +168,7 @@ def test_every_check_is_damaged():
     assert not DAMAGE.keys() & DAMAGE_TO_RIGHTS.keys()
     names = list(IDS)
     assert list(DAMAGE) == [name for name in names if name in DAMAGE]
-    assert DAMAGE.keys() | DAMAGE_TO_RIGHTS.keys() == set(names)
+    assert DAMAGE.keys() | DAMAGE_TO_RIGHTS.keys() | TRACES.keys() == set(names)
 
 
 def _in_turn(position: int, name: str) -> tuple[Check | Proof, ...]:
@@ -161,7 +198,7 @@ async def test_what_is_damaged_is_found_by_the_check_whose_law_it_breaks(books: 
     """Where money is damaged, what cannot leave then or is missing is open as well."""
     found = await findings_after(books, *damage, laws=laws)
     wrong = {each: result.differences for each, result in found.items()}
-    assert wrong.keys() - BESIDES.get(name, set()) - {name, *ALWAYS} == set(), wrong
+    assert wrong.keys() - BESIDES.get(name, set()) - {name, *WHATEVER_CHANGES} == set(), wrong
     assert name in wrong
     assert all(difference.recorded != difference.expected for difference in found[name].differences)
 
@@ -178,6 +215,60 @@ async def test_other_damage_is_found_by_the_same_check(books: Books):
                     assert all(
                         difference.recorded != difference.expected for difference in found[name].differences
                     )
+
+
+async def test_a_fact_that_was_changed_or_removed_is_found_by_its_trace(books: Books):
+    with every_case() as case:
+        for name, damages in TRACES.items():
+            law = {**CHECKS_BY_ID, **PROOFS_BY_ID}[name]
+            for what, damage in damages.items():
+                with case(f"{name}: {what}"):
+                    found = await findings_after(books, *damage, laws=(law,))
+                    assert name in found
+                    assert all(
+                        difference.recorded != difference.expected for difference in found[name].differences
+                    )
+
+
+@pytest.mark.long
+async def test_no_other_check_speaks_up_for_a_trace(books: Books):
+    with every_case() as case:
+        for name, damages in TRACES.items():
+            for what, damage in damages.items():
+                with case(f"{name}: {what}"):
+                    found = await findings_after(books, *damage)
+                    assert found.keys() - TRACES_BESIDES.get(name, set()) - {name, *WHATEVER_CHANGES} == set()
+
+
+@pytest.mark.completeness
+async def test_every_table_with_a_digest_is_proved_and_leaves_nothing_out(books: Books):
+    """A column that no role may change is part of a row's digest, or has a law of its own."""
+    async with books.owner.transaction(None) as session:
+        digested = set(
+            await session.scalars(
+                text(
+                    "SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname = 'write_digest' "
+                    "AND tgrelid <> 'paychecks'::regclass"
+                )
+            )
+        )
+        fixed = {
+            (row.source, row.name)
+            for row in await session.execute(
+                text(
+                    "SELECT c.relname AS source, a.attname AS name FROM pg_class c "
+                    "JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped "
+                    "WHERE c.relname = ANY(:tables) AND a.attgenerated = '' AND a.attname NOT LIKE '%digest' "
+                    "AND NOT has_column_privilege('hearthpay_service', c.oid, a.attname, 'UPDATE') "
+                    "AND NOT has_column_privilege('hearthpay_worker', c.oid, a.attname, 'UPDATE') "
+                    "AND NOT EXISTS (SELECT FROM pg_proc p WHERE p.proname = c.relname || '_digest' "
+                    "AND p.prosrc ~ ('entry[.]' || a.attname || '\\M'))"
+                ),
+                {"tables": list(DIGESTED)},
+            )
+        }
+    assert digested == set(DIGESTED)
+    assert fixed == PROVED_OTHERWISE
 
 
 @pytest.mark.parametrize("changes", NO_DAMAGE.values(), ids=NO_DAMAGE)

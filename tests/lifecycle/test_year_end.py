@@ -49,6 +49,13 @@ def set_account(owner: psycopg.Connection, employee_id: str, status: str) -> Non
         "UPDATE bank_accounts SET status = %s, reason = %s WHERE employee_id = %s",
         (status, reason, employee_id),
     )
+    owner.execute(
+        "INSERT INTO audit_log (id, organization_id, employer_id, sandbox, actor_kind, action, subject_id, details) "
+        "SELECT new_id(), organization_id, employer_id, sandbox, 'system', CASE status WHEN 'active' "
+        "THEN 'bank_account.activate' ELSE 'bank_account.fail' END, id, jsonb_build_object('reason', reason) "
+        "FROM bank_accounts WHERE employee_id = %s",
+        (employee_id,),
+    )
 
 
 # The pay date itself.

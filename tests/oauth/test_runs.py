@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -31,8 +31,12 @@ def _actor(maria: SignedIn, *, sandbox: bool = False) -> Any:
     )
 
 
-async def _employ(database: Database, clock: FixedClock, maria: SignedIn, household: UUID) -> UUID:
+async def _employ(
+    database: Database, clock: FixedClock, maria: SignedIn, household: UUID, *, sandbox: bool = False
+) -> UUID:
     actor = _actor(maria)
+    if sandbox:
+        actor = replace(replace(maria, sandbox=True).actor("r"), terms=terms_of("professional", {}))
     new = AddEmployee(
         first_name="Rosa",
         last_name="Diaz",
@@ -178,6 +182,35 @@ async def test_runs_that_must_not_be(
     owner_connection.execute("UPDATE employees SET status = 'terminated', end_date = '2026-11-01'")
     assert (await _ask(dance, live, "run_payroll", **asked))["code"] == "invalid_state"
     assert owner_connection.execute("SELECT count(*) FROM payrolls").fetchone() == (0,)
+
+
+async def test_a_run_under_a_test_clock_is_proved_in_real_time(
+    dance: Dance, database: Database, owner_connection: psycopg.Connection, clock: FixedClock, maria: SignedIn
+) -> None:
+    """The grant is of real time, the payroll of its household's clock, which stands where the grant is long over."""
+    rosa = await _employ(database, clock, maria, dance.sandbox_id, sandbox=True)
+    owner_connection.execute(
+        "INSERT INTO household_clocks (employer_id, organization_id, sandbox, created_at, stands_at, status, "
+        "advanced_from, target, requested_at, finished_at) SELECT id, organization_id, true, at, later, 'ready', at, "
+        "later, at, at FROM employers, (SELECT CAST(%s AS timestamptz) AS at, CAST(%s AS timestamptz) AS later) c "
+        "WHERE id = %s",
+        (clock.now(), clock.now() + timedelta(days=38), dance.sandbox_id),
+    )
+    token = (await dance.tokens("payroll:run", household=f"test:{dance.sandbox_id}"))["access_token"]
+    ran = await _ask(
+        dance, token, "run_payroll", **week(str(dance.sandbox_id), str(rosa), idempotency_key="once")
+    )
+    times = (
+        "SELECT p.created_at, a.details->>'run_at' FROM payrolls p JOIN audit_log a ON a.subject_id = p.id"
+    )
+    [(created_at, run_at)] = owner_connection.execute(
+        f"{times} WHERE a.action = 'payroll.run' AND p.id = %s", (ran["data"]["payroll_id"],)
+    ).fetchall()
+    assert created_at == clock.now() + timedelta(days=38)
+    assert datetime.fromisoformat(run_at) == clock.now()
+    assert owner_connection.execute(agents_runs()).fetchall() == []
+    owner_connection.execute("UPDATE agent_grants SET created_at = created_at + interval '1 hour'")
+    assert len(owner_connection.execute(agents_runs()).fetchall()) == 1
 
 
 async def test_an_idempotency_key_of_a_grant_is_its_households(

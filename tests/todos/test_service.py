@@ -215,7 +215,16 @@ async def test_a_check_that_was_handed_over_is_no_to_do_any_more(
     assert "check_to_hand_over" not in by_kind(await to_dos(account, household, due_within=31))
     assert owner_connection.execute(
         "SELECT actor_kind, details FROM audit_log WHERE action = 'payroll.hand_over'"
-    ).fetchall() == [("key", {"pay_date": "2026-11-27", "note": "In person."})]
+    ).fetchall() == [
+        (
+            "key",
+            {
+                "pay_date": "2026-11-27",
+                "handed_over_at": first["handed_over_at"].replace("Z", "+00:00"),
+                "note": "In person.",
+            },
+        )
+    ]
 
 
 async def test_a_payroll_that_was_voided_cannot_be_handed_over(

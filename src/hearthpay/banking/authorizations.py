@@ -38,6 +38,8 @@ LARGE_NET_PAY: Final = 300_000
 
 AuthorizationStatus = Literal["none", "active", "expired", "revoked"]
 
+_NOW: Final = Fragment("CAST(:now AS timestamptz)")
+
 # For the account in use now; one for an earlier account says nothing about this one.
 _LATEST: Final = (
     select(Authorization)
@@ -79,11 +81,12 @@ def _replaces_covered_payroll(account: Fragment, payroll: Fragment) -> Fragment:
     )
 
 
-def covers(*, account: str, payroll: str) -> Fragment:
+def covers(*, account: str, payroll: str, now: Fragment = _NOW) -> Fragment:
     """Return the SQL condition that the household has authorized debits of an account for a payroll, both named by
     aliases.
 
-    It applies to that very account alone, and reads the parameter ``now``. A payroll is covered by the authorization
+    It applies to that very account alone. ``now`` is SQL for the time at the household; by default the parameter
+    ``now``. A payroll is covered by the authorization
     it was approved under, or by a later one while that holds; one that Autopilot made, or that pays the same work in
     a new year, and no other, also by the standing authorization of its enrollment.
     """
@@ -91,7 +94,7 @@ def covers(*, account: str, payroll: str) -> Fragment:
         "(EXISTS (SELECT FROM ach_authorizations z WHERE z.employer_id = {account}.employer_id "
         "AND z.bank_account_id = {account}.id AND z.revoked_at IS NULL "
         "AND (coalesce({payroll}.approved_at, {payroll}.created_at) BETWEEN z.authorized_at AND z.expires_at "
-        "OR z.authorized_at > {payroll}.created_at AND CAST(:now AS timestamptz) <= z.expires_at)) "
+        "OR z.authorized_at > {payroll}.created_at AND {now} <= z.expires_at)) "
         "OR EXISTS (SELECT FROM {autopilot_periods} g JOIN autopilot_authorizations s "
         "ON s.enrollment_id = g.enrollment_id WHERE g.payroll_id = {payroll}.id AND s.bank_account_id = {account}.id "
         "AND s.revoked_at IS NULL "
@@ -99,6 +102,7 @@ def covers(*, account: str, payroll: str) -> Fragment:
         "OR {replaces_covered_payroll})",
         account=identifier(account),
         payroll=identifier(payroll),
+        now=now,
         autopilot_periods=AUTOPILOT_PERIODS,
         replaces_covered_payroll=_replaces_covered_payroll(identifier(account), identifier(payroll)),
     )

@@ -73,7 +73,8 @@ async def correct_account(
         account.employer_id,
         account.sandbox,
         account.id,
-        {"code": code, "changed": changed},
+        {"code": code, "changed": changed}
+        | ({} if correction.account_type is None else {"account_type": correction.account_type}),
     )
     await record_worker_audit(session, "bank_account.correct", [deed])
     return None

@@ -14,6 +14,14 @@ from hearthpay.doctor.account_checks import (
     account_ways_in,
     operator_rights,
 )
+from hearthpay.doctor.account_trace_checks import (
+    account_requests,
+    account_standing,
+    authorizations_revoked,
+    bank_entry_steps,
+    returns_recorded,
+    reversals_recorded,
+)
 from hearthpay.doctor.agent_checks import agents_runs
 from hearthpay.doctor.authorization_checks import authorizations_given, debits_authorized, standing_given
 from hearthpay.doctor.autopilot_checks import (
@@ -38,14 +46,16 @@ from hearthpay.doctor.bank_checks import (
     settlements_noted,
 )
 from hearthpay.doctor.clock_checks import household_clocks
+from hearthpay.doctor.digest_checks import row_digests
 from hearthpay.doctor.document_checks import document_versions, documents_issued, packages_made, papers_signed
-from hearthpay.doctor.draft_checks import drafts
+from hearthpay.doctor.draft_checks import drafts, drafts_kept
 from hearthpay.doctor.duties_checks import duties_marked, feed_links, filings, policies_entered
 from hearthpay.doctor.enrollment_checks import autopilot_events_kept, autopilot_skips, autopilot_terms
 from hearthpay.doctor.entry_checks import entries_apart, entries_live, entries_paid, salary_shares
 from hearthpay.doctor.escrow_checks import escrow_balances, escrow_deposits, escrow_history, escrow_payouts
 from hearthpay.doctor.evidence_checks import accounts, audit_chain, paycheck_digests, periods, traces
 from hearthpay.doctor.following_checks import following_wages
+from hearthpay.doctor.household_entry_checks import entries_by_households
 from hearthpay.doctor.lifecycle_checks import attempts_ahead, handed_over, histories, idempotency, overdue
 from hearthpay.doctor.mail_checks import alerts_left, mails_kept
 from hearthpay.doctor.month_checks import month_lines, month_totals
@@ -59,6 +69,14 @@ from hearthpay.doctor.paycheck_checks import (
     reversals,
     reversed_when,
     tax_years,
+)
+from hearthpay.doctor.payroll_trace_checks import (
+    pay_dates,
+    payouts_recorded,
+    payrolls_made,
+    prior_wages_entered,
+    remedies_decided,
+    set_asides_requested,
 )
 from hearthpay.doctor.people_checks import owners, ways_in
 from hearthpay.doctor.record_checks import record_history, records_changed, records_entered, records_kept
@@ -182,6 +200,21 @@ CHECKS_BY_ID: Final[Mapping[str, Check]] = {
     "record_history": record_history,
     "records_changed": records_changed,
     "records_entered": records_entered,
+    "row_digests": row_digests,
+    "payrolls_made": payrolls_made,
+    "pay_dates": pay_dates,
+    "remedies_decided": remedies_decided,
+    "prior_wages_entered": prior_wages_entered,
+    "payouts_recorded": payouts_recorded,
+    "set_asides_requested": set_asides_requested,
+    "drafts_kept": drafts_kept,
+    "entries_by_households": entries_by_households,
+    "account_standing": account_standing,
+    "account_requests": account_requests,
+    "returns_recorded": returns_recorded,
+    "reversals_recorded": reversals_recorded,
+    "bank_entry_steps": bank_entry_steps,
+    "authorizations_revoked": authorizations_revoked,
 }
 """Every law by its id, in the order in which they are proved. An id is what reports, alerts and scripts know: it stays
 when its function is renamed or its docstring is reworded."""

@@ -1,7 +1,32 @@
-"""The law of drafts: a draft is about the household's own employees, and was sent as typed.
+"""Laws of drafts: a draft is about the household's own employees, and stands and was sent as typed.
 
 Like those of `checks`: a docstring is a law, its query returns one row for each difference.
 """
+
+from hearthpay.doctor.traces import HOUSEHOLD_STANDS, NOT_CLEARED
+from hearthpay.payroll.drafts import DRAFT_DIGEST
+
+
+def drafts_kept() -> str:
+    """A draft contains its last entry, and is discarded exactly if somebody discarded it."""
+    return f"""
+        WITH said AS MATERIALIZED (
+            SELECT a.subject_id AS id,
+                   (array_agg(a.details ->> 'content_sha256' ORDER BY a.id DESC)
+                    FILTER (WHERE a.action = 'payroll.draft'))[1] AS digest,
+                   bool_or(a.action = 'payroll.draft_drop') AS dropped
+              FROM audit_log a
+             WHERE a.action IN ('payroll.draft', 'payroll.draft_drop') AND {HOUSEHOLD_STANDS} AND {NOT_CLEARED}
+             GROUP BY 1)
+        SELECT 'payroll_draft' AS subject, coalesce(d.id, s.id) AS id, 'as typed' AS what,
+               coalesce(d.digest || CASE WHEN d.dropped THEN ', discarded' ELSE '' END, 'none') AS recorded,
+               CASE WHEN s.id IS NULL THEN 'nobody typed it'
+                    ELSE coalesce(s.digest, d.digest, 'a draft')
+                         || CASE WHEN s.dropped THEN ', discarded' ELSE '' END END AS expected
+          FROM (SELECT id, {DRAFT_DIGEST} AS digest, dropped_at IS NOT NULL AS dropped FROM payroll_drafts) d
+          FULL JOIN said s ON s.id = d.id
+         WHERE (d.dropped, d.digest) IS DISTINCT FROM (s.dropped, coalesce(s.digest, d.digest)) OR d.id IS NULL
+    """
 
 
 def drafts() -> str:

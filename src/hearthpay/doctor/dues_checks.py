@@ -39,9 +39,25 @@ _FRESH: Final = query(
 )
 
 
+class _WithoutRow(NamedTuple):
+    employer_id: UUID
+
+
+_WITHOUT: Final = query(
+    _WithoutRow,
+    "SELECT e.id AS employer_id FROM employers e "
+    "WHERE NOT EXISTS (SELECT FROM household_dues d WHERE d.employer_id = e.id) ORDER BY e.id",
+)
+
+
 async def household_dues(session: AsyncSession, _ring: KeyRing | None) -> list[Difference]:
-    """What is kept as overdue and due soon for a household is what its books say, unless a change is noted."""
-    found: list[Difference] = []
+    """What is kept as overdue and due soon for a household is what its books say, unless a change is noted; every
+    household has a row for it.
+    """
+    found: list[Difference] = [
+        Difference("employer", row.employer_id, "household_dues", "no row", "a row")
+        for row in await fetch_all(session, _WITHOUT)
+    ]
     after = UUID(int=0)
     asked = {"rules": rules_fingerprint(), "batch": _BATCH}
     while rows := await fetch_all(session, _FRESH, asked | {"after": after}):

@@ -78,9 +78,21 @@ def policies_entered() -> str:
 
 
 def feed_links() -> str:
-    """At most one link opens a household's calendar."""
+    """At most one link opens a household's calendar: one that somebody made, and that nobody ended or replaced."""
     return """
         SELECT 'employer' AS subject, employer_id AS id, 'links of the calendar in force' AS what,
                count(*)::text AS recorded, 'at most 1' AS expected
           FROM calendar_links WHERE revoked_at IS NULL GROUP BY employer_id HAVING count(*) > 1
+        UNION ALL
+        SELECT 'employer', l.employer_id, 'link of the calendar ' || l.id,
+               CASE WHEN l.revoked_at IS NULL THEN 'in force' ELSE 'ended' END,
+               CASE WHEN NOT s.made THEN 'made by nobody' WHEN s.ended THEN 'ended' ELSE 'in force' END
+          FROM calendar_links l CROSS JOIN LATERAL (
+               SELECT EXISTS (SELECT FROM audit_log a WHERE a.action = 'calendar_link.create'
+                                 AND a.subject_id = l.id) AS made,
+                      EXISTS (SELECT FROM audit_log a
+                               WHERE a.action = 'calendar_link.revoke' AND a.subject_id = l.id
+                                  OR a.action = 'calendar_link.create' AND a.employer_id = l.employer_id
+                                     AND a.details ->> 'replaced' = l.id::text) AS ended) s
+         WHERE NOT s.made OR s.ended <> (l.revoked_at IS NOT NULL)
     """

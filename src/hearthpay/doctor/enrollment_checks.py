@@ -111,7 +111,7 @@ def autopilot_skips() -> str:
 
 
 def autopilot_events_kept() -> str:
-    """Every action on Autopilot is in its history as it is in the audit log; no line is empty."""
+    """Every action on Autopilot is in its history as it is in the audit log, and the other way; no line is empty."""
     return """
         WITH done AS MATERIALIZED (
             SELECT subject_id AS enrollment_id, action, at,
@@ -130,6 +130,13 @@ def autopilot_events_kept() -> str:
         UNION ALL
         SELECT 'autopilot', enrollment_id, 'line of the history: ' || event || ' at ' || at, 'empty', 'what happened'
           FROM autopilot_events WHERE details = '{}'
+        UNION ALL
+        SELECT 'autopilot', h.enrollment_id, 'line of the history: ' || h.event || ' at ' || h.at,
+               'by ' || h.actor_kind, 'a row in the audit log'
+          FROM autopilot_events h
+         WHERE h.event IN ('enroll', 'skip', 'pause', 'resume', 'disable') AND h.actor_kind <> 'system'
+           AND NOT EXISTS (SELECT FROM done d WHERE d.enrollment_id = h.enrollment_id AND d.event = h.event
+                              AND d.details = h.details)
     """
 
 

@@ -6,16 +6,18 @@ from hearthpay.payroll.ledger.digests import DIGEST_IN_SQL
 def paycheck_digests() -> str:
     """A paycheck and its lines are exactly as they were written."""
     return f"""
-        SELECT 'paycheck', id, 'digest', encode(digest, 'hex'), encode(computed, 'hex')
+        SELECT 'paycheck', id, 'digest', coalesce(encode(digest, 'hex'), 'none'), encode(computed, 'hex')
           FROM (SELECT c.id, c.digest, {DIGEST_IN_SQL} AS computed
                   FROM paychecks c LEFT JOIN paycheck_lines l ON l.paycheck_id = c.id
-                 WHERE c.digest IS NOT NULL GROUP BY c.id) s
-         WHERE digest <> computed
+                 GROUP BY c.id) s
+         WHERE digest IS DISTINCT FROM computed
     """
 
 
 def audit_chain() -> str:
-    """Each row of the audit log is in its organization's chain of seals, unchanged, none missing, none added."""
+    """Each row of the audit log is in its organization's chain of seals, unchanged, none missing, none added; the chain
+    ends with the seal that was noted as its end.
+    """
     return """
         SELECT 'organization' AS subject, organization_id AS id, 'seal ' || number || ' of the audit log' AS what,
                CASE WHEN number <> before_number + 1 THEN 'follows seal ' || before_number
@@ -41,6 +43,14 @@ def audit_chain() -> str:
         UNION ALL
         SELECT 'audit_row', u.audit_id, 'written and not sealed yet', 'nothing', 'the row'
           FROM audit_unsealed u WHERE NOT EXISTS (SELECT FROM audit_log a WHERE a.id = u.audit_id)
+        UNION ALL
+        SELECT 'organization', coalesce(e.organization_id, s.organization_id), 'end of the audit log',
+               coalesce('seal ' || s.number || ' ' || encode(s.seal, 'hex'), 'no seal'),
+               coalesce('seal ' || e.number || ' ' || encode(e.seal, 'hex'), 'none was noted')
+          FROM audit_ends e
+          FULL JOIN (SELECT DISTINCT ON (organization_id) * FROM audit_seals ORDER BY organization_id, number DESC) s
+            ON s.organization_id = e.organization_id
+         WHERE (e.number, e.seal) IS DISTINCT FROM (s.number, s.seal)
     """
 
 

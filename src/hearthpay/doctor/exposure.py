@@ -33,6 +33,7 @@ KINDS: Final[tuple[CaseKind, ...]] = get_args(CaseKind)
 _TODAY: Final = "(CAST(:now AS timestamptz) AT TIME ZONE 'America/New_York')::date"
 _TIME_THERE: Final = time_of(Fragment("e.employer_id"), Fragment("CAST(:now AS timestamptz)"))
 _TODAY_THERE: Final = f"({_TIME_THERE} AT TIME ZONE 'America/New_York')::date"
+_COVERED: Final = covers(account="n", payroll="p", now=_TIME_THERE)
 """Who to ask, by the owner's current account; what should have been sent before today is on hold, whatever the
 reason.
 """
@@ -43,7 +44,7 @@ _WAITING: Final = f"""
            e.id, e.employer_id, e.payroll_id, e.employee_id, e.amount, e.send_on AS since, e.sandbox,
            concat_ws(', ', 'the ' || CASE WHEN b.employee_id IS NULL THEN 'household''s' ELSE 'employee''s' END
                      || ' account is ' || coalesce(n.status, 'not connected'),
-                     CASE WHEN e.kind = 'debit' AND n.id IS NOT NULL AND NOT {covers(account="n", payroll="p")}
+                     CASE WHEN e.kind = 'debit' AND n.id IS NOT NULL AND NOT {_COVERED}
                           THEN 'debits of it are not authorized' END,
                      'came back as ' || last.return_code) AS state,
            d.until
@@ -59,7 +60,7 @@ _WAITING: Final = f"""
                             AND x.paycheck_id IS NOT DISTINCT FROM e.paycheck_id) last ON true
      WHERE e.status = 'pending' AND e.kind <> 'prenote'
        AND (e.send_on < {_TODAY_THERE} OR coalesce(n.status, 'none') NOT IN ('active', 'verifying')
-            OR e.kind = 'debit' AND NOT {covers(account="n", payroll="p")})
+            OR e.kind = 'debit' AND NOT {_COVERED})
 """
 
 _LATE: Final = """

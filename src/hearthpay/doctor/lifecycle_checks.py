@@ -53,7 +53,9 @@ def overdue() -> str:
 
 
 def attempts_ahead() -> str:
-    """A postponed payroll is tried again within the longest pause, and any other at its own time."""
+    """A postponed payroll is tried again within the longest pause, and any other at its own time; one that was never
+    scheduled was never tried, and nothing failed of what was paid by check or cash.
+    """
     now = time_of(Fragment("p.employer_id"), Fragment("CAST(:now AS timestamptz)"))
     hours = LONGEST_PAUSE.total_seconds() / 3600
     return f"""
@@ -63,6 +65,12 @@ def attempts_ahead() -> str:
           FROM payrolls p
          WHERE status = 'scheduled' AND next_attempt_at > {now}
            AND (attempts = 0 OR next_attempt_at > {now} + interval '{hours:g} hours')
+        UNION ALL
+        SELECT 'payroll', id, 'attempts and failure', concat_ws(', ', attempts, failure ->> 'code'), '0'
+          FROM payrolls p
+         WHERE status = 'completed' AND NOT direct_deposit AND failure IS NOT NULL
+            OR attempts > 0 AND NOT EXISTS (SELECT FROM payroll_transitions t WHERE t.payroll_id = p.id
+                                               AND t.to_status = 'scheduled')
     """
 
 
@@ -73,16 +81,20 @@ def handed_over() -> str:
                coalesce(p.handed_over_at::text, 'no mark') AS recorded,
                CASE WHEN a.subject_id IS NULL THEN 'an entry in the audit log'
                     WHEN p.handed_over_at IS NULL THEN 'the mark of the audit log'
+                    WHEN p.handed_over_at <> a.at THEN a.at::text
                     ELSE 'a time after ' || p.created_at END AS expected
           FROM payrolls p
-          LEFT JOIN (SELECT DISTINCT subject_id FROM audit_log WHERE action = 'payroll.hand_over') a
-            ON a.subject_id = p.id
+          LEFT JOIN (SELECT subject_id, min(CAST(details ->> 'handed_over_at' AS timestamptz)) AS at FROM audit_log
+                      WHERE action = 'payroll.hand_over' GROUP BY 1) a ON a.subject_id = p.id
          WHERE (p.handed_over_at IS NULL) <> (a.subject_id IS NULL) OR p.handed_over_at < p.created_at
+            OR p.handed_over_at <> a.at
     """
 
 
 def idempotency() -> str:
-    """Every idempotency key has its answer, and the payroll that a real household's answer names exists."""
+    """Every idempotency key has its answer, and the payroll that a real household's answer names exists; no key of a
+    payroll is gone.
+    """
     identity = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
     return f"""
         SELECT 'organization' AS subject, k.organization_id AS id, 'idempotency key ' || k.key AS what,
@@ -94,4 +106,10 @@ def idempotency() -> str:
                   FROM idempotency_keys) k
           LEFT JOIN payrolls p ON p.id = k.payroll AND p.organization_id = k.organization_id AND p.sandbox = k.sandbox
          WHERE k.status IS NULL OR k.payroll IS NOT NULL AND p.id IS NULL AND NOT k.sandbox
+        UNION ALL
+        SELECT 'organization', r.organization_id, 'idempotency key ' || r.row_key, 'gone', 'kept for good'
+          FROM row_register r
+         WHERE r.source = 'idempotency_keys' AND NOT EXISTS (
+               SELECT FROM idempotency_keys k WHERE k.organization_id = r.organization_id
+                  AND concat_ws(' ', k.organization_id, k.sandbox, k.confined_to, k.key) = r.row_key)
     """

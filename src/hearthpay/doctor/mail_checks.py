@@ -26,16 +26,26 @@ def mails_kept() -> str:
 
 
 def alerts_left() -> str:
-    """Every sensitive action since the first one reported has caused a warning, which is sent within two days."""
+    """Every sensitive action since the first one reported has caused a warning, which is sent within two days; each
+    warning that there was is still there.
+    """
     actions = ", ".join(f"'{action}'" for action, act in DELICATE_ACTS.items() if act.always)
     return f"""
         SELECT 'organization' AS subject, a.organization_id AS id, a.action || ' at ' || a.at AS what,
                'no warning' AS recorded, 'a warning' AS expected
           FROM audit_log a
          WHERE a.action IN ({actions}) AND a.sandbox IS NOT TRUE
-           AND a.id > (SELECT min(s.id::text)::uuid FROM security_alerts s)
+           AND a.id > (SELECT min(r.row_key)::uuid FROM row_register r WHERE r.source = 'security_alerts')
            AND NOT EXISTS (SELECT FROM security_alerts s WHERE s.id = a.id)
         UNION ALL
         SELECT 'organization', s.organization_id, 'warning of ' || s.created_at, 'told to nobody', 'told'
           FROM security_alerts s WHERE s.told_at IS NULL AND s.created_at < now() - interval '2 days'
+        UNION ALL
+        SELECT 'organization', coalesce(r.organization_id, s.organization_id),
+               'warning ' || coalesce(r.row_key, s.id::text),
+               CASE WHEN s.id IS NULL THEN 'gone' ELSE 'not registered' END,
+               CASE WHEN s.id IS NULL THEN 'there' ELSE 'registered' END
+          FROM (SELECT * FROM row_register WHERE source = 'security_alerts') r
+          FULL JOIN security_alerts s ON s.id::text = r.row_key
+         WHERE s.id IS NULL OR r.row_key IS NULL
     """

@@ -9,6 +9,7 @@ from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.typed_rows import fetch_all, query
+from hearthpay.doctor.answer_checks import sealed_answers
 from hearthpay.doctor.autopilot_checks import autopilot_pay_days
 from hearthpay.doctor.difference import Difference
 from hearthpay.doctor.document_checks import document_contents, package_papers
@@ -164,6 +165,7 @@ PROOFS_BY_ID: Final[Mapping[str, Proof]] = {
     "autopilot_pay_days": autopilot_pay_days,
     "autopilot_ahead": autopilot_ahead,
     "household_dues": household_dues,
+    "sealed_answers": sealed_answers,
 }
 """Every such law by its id, in the order in which they are proved."""
 

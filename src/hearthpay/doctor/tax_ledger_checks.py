@@ -7,6 +7,7 @@ import functools
 from typing import Final
 
 from hearthpay.doctor.constant_relations import constant_relation
+from hearthpay.doctor.traces import HOUSEHOLD_STANDS
 from hearthpay.duties.household import FEDERAL
 from hearthpay.duties.payment_accounts import agency_of, payment_accounts
 from hearthpay.duties.periods import Partition
@@ -86,13 +87,24 @@ def tax_payments_reversed() -> str:
 
 
 def filings_kept() -> str:
-    """The figures of a filing are what was noted of them when it was recorded, and its lines add up to its total."""
-    return """
-        SELECT 'filing' AS subject, f.id, 'figures' AS what, encode(f.digest, 'hex') AS recorded,
-               coalesce(a.details ->> 'figures_sha256', 'a row in the audit log') AS expected
-          FROM (SELECT id, sha256(convert_to(figures::text, 'UTF8')) AS digest FROM filings) f
-          LEFT JOIN audit_log a ON a.subject_id = f.id AND a.action IN ('filing.record', 'filing.reverse')
-         WHERE encode(f.digest, 'hex') IS DISTINCT FROM a.details ->> 'figures_sha256'
+    """Every filing and reversal that was recorded is there, for its duty and day, with the figures noted then; its
+    lines add up to its total.
+    """
+    return f"""
+        SELECT 'filing' AS subject, coalesce(f.id, a.subject_id) AS id, 'as recorded' AS what,
+               CASE WHEN f.id IS NULL THEN 'none'
+                    ELSE concat_ws(', ', f.employer_id, f.item_key, f.filed_on, f.digest, f.reverses) END AS recorded,
+               CASE WHEN a.subject_id IS NULL THEN 'a row in the audit log'
+                    ELSE concat_ws(', ', a.employer_id, a.details ->> 'key', a.details ->> 'filed_on',
+                                   a.details ->> 'figures_sha256', a.details ->> 'reverses') END AS expected
+          FROM (SELECT id, employer_id, item_key, filed_on::text, reverses::text,
+                       encode(sha256(convert_to(figures::text, 'UTF8')), 'hex') AS digest FROM filings) f
+          FULL JOIN (SELECT * FROM audit_log WHERE action IN ('filing.record', 'filing.reverse')) a
+            ON a.subject_id = f.id
+         WHERE (f.employer_id, f.item_key, f.filed_on, f.digest, f.reverses) IS DISTINCT FROM
+               (a.employer_id, a.details ->> 'key', a.details ->> 'filed_on', a.details ->> 'figures_sha256',
+                a.details ->> 'reverses')
+           AND (f.id IS NOT NULL OR {HOUSEHOLD_STANDS})
         UNION ALL
         SELECT 'filing', f.id, 'total of the lines', f.figures ->> 'total', sum(l.value::bigint)::text
           FROM filings f CROSS JOIN LATERAL jsonb_each_text(f.figures -> 'lines') l
@@ -101,12 +113,22 @@ def filings_kept() -> str:
 
 
 def tax_payments_noted() -> str:
-    """Every tax payment and every reversal of one has its row in the audit log, with its amount."""
-    return """
-        SELECT 'tax_payment' AS subject, p.id, 'trace of the amount' AS what, p.amount::text AS recorded,
-               coalesce(a.details ->> 'amount', 'a row') AS expected
+    """Every tax payment and reversal that was recorded is there: to whom, for which period, how much, and when."""
+    return f"""
+        SELECT 'tax_payment' AS subject, coalesce(p.id, a.subject_id) AS id, 'as recorded' AS what,
+               CASE WHEN p.id IS NULL THEN 'none'
+                    ELSE concat_ws(', ', p.employer_id, p.agency, p.account, p.period, p.amount || ' cents', p.paid_on,
+                                   p.reverses) END AS recorded,
+               CASE WHEN a.subject_id IS NULL THEN 'a row in the audit log'
+                    ELSE concat_ws(', ', a.employer_id, a.details ->> 'agency', a.details ->> 'account',
+                                   a.details ->> 'period', (a.details ->> 'amount') || ' cents',
+                                   a.details ->> 'paid_on', a.details ->> 'reverses') END AS expected
           FROM tax_payments p
-          LEFT JOIN audit_log a ON a.subject_id = p.id
-           AND a.action = CASE WHEN p.reverses IS NULL THEN 'tax_payment.record' ELSE 'tax_payment.reverse' END
-         WHERE p.amount::text IS DISTINCT FROM a.details ->> 'amount'
+          FULL JOIN (SELECT * FROM audit_log WHERE action IN ('tax_payment.record', 'tax_payment.reverse')) a
+            ON a.subject_id = p.id
+         WHERE (p.employer_id, p.agency, p.account, p.period, p.amount::text, p.paid_on::text, p.reverses::text)
+               IS DISTINCT FROM
+               (a.employer_id, a.details ->> 'agency', a.details ->> 'account', a.details ->> 'period',
+                a.details ->> 'amount', a.details ->> 'paid_on', a.details ->> 'reverses')
+           AND (p.id IS NOT NULL OR {HOUSEHOLD_STANDS})
     """

@@ -13,7 +13,7 @@ from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.permissions import END_AGENTS, READ_AGENTS, allow
 from hearthpay.access.refusal import Refusal
-from hearthpay.clock import Clock
+from hearthpay.clock import Clock, real_clock
 from hearthpay.database.audit import agent_audit_entries, last_agent_activity
 from hearthpay.oauth.models import AgentGrant
 
@@ -69,7 +69,7 @@ async def revoke_grant(session: AsyncSession, actor: Actor, clock: Clock, grant_
     ended = await session.scalar(
         update(AgentGrant)
         .where(AgentGrant.id == grant.id, AgentGrant.ended_at.is_(None))
-        .values(ended_at=max(clock.now(), grant.created_at), ended_because="disconnected")
+        .values(ended_at=max(real_clock(clock).now(), grant.created_at), ended_because="disconnected")
         .returning(AgentGrant.id)
     )
     if ended is not None:

@@ -22,6 +22,7 @@ from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.permissions import READ_PAYROLLS, RUN_PAYROLL, allow
 from hearthpay.access.refusal import Refusal, from_tax_engine
 from hearthpay.clock import Clock
+from hearthpay.database.statements import Fragment, statement
 from hearthpay.employees.commands import PayFrequency
 from hearthpay.employees.models import Employee
 from hearthpay.employers.metadata import METADATA
@@ -38,6 +39,13 @@ CONFIRM_BESIDE: Final = "confirm_beside"
 _BESIDE: Final = frozenset({"period_paid_already", "paid_beside", "paid_beside_as_supplemental"})
 """Codes of warnings that somebody is paid for these days already."""
 
+DRAFT_DIGEST: Final = Fragment(
+    "encode(sha256(convert_to(jsonb_build_array(employer_id, period_start, period_end, pay_date, pay_frequency, notes, "
+    "employees, metadata)::text, 'UTF8')), 'hex')"
+)
+"""SQL for the digest of what a draft says; the audit log names it, so that `doctor` finds a draft changed later."""
+
+_DIGEST_OF: Final = statement("SELECT {digest} FROM payroll_drafts WHERE id = :id", digest=DRAFT_DIGEST)
 _UNKNOWN_CHANGES: Final = PreviewChanges(request_changed=False, paychecks=())
 _NOT_THERE: Final = "There is no such draft."
 
@@ -132,7 +140,15 @@ async def save_draft(
         if not draft.open:
             return draft
         await session.execute(update(PayrollDraft).where(PayrollDraft.id == draft_id).values(**typed))
-    await record_audit(session, actor, "payroll.draft", employer_id=employer.id, subject_id=draft_id)
+    digest = await session.scalar(_DIGEST_OF, {"id": draft_id})
+    await record_audit(
+        session,
+        actor,
+        "payroll.draft",
+        employer_id=employer.id,
+        subject_id=draft_id,
+        details={"content_sha256": digest},
+    )
     return await find_draft(session, actor, draft_id)
 
 

@@ -43,6 +43,7 @@ async def mark_handed_over(
         "payroll.hand_over",
         employer_id=payroll.employer_id,
         subject_id=payroll_id,
-        details={"pay_date": payroll.pay_date} | ({} if note is None else {"note": note}),
+        details={"pay_date": payroll.pay_date, "handed_over_at": now}
+        | ({} if note is None else {"note": note}),
     )
     return payroll, now

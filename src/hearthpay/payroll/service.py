@@ -18,7 +18,7 @@ from hearthpay.banking.accounts import current_employee_accounts, current_househ
 from hearthpay.banking.authorizations import authorize, needs_authorization
 from hearthpay.banking.entries import Debit, collect
 from hearthpay.banking.readiness import Blocker, household_blockers
-from hearthpay.clock import Clock
+from hearthpay.clock import Clock, real_clock
 from hearthpay.employees.models import Employee
 from hearthpay.employers.assigned_rates import tax_terms
 from hearthpay.employers.metadata import page_order, with_metadata
@@ -276,7 +276,9 @@ async def record_payroll(
             "employees": len(record.paychecks),
             "confirmed": [flag for flag, confirmed_now in asdict(confirmed).items() if confirmed_now],
         }
-        | ({} if preview_token is None else {"as_previewed": True}),
+        | ({} if preview_token is None else {"as_previewed": True})
+        # A grant is of real time, whatever the household's clock says.
+        | ({"run_at": real_clock(clock).now()} if actor.kind == "mcp" else {}),
     )
     return StoredPayroll(
         id=payroll_id,
