@@ -45,7 +45,8 @@ FROM_THE_LOG = {law for law in DAMAGE_TO_RIGHTS if law not in ("account_sessions
 """Laws that hold what stands against what was noted of it, which may be what is damaged; or what nobody noted."""
 
 WHATEVER_CHANGES = {"paycheck_digests", "row_digests", "bank_entry_steps", "open_money", "records_changed"}
-"""What speaks up whatever becomes of a paycheck, a row or a bank entry, and what cannot leave then or is missing."""
+"""What speaks up whatever becomes of a paycheck, a row or a bank entry, and what cannot leave then or is missing; and a
+record that was changed without an entry."""
 
 PROVED_OTHERWISE = {("payrolls", "metadata"), ("bank_entries", "steps")}
 """Columns that no role may change, and no digest names: `metadata_entries` and `bank_entry_steps` prove them."""
@@ -105,9 +106,6 @@ BESIDES = {
     "references": {"account_standing"},
 }
 """What else speaks up, since another of its laws is broken as well."""
-
-
-"""What speaks up whatever else does: a paycheck's digest, money open then, a record changed without an entry."""
 
 
 def silent(done: int, total: int, name: str) -> None:
