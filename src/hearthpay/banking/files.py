@@ -41,6 +41,7 @@ from hearthpay.banking.nacha.records import (
 from hearthpay.banking.nacha.text import NAME_LENGTH, ach_text
 from hearthpay.banking.nacha.writer import write_nacha
 from hearthpay.banking.originator import Originator
+from hearthpay.banking.unread_files import DEBIT_IN_QUESTION
 from hearthpay.clock import BUSINESS_TIME, Clock
 from hearthpay.database.relations import EMPLOYEES, EMPLOYERS, PAYCHECKS, PAYROLLS, VAULT
 from hearthpay.database.sealing_keys import key_for_writing
@@ -100,6 +101,7 @@ class _ReadRow(NamedTuple):
     account_type: AccountType
     tax_year: int | None
     authorized: bool
+    in_question: bool
     first_name: str
     last_name: str
     routing_id: UUID | None
@@ -118,6 +120,7 @@ _READ: Final = query(
     "SELECT e.id, e.kind, e.amount, e.attempt, e.settle_on, e.organization_id, e.employer_id, "
     "b.employee_id AS holder, b.status, b.account_type, c.tax_year, "
     "e.kind <> 'debit' OR {covers} AS authorized, "
+    "e.kind IN ('credit', 'refund') AND {in_question} AS in_question, "
     "coalesce(p.first_name, h.first_name) AS first_name, coalesce(p.last_name, h.last_name) AS last_name, "
     "r.id AS routing_id, r.ciphertext AS routing, r.nonce AS routing_nonce, r.key_id AS routing_key, "
     "a.id AS account_id, a.ciphertext AS account, a.nonce AS account_nonce, a.key_id AS account_key "
@@ -131,6 +134,7 @@ _READ: Final = query(
     "LEFT JOIN {vault} a ON a.owner_kind = r.owner_kind AND a.owner_id = r.owner_id AND a.kind = 'bank_account' "
     "WHERE e.id = ANY(:ids) ORDER BY e.id",
     covers=covers(account="b", payroll="d"),
+    in_question=DEBIT_IN_QUESTION,
     employers=EMPLOYERS,
     paychecks=PAYCHECKS,
     payrolls=PAYROLLS,
@@ -348,6 +352,8 @@ def _obstacle(row: _ReadRow, earliest: datetime.date) -> PaymentHold | None:
         return PaymentHold(
             "not_authorized", "the household has not authorized debits of this account for the payroll"
         )
+    if row.in_question:
+        return PaymentHold("internal", "a file of the bank that is not read may return the debit")
     if row.routing is None or row.account is None:
         return PaymentHold("internal", "the vault holds no number of the bank account")
     if not ach_text(f"{row.first_name} {row.last_name}", NAME_LENGTH):
