@@ -217,10 +217,9 @@ HOSTILE_NAMES = (
 
 
 async def test_a_file_of_any_name_is_read_and_put_away(side: Side) -> None:
-    inbox = os.fsencode(side.root / "inbox")
-    (side.root / "inbox").mkdir(parents=True)
+    side.root.mkdir(exist_ok=True)
     for number, name in enumerate(HOSTILE_NAMES):
-        Path(os.fsdecode(inbox + b"/" + name)).write_bytes(b"%d" % number)
+        side.leave(os.fsdecode(name), b"%d" % number)
     files = await picked(side)
     assert sorted(os.fsencode(each.name) for each in files) == sorted(HOSTILE_NAMES)
     shown = {each.printable_name for each in files}

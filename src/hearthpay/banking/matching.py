@@ -87,7 +87,8 @@ async def match_file(
     session: AsyncSession, ring: KeyRing, file: ReturnFile, company_id: str | None
 ) -> Matched:
     """Return what the file says of our payments; `company_id` is ours, without it every company is."""
-    traces = [each.original_trace for each in (*file.returns, *file.changes)]
+    traces = [each.original_trace for each in file.returns]
+    traces += [each.original_trace for each in file.changes]
     traces += [each.original_trace for each in file.unread if each.original_trace is not None]
     entries = {row.trace_number: row for row in await fetch_all(session, _FIND, {"traces": traces})}
     sent = await read_sent(

@@ -170,7 +170,8 @@ async def set_aside(
     The session is the owner's. Each payment that it held gets an entry in the audit log.
     """
     held = await session.scalar(_HELD, {"file": file}) or 0
-    return await session.scalar(_END, _ending(file, reason, now, None, request_id, held))
+    ended: int | None = await session.scalar(_END, _ending(file, reason, now, None, request_id, held))
+    return ended
 
 
 async def set_aside_for_operator(
@@ -182,9 +183,9 @@ async def set_aside_for_operator(
     request_id: str | None,
 ) -> int | None:
     """As `set_aside`, by the session's person; None as well for a person who isn't an operator."""
-    return await session.scalar(
-        _END_FOR_OPERATOR, _ending(file.id, reason, now, person, request_id, file.payments)
-    )
+    ending = _ending(file.id, reason, now, person, request_id, file.payments)
+    ended: int | None = await session.scalar(_END_FOR_OPERATOR, ending)
+    return ended
 
 
 def _ending(

@@ -52,9 +52,15 @@ SETTLED_AT_ONCE: Final = 1_000
 """Bank entries settled in one transaction."""
 
 _PATIENCE: Final = datetime.timedelta(minutes=5)
+_WAIT_FOR_RETURNS: Final = datetime.timedelta(hours=1)
 _PAUSE_SECONDS: Final = 0.2
 _STILL_DUE: Final = text(
     "SELECT EXISTS (SELECT FROM payrolls WHERE status = 'scheduled' AND due_at <= :cut_off)"
+)
+_DEPOSITS_DUE: Final = statement(
+    "SELECT EXISTS (SELECT FROM {bank_entries} e WHERE status = 'pending' AND NOT sandbox AND send_on <= :cut_off "
+    "AND kind IN ('credit', 'refund'))",
+    bank_entries=BANK_ENTRIES,
 )
 _WAITING: Final = statement(
     "SELECT count(*) FROM {bank_entries} e WHERE status = 'pending' AND NOT sandbox AND send_on <= :cut_off",
@@ -135,7 +141,10 @@ async def advance(
     delivered: tuple[str, ...] = ()
     if bank is not None and not stopping():
         fired = fired.then(await _fire_the_rest(database, clock, cut_off, stopping))
-        file = await build_file(database, ring, bank.originator, clock, cut_off=cut_off)
+        if heard.complete or not await _can_wait(database, clock, cut_off):
+            file = await build_file(
+                database, ring, bank.originator, clock, cut_off=cut_off, heard=heard.complete
+            )
         if file is not None:
             held = [f"entry {each.entry_id} is held back: {each.hold.reason}" for each in file.held]
         try:
@@ -162,6 +171,17 @@ async def advance(
         delivered,
         tuple(problems),
     )
+
+
+async def _can_wait(database: Database, clock: Clock, cut_off: datetime.date) -> bool:
+    """Return whether the file waits for the bank's returns to be read, because it has deposits.
+
+    It waits an hour; then it goes without them.
+    """
+    if clock.now() >= datetime.datetime.combine(cut_off, CUT_OFF, BUSINESS_TIME) + _WAIT_FOR_RETURNS:
+        return False
+    async with database.transaction(None) as session:
+        return bool(await session.scalar(_DEPOSITS_DUE, {"cut_off": cut_off}))
 
 
 async def _send(
