@@ -74,9 +74,7 @@ async def test_a_record_that_does_not_fit_holds_its_debit_alone(
     assert {each.payments for each in files} == {1}
     assert not any(each.holds_all for each in files)
     assert await set_all_aside(owner_database, town) == len(HELD)
-    assert rows(owner, "SELECT count(*) FROM audit_log WHERE action = 'bank_file.set_aside'") == [
-        (len(HELD),)
-    ]
+    assert rows(owner, "SELECT count(*) FROM audit_log WHERE action = 'bank_entry.release'") == [(len(HELD),)]
     await town.work()
     assert list((town.outbox / "inbox").iterdir()) == []
     town.go_to("2026-12-01")

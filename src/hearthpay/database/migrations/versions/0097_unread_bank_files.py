@@ -86,7 +86,7 @@ CREATE FUNCTION end_bank_file(file uuid, why text, at timestamptz, person uuid, 
             INSERT INTO public.audit_log (id, organization_id, employer_id, sandbox, actor_kind, actor_id, action,
                                           subject_id, request_id, details)
             SELECT ids[row_number() OVER (ORDER BY h.organization_id, h.entry_id)], h.organization_id, h.employer_id,
-                   false, 'operator', person, 'bank_file.set_aside', h.entry_id, request,
+                   false, 'operator', person, 'bank_entry.release', h.entry_id, request,
                    jsonb_build_object('file', file)
               FROM public.held_by_bank_files() h WHERE h.file_id = file;
             GET DIAGNOSTICS held = ROW_COUNT;
