@@ -1,4 +1,4 @@
-"""Tells the operator of each file of the bank that isn't read: when it is found, and again each banking day."""
+"""Tells the operator of each file of the bank that isn't read: when it is found, and again each business day."""
 
 import datetime
 from typing import Final
@@ -23,7 +23,7 @@ _log: Final = structlog.get_logger("hearthpay.bank")
 async def notify_of_unread_files(
     session: AsyncSession, ring: KeyRing, notifications: NotificationSettings, now: datetime.datetime
 ) -> int:
-    """Notify the operator of each open file once on each banking day, and log it; return how many were told now."""
+    """Notify the operator of each open file once on each business day, and log it; return how many notices are new."""
     day = banking_day_on_or_before(business_date(now))
     told = 0
     for file in await unread_files(session):

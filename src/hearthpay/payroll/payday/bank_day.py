@@ -174,9 +174,9 @@ async def advance(
 
 
 async def _can_wait(database: Database, clock: Clock, cut_off: datetime.date) -> bool:
-    """Return whether the file waits for the bank's returns to be read, because it has deposits.
+    """Return whether the file is to be built later, because it has deposits and the bank's returns aren't read.
 
-    It waits an hour; then it goes without them.
+    After an hour it is built without them.
     """
     if clock.now() >= datetime.datetime.combine(cut_off, CUT_OFF, BUSINESS_TIME) + _WAIT_FOR_RETURNS:
         return False
