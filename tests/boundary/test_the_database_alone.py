@@ -305,8 +305,8 @@ def test_functions_that_see_more_tell_nothing_without_the_secret(
         assert service.execute("SELECT * FROM wages_not_collected()").rowcount == 0
         # Nor which files of the bank aren't read, and none is set aside.
         assert service.execute("SELECT * FROM unread_bank_files()").rowcount == 0
-        aside = "SELECT set_bank_file_aside(%s, 'mine', now(), NULL, NULL, '{}')"
-        assert service.execute(aside, (_OUTAGE,)).fetchone() == (None,)
+        aside = "SELECT set_bank_file_aside(gen_random_uuid(), 'mine', now(), NULL, NULL, '{}')"
+        assert service.execute(aside).fetchone() == (None,)
         # No organization but one's own is frozen, nothing is told without an act, and of mails there is a number.
         if own is None:
             service.execute("SELECT freeze_organization(%s)", (_OUTAGE,))

@@ -12,7 +12,8 @@ import psycopg
 from hearthpay.banking.nacha.reader import parse_nacha
 from hearthpay.banking.nacha.records import Entry, NachaFile
 from hearthpay.banking.nacha.returns import Rejection, build_returns
-from hearthpay.banking.unread_files import UnreadFile, set_aside, unread_files
+from hearthpay.banking.unread_files import UnreadFile, unread_files
+from hearthpay.cli.unread_bank_files import set_aside
 from hearthpay.database.session import Database
 from tests.http.api import Caller, data
 from tests.lifecycle.forging import money_of
@@ -130,7 +131,7 @@ async def set_all_aside(owner: Database, town: Town) -> int:
         async with owner.transaction(None) as session:
             held += (
                 await set_aside(
-                    session, each.id, "The bank says that it returns nothing.", town.clock.now(), "r"
+                    session, each, "The bank says that it returns nothing.", town.clock.now(), "r"
                 )
                 or 0
             )

@@ -20,7 +20,7 @@ from hearthpay.banking.nacha.returns import ChangeNotice, ReturnFile, parse_retu
 from hearthpay.banking.return_codes import return_codes
 from hearthpay.banking.return_handling import ReturnedEntry, mark_returned
 from hearthpay.banking.unread_files import Unread, describe, read_stored
-from hearthpay.database.typed_rows import fetch_optional, query
+from hearthpay.database.typed_rows import fetch_all, fetch_optional, query
 from hearthpay.security.key_ring import KeyRing
 
 READER: Final = 1
@@ -48,15 +48,16 @@ _STORE: Final = text(
     "INSERT INTO bank_intake (id, name, sha256, size, status, returns, changes, problem, unread, held_entries, "
     "reader, received_at, ended_at, end_code) "
     "VALUES (:id, :name, :sha256, :size, :status, :returns, :changes, :problem, "
-    "CAST(:unread AS jsonb), CAST(:held AS uuid[]), :reader, :now, CASE WHEN :status = 'processed' THEN :now END, "
-    "CASE WHEN :status = 'processed' THEN 'read' END)"
+    "CAST(:unread AS jsonb), CAST(:held AS uuid[]), :reader, :now, "
+    "CASE WHEN CAST(:status AS text) = 'processed' THEN CAST(:now AS timestamptz) END, "
+    "CASE WHEN CAST(:status AS text) = 'processed' THEN 'read' END)"
 )
 # What it holds was presented before it was first seen.
 _STORE_AGAIN: Final = text(
     "UPDATE bank_intake SET name = :name, size = :size, status = :status, returns = :returns, changes = :changes, "
     "problem = :problem, unread = CAST(:unread AS jsonb), held_entries = CAST(:held AS uuid[]), "
-    "reader = :reader, ended_at = CASE WHEN :status = 'processed' THEN :now END, "
-    "end_code = CASE WHEN :status = 'processed' THEN 'read' END, end_reason = NULL WHERE id = :id"
+    "reader = :reader, ended_at = CASE WHEN CAST(:status AS text) = 'processed' THEN CAST(:now AS timestamptz) END, "
+    "end_code = CASE WHEN CAST(:status AS text) = 'processed' THEN 'read' END, end_reason = NULL WHERE id = :id"
 )
 
 
@@ -66,8 +67,9 @@ class _EarlierRow(NamedTuple):
     size: int | None
 
 
-_EARLIER: Final = text(
-    "SELECT id, sha256, size FROM bank_intake WHERE name = :name AND ended_at IS NULL AND id <> :id"
+_EARLIER: Final = query(
+    _EarlierRow,
+    "SELECT id, sha256, size FROM bank_intake WHERE name = :name AND ended_at IS NULL AND id <> :id",
 )
 _REPLACED: Final = text(
     "UPDATE bank_intake SET ended_at = :now, end_code = 'replaced' WHERE id = ANY(CAST(:ids AS uuid[]))"
@@ -256,10 +258,10 @@ async def _end_earlier(
     A file of the same name that couldn't be opened is this one. Another content of the same name stays open: the bank
     may have put a new file in the place of one that nobody has read.
     """
-    earlier = (await session.execute(_EARLIER, {"name": incoming.printable_name, "id": row_id})).all()
+    earlier = await fetch_all(session, _EARLIER, {"name": incoming.printable_name, "id": row_id})
     covered = [
         row.id
-        for row in (_EarlierRow(*each) for each in earlier)
+        for row in earlier
         if row.sha256 is None
         or (
             row.size is not None

@@ -78,8 +78,6 @@ _OPEN_FOR_OPERATOR: Final = query(
     _OpenRow,
     "SELECT id, name, received_at, problem, unread, holds_all, payments, households, amount FROM unread_bank_files()",
 )
-_HELD: Final = text("SELECT count(*) FROM held_by_bank_files() WHERE file_id = :file")
-_END: Final = text("SELECT end_bank_file(:file, :why, :at, :person, :request, CAST(:ids AS uuid[]))")
 _END_FOR_OPERATOR: Final = text(
     "SELECT set_bank_file_aside(:file, :why, :at, :person, :request, CAST(:ids AS uuid[]))"
 )
@@ -162,18 +160,6 @@ async def unread_files_for_operator(session: AsyncSession) -> list[UnreadFile]:
     return [_file(row) for row in await fetch_all(session, _OPEN_FOR_OPERATOR)]
 
 
-async def set_aside(
-    session: AsyncSession, file: UUID, reason: str, now: datetime.datetime, request_id: str | None
-) -> int | None:
-    """Set the file aside: it holds nothing any more. Return how many payments it held; None if it isn't open.
-
-    The session is the owner's. Each payment that it held gets an entry in the audit log.
-    """
-    held = await session.scalar(_HELD, {"file": file}) or 0
-    ended: int | None = await session.scalar(_END, _ending(file, reason, now, None, request_id, held))
-    return ended
-
-
 async def set_aside_for_operator(
     session: AsyncSession,
     file: UnreadFile,
@@ -182,22 +168,26 @@ async def set_aside_for_operator(
     person: UUID,
     request_id: str | None,
 ) -> int | None:
-    """As `set_aside`, by the session's person; None as well for a person who isn't an operator."""
-    ending = _ending(file.id, reason, now, person, request_id, file.payments)
+    """Set the file aside: it holds nothing any more. Return how many payments it held; None if it isn't open.
+
+    None as well unless the session's person is an operator. Each payment that it held gets an entry in the audit log.
+    """
+    ending = values_of_ending(file, reason, now, person, request_id)
     ended: int | None = await session.scalar(_END_FOR_OPERATOR, ending)
     return ended
 
 
-def _ending(
-    file: UUID, reason: str, now: datetime.datetime, person: UUID | None, request_id: str | None, held: int
+def values_of_ending(
+    file: UnreadFile, reason: str, now: datetime.datetime, person: UUID | None, request_id: str | None
 ) -> dict[str, object]:
+    """Return the parameters of the functions that set a file aside, with an id for each entry in the audit log."""
     return {
-        "file": file,
+        "file": file.id,
         "why": reason,
         "at": now,
         "person": person,
         "request": request_id,
-        "ids": [uuid7() for _ in range(held + _IDS_TO_SPARE)],
+        "ids": [uuid7() for _ in range(file.payments + _IDS_TO_SPARE)],
     }
 
 

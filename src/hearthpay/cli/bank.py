@@ -404,7 +404,8 @@ async def _unread_files(opened: Any, ring: Any) -> "list[UnreadFile]":  # noqa: 
 async def _set_aside(opened: Any, named: str, reason: str) -> "UnreadFile":
     from uuid_utils.compat import uuid7
 
-    from hearthpay.banking.unread_files import set_aside, unread_files
+    from hearthpay.banking.unread_files import unread_files
+    from hearthpay.cli.unread_bank_files import set_aside
 
     async with opened.as_operator() as operator, operator.transaction(None) as session:
         found = [each for each in await unread_files(session) if named in (each.name, str(each.id))]
@@ -412,7 +413,7 @@ async def _set_aside(opened: Any, named: str, reason: str) -> "UnreadFile":
             refuse("no file of this name or id is open: see `hearthpay bank unread`")
         if len(found) > 1:
             refuse(f"several files have this name, give the id: {', '.join(str(each.id) for each in found)}")
-        if await set_aside(session, found[0].id, reason, SystemClock().now(), f"cli-{uuid7()}") is None:
+        if await set_aside(session, found[0], reason, SystemClock().now(), f"cli-{uuid7()}") is None:
             refuse("the file is not open any more")
         return found[0]
 
