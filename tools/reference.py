@@ -236,6 +236,17 @@ def return_codes_page() -> str:
         lines.append(f"| `{code}` | {_cell(reason.title)} | {reason.handling} | {_cell(debit)} | {deposit} |")
     lines += ["", "## Notifications of change", "", "| code | what it corrects |", "|---|---|"]
     lines += [f"| `{code}` | {_cell(title)} |" for code, title in sorted(codes.changes.items())]
+    lines += [
+        "",
+        "## Disputes between banks",
+        "",
+        "Banks dispute a return among themselves with these. Such a record decides nothing: the payment is on hold",
+        "until the administrator has asked the bank (`hearthpay bank unread`).",
+        "",
+        "| code | what it says |",
+        "|---|---|",
+    ]
+    lines += [f"| `{code}` | {_cell(title)} |" for code, title in sorted(codes.disputes.items())]
     return "\n".join(lines) + "\n"
 
 

@@ -68,6 +68,7 @@ TOLD_OTHERWISE: Final = {
     "bank_account.fail": "trouble with money is told by the notices of payroll",
     "bank_entry.cancel": "trouble with money is told by the notices of payroll",
     "bank_entry.held": "trouble with money is told by the notices of payroll",
+    "bank_entry.release": "the operator has asked the bank about its file; nothing moves",
     "bank_entry.return": "trouble with money is told by the notices of payroll",
     "bank_entry.reverse": "trouble with money is told by the notices of payroll",
     "payroll.settle": "the operator notes that a household has paid; nothing moves",

@@ -34,6 +34,7 @@ class Fault:
     at: int | None = None
     after: bool = False
     posix_rename: bool = True
+    locked: str | None = None
     requests: list[str] = field(default_factory=list)
 
     def strikes(self, request: str) -> bool:
@@ -59,6 +60,8 @@ class BankFiles(asyncssh.SFTPServer):
             if strikes and not self._fault.after:
                 self._lost()
                 raise asyncssh.SFTPConnectionLost("struck")
+            if name == "open" and self._fault.locked and self._fault.locked.encode() in values[0]:
+                raise asyncssh.SFTPPermissionDenied("not for you")
             if name == "posix_rename" and not self._fault.posix_rename:
                 raise asyncssh.SFTPOpUnsupported("only the plain rename")
             answer = request(*values)

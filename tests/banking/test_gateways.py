@@ -49,6 +49,13 @@ class Side(NamedTuple):
         (inbox / name).write_bytes(content)
 
 
+async def picked(side: Side) -> list[IncomingFile]:
+    """The files that wait, where nothing else lies there."""
+    found = await side.gateway.pick_up()
+    assert (found.others, found.unfinished) == ((), ())
+    return list(found.files)
+
+
 @pytest_asyncio.fixture
 async def bank(tmp_path: Path) -> AsyncIterator[Bank]:
     async with running_bank(tmp_path) as running:
@@ -129,46 +136,121 @@ async def test_incoming_files_wait_until_they_are_acknowledged(side: Side) -> No
     side.root.mkdir(exist_ok=True)
     side.leave("b returns.ach", b"b")
     side.leave("a.ach", b"a")
-    assert await side.gateway.pick_up() == [IncomingFile("a.ach", b"a"), IncomingFile("b returns.ach", b"b")]
+    assert await picked(side) == [IncomingFile("a.ach", b"a"), IncomingFile("b returns.ach", b"b")]
     await side.gateway.acknowledge("a.ach", b"a")
     await side.gateway.acknowledge("a.ach", b"a")
     await side.gateway.acknowledge("a.ach")
-    assert await side.gateway.pick_up() == [IncomingFile("b returns.ach", b"b")]
+    assert await picked(side) == [IncomingFile("b returns.ach", b"b")]
     assert (side.root / "done" / "a.ach").read_bytes() == b"a"
 
 
 async def test_an_empty_inbox_is_no_error(side: Side) -> None:
-    assert await side.gateway.pick_up() == []
+    assert await picked(side) == []
 
 
 async def test_a_file_larger_than_any_of_a_bank_is_not_read(tmp_path: Path) -> None:
     side = Side(open_gateway(f"folder://{tmp_path}/folder"), tmp_path / "folder")
     side.root.mkdir()
     side.leave("large.ach", b"")
+    side.leave("small.ach", b"small")
     with (side.root / "inbox" / "large.ach").open("r+b") as file:
         file.truncate(LARGEST_FILE + 1)
-    with pytest.raises(GatewayError, match=r"large\.ach is larger than"):
-        await side.gateway.pick_up()
+    large, small = await picked(side)
+    assert large == IncomingFile("large.ach", b"", f"it is larger than {LARGEST_FILE} bytes")
+    assert small.content == b"small"
     with (side.root / "inbox" / "large.ach").open("r+b") as file:
         file.truncate(LARGEST_FILE)
-    (picked_up,) = await side.gateway.pick_up()
-    assert len(picked_up.content) == LARGEST_FILE
+    large, _ = await picked(side)
+    assert len(large.content) == LARGEST_FILE
 
 
 async def test_files_that_are_still_being_written_are_left_alone(side: Side) -> None:
     side.root.mkdir(exist_ok=True)
     for name in (".a.ach", "a.ach.part", "a.ach.tmp", "a.ach.filepart"):
         side.leave(name, b"half")
-    (side.root / "inbox" / "archive").mkdir()
-    (side.root / "inbox" / "link").symlink_to("/etc/passwd")
-    assert await side.gateway.pick_up() == []
+    found = await side.gateway.pick_up()
+    assert (found.files, found.others) == ((), ())
+    assert found.unfinished == ("a.ach.filepart", "a.ach.part", "a.ach.tmp")
+
+
+async def test_what_is_no_file_is_told_and_a_link_is_not_followed(side: Side) -> None:
+    side.root.mkdir(exist_ok=True)
+    side.leave("a.ach", b"a")
+    inbox = side.root / "inbox"
+    (inbox / "archive").mkdir()
+    (side.root / "secret").write_bytes(b"secret")
+    (inbox / "link").symlink_to("../secret")
+    (inbox / "nowhere").symlink_to("../nothing")
+    (inbox / "itself").symlink_to("itself")
+    os.mkfifo(inbox / "pipe")
+    found = await side.gateway.pick_up()
+    assert found.files == (
+        IncomingFile("a.ach", b"a"),
+        IncomingFile("link", b"", "it is a link, which is not followed"),
+    )
+    assert found.others == tuple(f"{each} is no file" for each in ("archive", "itself", "nowhere", "pipe"))
+
+
+HOSTILE_NAMES = (
+    b"back\\slash.ach",
+    b"C:\\returns\\a.ach",
+    b"latin-\xe9.ach",
+    b"\xff\xfe\x00"[:2],
+    b"-rf",
+    b"--help",
+    b"new\nline.ach",
+    b"tab\tand\x07bell",
+    b"\x1b[31mred.ach",
+    "right-to-left-\u202etxt.ach".encode(),
+    "zero-\u200bwidth".encode(),
+    b" blanks ",
+    b"a" * 255,
+    b"\xc3" * 200,
+    b"%s%n%00",
+    b"';DROP TABLE bank_intake;--",
+    b"{name}",
+    b"a.ach\r",
+    b"*",
+    b"~",
+    b"$HOME",
+)
+
+
+async def test_a_file_of_any_name_is_read_and_put_away(side: Side) -> None:
+    side.root.mkdir(exist_ok=True)
+    for number, name in enumerate(HOSTILE_NAMES):
+        side.leave(os.fsdecode(name), b"%d" % number)
+    files = await picked(side)
+    assert sorted(os.fsencode(each.name) for each in files) == sorted(HOSTILE_NAMES)
+    shown = {each.printable_name for each in files}
+    assert len(shown) == len(HOSTILE_NAMES)
+    assert all(each.isprintable() and len(each) <= 120 and each.encode() for each in shown)
+    for each in files:
+        await side.gateway.acknowledge(each.name, each.content)
+    assert await picked(side) == []
+    assert len(list((side.root / "done").iterdir())) == len(HOSTILE_NAMES)
+
+
+async def test_a_file_that_the_server_does_not_give_out_keeps_no_other_from_being_read(bank: Bank) -> None:
+    gateway = open_gateway(address(bank), {})
+    (bank.root / "inbox").mkdir()
+    for name in ("a.ach", "b.ach", "c.ach"):
+        (bank.root / "inbox" / name).write_bytes(name.encode())
+    bank.fault.locked = "b.ach"
+    found = (await gateway.pick_up()).files
+    assert [(each.name, each.content) for each in found] == [
+        ("a.ach", b"a.ach"),
+        ("b.ach", b""),
+        ("c.ach", b"c.ach"),
+    ]
+    assert found[1].problem == "it cannot be read: not for you"
 
 
 async def test_a_name_that_the_bank_uses_again_replaces_nothing(side: Side) -> None:
     side.root.mkdir(exist_ok=True)
     for content in (b"monday", b"tuesday", b"wednesday"):
         side.leave("returns.ach", content)
-        (file,) = await side.gateway.pick_up()
+        (file,) = await picked(side)
         assert file.content == content
         await side.gateway.acknowledge(file.name, file.content)
     done = side.root / "done"
@@ -186,7 +268,7 @@ async def test_a_file_that_was_replaced_since_is_not_put_away(side: Side) -> Non
     side.leave("returns.ach", b"not read yet")
     with pytest.raises(GatewayConflictError, match="has been replaced"):
         await side.gateway.acknowledge("returns.ach", b"read")
-    assert await side.gateway.pick_up() == [IncomingFile("returns.ach", b"not read yet")]
+    assert await picked(side) == [IncomingFile("returns.ach", b"not read yet")]
 
 
 async def test_what_never_came_cannot_be_acknowledged(side: Side) -> None:
@@ -252,7 +334,7 @@ async def test_a_server_without_the_posix_rename_will_do(bank: Bank) -> None:
     assert (bank.root / "outbox" / "a.ach").read_bytes() == PAYMENTS
     (bank.root / "inbox" / "r.ach").write_bytes(b"r")
     await gateway.acknowledge("r.ach", b"r")
-    assert await gateway.pick_up() == []
+    assert (await gateway.pick_up()).files == ()
 
 
 async def test_the_server_must_prove_to_be_the_bank_s(bank: Bank) -> None:

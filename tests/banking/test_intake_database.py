@@ -13,6 +13,7 @@ from hearthpay.banking.gateways.gateway import IncomingFile
 from hearthpay.banking.intake import Intake, take_in
 from hearthpay.banking.nacha.returns import AccountCorrection, Change, Rejection, build_returns
 from hearthpay.banking.settlement import settle_debits
+from hearthpay.banking.unread_files import describe
 from hearthpay.database.vault_store import read_secret
 from hearthpay.employers.models import Employer
 from hearthpay.security.vault_cipher import SecretOwner
@@ -158,14 +159,23 @@ async def test_the_same_file_at_once_is_taken_in_once(world: World) -> None:
     assert sum(len(each.returned) for each in intakes) == 1
 
 
-async def test_another_file_of_the_same_name_is_refused(world: World) -> None:
+async def test_another_content_under_the_same_name_is_another_file(world: World) -> None:
     family = await world.family(employees=2)
     await world.pay(family)
     built = await world.build(BLACK_FRIDAY)
     await take(world, answered(world, built, Rejection("121042880000001", "R03")))
     other = await take(world, answered(world, built, Rejection("121042880000002", "R03")))
-    assert other.refused == "another file of this name has been taken in before"
-    assert rows(world.owner, "SELECT count(*) FROM bank_entries WHERE status = 'returned'") == [(1,)]
+    assert (other.refused, len(other.returned)) == (None, 1)
+    assert rows(world.owner, "SELECT count(*) FROM bank_entries WHERE status = 'returned'") == [(2,)]
+
+
+async def test_the_same_content_under_another_name_counts_once(world: World) -> None:
+    _, built = await sent_debit(world)
+    first = answered(world, built, Rejection("121042880000001", "R01"))
+    await take(world, first)
+    again = await take(world, IncomingFile("another.ach", first.content))
+    assert (again.duplicate, again.returned, again.finished) == (True, (), True)
+    assert rows(world.owner, "SELECT name FROM bank_intake") == [("returns.ach",)]
 
 
 @pytest.mark.parametrize("damage", ["cut", "amount", "hash", "empty"])
@@ -211,11 +221,14 @@ async def test_returns_that_fit_nothing_are_reported_and_the_others_count(world:
     world.owner.execute("UPDATE bank_entries SET amount = 1 WHERE trace_number = '121042880000003'")
     intake = await take(world, incoming)
     assert [each.paycheck_id for each in intake.returned] == [family.paycheck_ids[3]]
-    assert [problem.removeprefix("R03 of trace ") for problem in intake.problems] == [
-        "121042880000001: the entry has come back before, as R03",
-        "121042880000002: no entry was sent under this number",
-        "121042880000003: the entry was sent with 1 cents, not 93800",
+    assert intake.problems == ("R03 of trace 121042880000001: the entry has come back before, as R03",)
+    assert [describe(each) for each in intake.unread] == [
+        "R03 of trace 121042880000002: no entry was sent under this number",
+        "R03 of trace 121042880000003: the entry was sent with 1 cents, not 93800",
     ]
+    # The second may be any payment of its amount that hasn't come back; the third is one of the two that it names.
+    second, third = (each.entries for each in intake.unread)
+    assert (len(second), len(third - second)) == (1, 1)
 
 
 async def test_a_trace_number_used_again_means_the_newer_entry(world: World) -> None:
@@ -300,7 +313,7 @@ async def test_notices_that_correct_nothing_are_reported(world: World) -> None:
     )
     assert intake.changes == 0
     assert [problem.partition(": ")[2] for problem in intake.problems] == [
-        "corrects nothing of an account",
+        "the bank has another name for the holder: compare it with the name in the person's record",
         "A bank account number has 4 to 17 digits.",
         "the account has been replaced",
     ]

@@ -60,7 +60,7 @@ BAD_PAYMENTS = [
     ("empty-batch", 2, "the batch holds no entry", False),
     ("cut", 8, "the file ends where an entry or the batch control must stand", True),
     ("line-short", 6, "has 93 characters instead of 94", True),
-    ("line-long", 6, "has 95 characters instead of 94", True),
+    ("line-long", 6, "is not as this service writes it", True),
     ("blank-line", 10, "has 0 characters instead of 94", False),
     ("record-unknown", 6, "a record of type '4' stands where an entry or the batch control must stand", True),
     ("addenda-unannounced", 11, "has_addenda: states '0', but 1 addenda follow", False),
@@ -198,5 +198,6 @@ def test_a_file_of_ten_thousand_payments_goes_there_and_back() -> None:
     content = write_nacha(file_of(batch(1, *entries)))
     assert parse_nacha(content).batches[0].total_credit_cents == 50_005_000
     assert achkit.validate(content.decode("ascii"))["ok"]
-    with pytest.raises(NachaError, match="no code of a returned entry"):
-        parse_returns(content)
+    unread = parse_returns(content).unread
+    assert len(unread) == 10_000
+    assert unread[-1].problem.reason == "is no code of a returned entry"

@@ -21,6 +21,7 @@ from hearthpay.banking.nacha.returns import (
     Return,
     ReturnFile,
     build_returns,
+    is_dispute,
     parse_returns,
 )
 from hearthpay.banking.nacha.writer import write_nacha
@@ -200,11 +201,8 @@ def test_answers_can_be_numbered_on_from_an_earlier_file() -> None:
     assert (read.returns[0].trace, read.modifier) == (f"{ODFI}0000041", "B")
 
 
-BAD_RETURNS = [
-    # The file, the line that is wrong, and what is said of it.
-    ("returns-amount-raised.ach", 5, "total_debit: states 208342, the file holds 308342"),
-    ("returns-cut-in-a-batch.ach", 9, "the file ends where an entry or the batch control must stand"),
-    ("returns-cut-before-control.ach", 16, "the file ends where a batch or the file control must stand"),
+UNKNOWN_RECORDS = [
+    # The file, the line of the record that isn't known, and what is said of it; the counts around it hold.
     ("returns-no-addenda.ach", 3, "must have one addenda record, not 0"),
     ("returns-two-addenda.ach", 3, "must have one addenda record, not 2"),
     ("returns-payment-addenda.ach", 4, "a returned entry has an addenda record of type 99"),
@@ -218,6 +216,14 @@ BAD_RETURNS = [
     ("returns-change-code-unknown.ach", 14, "code: is no change code"),
     ("returns-change-refused.ach", 14, "code: C61 refuses a notice, which only we do"),
     ("returns-class-unknown.ach", 2, "sec: must be COR or one of PPD, CCD, WEB, TEL"),
+]
+
+
+BAD_RETURNS = [
+    # The file, the line that is wrong, and what is said of it.
+    ("returns-amount-raised.ach", 5, "total_debit: states 208342, the file holds 308342"),
+    ("returns-cut-in-a-batch.ach", 9, "the file ends where an entry or the batch control must stand"),
+    ("returns-cut-before-control.ach", 16, "the file ends where a batch or the file control must stand"),
     ("returns-file-hash.ach", 16, "entry_hash: states 45478167, the file holds 35478166"),
     ("returns-entry-removed.ach", 9, "entry_addenda_count: states 4, the file holds 2"),
     (
@@ -240,14 +246,63 @@ def test_a_return_file_that_is_not_in_order_is_refused_whole() -> None:
                 assert str(told.value) == f"line {line}: {reason}"
 
 
+def test_a_record_that_is_not_known_is_named_beside_the_others() -> None:
+    whole = parse_returns((FILES / "returns.ach").read_bytes())
+    with every_case() as case:
+        for name, line, reason in UNKNOWN_RECORDS:
+            with case(name, line, reason):
+                read = parse_returns((FILES / name).read_bytes())
+                assert str(read.unread[0].problem) == f"line {line}: {reason}"
+                told = len(read.returns) + len(read.changes) + len(read.unread)
+                assert told == len(whole.returns) + len(whole.changes)
+                assert [each for each in read.returns if each not in whole.returns] == []
+
+
+FORMS = {
+    "one line": lambda records: b"".join(records),
+    "one line, padded with blanks": lambda records: b"".join(records) + b" " * 94 * 3 + b"\n",
+    "one line without its last blanks": lambda records: b"".join(records[:16]).rstrip(),
+    "a line for each block": lambda records: b"".join(
+        b"".join(records[at : at + 10]) + b"\r\n" for at in range(0, len(records), 10)
+    ),
+    "CRLF": lambda records: b"\r\n".join(records) + b"\r\n",
+    "CR": lambda records: b"\r".join(records),
+    "no last line end": lambda records: b"\n".join(records),
+    "lines without their last blanks": lambda records: b"\n".join(each.rstrip() for each in records),
+    "lines of 96": lambda records: b"\n".join(each + b"  " for each in records),
+    "end-of-file marks": lambda records: b"\n".join(records) + b"\n\x1a\0\0",
+    "byte order mark": lambda records: b"\xef\xbb\xbf" + b"\n".join(records),
+    "blank lines after it": lambda records: b"\n".join(records) + b"\n\n   \n",
+    "EBCDIC": lambda records: b"".join(records).decode().encode("cp037"),
+    "EBCDIC with new lines": lambda records: "\x85".join(each.decode() for each in records).encode("cp037"),
+    "length words": lambda records: b"".join(b"\0\x62\0\0" + each for each in records),
+    "EBCDIC with length words": lambda records: b"".join(
+        b"\0\x62\0\0" + each.decode().encode("cp037") for each in records
+    ),
+}
+"""The forms in which banks and mainframes write the same records."""
+
+
+def test_the_same_records_are_read_in_every_form() -> None:
+    records = CONTENT.split(b"\n")[:-1]
+    assert len(records) == 20
+    with every_case() as case:
+        for name, form in FORMS.items():
+            with case(name):
+                assert parse_returns(form(records)) == parse_returns(CONTENT)
+
+
 def test_every_bad_return_file_is_tested() -> None:
     files = {path.name for path in FILES.glob("returns-*.ach")} - {"returns-bank-style.ach"}
-    assert files == {name for name, _, _ in BAD_RETURNS}
+    assert files == {name for name, _, _ in (*BAD_RETURNS, *UNKNOWN_RECORDS)}
 
 
 def test_a_file_of_payments_is_no_return_file() -> None:
-    with pytest.raises(NachaError, match="line 3: transaction_code"):
-        parse_returns(write_nacha(PAYMENTS))
+    read = parse_returns(write_nacha(PAYMENTS))
+    assert (read.returns, read.changes) == ((), ())
+    assert [each.moves_money for each in read.unread] == [True] * sum(
+        len(each.entries) for each in PAYMENTS.batches
+    )
     with pytest.raises(NachaError):
         parse_nacha(build_returns(PAYMENTS, ANSWERS, created_at=RETURNED_AT))
 
@@ -268,7 +323,9 @@ def read_or_line(content: bytes) -> ReturnFile | int | None:
 def test_one_altered_byte_changes_no_amount_in_silence(position: int, byte: int) -> None:
     read = read_or_line(CONTENT[:position] + bytes([byte]) + CONTENT[position + 1 :])
     if isinstance(read, ReturnFile):
-        assert [entry.amount_cents for entry in read.returns] == [cents for _, cents in MONEY]
+        amounts = [entry.amount_cents for entry in read.returns]
+        lost = [each.amount_cents for each in read.unread if each.moves_money]
+        assert sorted(amounts + lost) == sorted(cents for _, cents in MONEY)
     else:
         assert read is not None
 
@@ -313,9 +370,11 @@ def test_no_repr_shows_an_account_number() -> None:
     assert "091000019" not in repr(read)
 
 
-def test_the_codes_from_one_to_thirty_three_are_all_told() -> None:
+def test_every_code_that_a_household_can_meet_has_words() -> None:
     reasons = return_codes().reasons
-    assert sorted(reasons) == [f"R{number:02}" for number in range(1, 34)]
+    assert sorted(reasons) == [f"R{number:02}" for number in (*range(1, 34), *range(80, 86))]
+    assert sorted(return_codes().disputes) == [f"R{n}" for n in (61, 62, *range(67, 78))]
+    assert all(is_dispute(code) for code in return_codes().disputes)
     for reason in reasons.values():
         assert reason.sources[0].url
         for debit in (True, False):
@@ -359,7 +418,7 @@ def test_a_code_that_is_not_listed_is_a_failure_told_in_general_words() -> None:
         ('title = "Insufficient funds"\n', "", "codes.R01.title"),
         ("attempts = 2", 'attempts = "2"', "again.attempts"),
         ('source = "codes"\nhandling = "retry"', 'source = "nobody"\nhandling = "retry"', "codes.R01.source"),
-        ("[changes]", 'colour = "red"\n[changes]', "codes.R33.colour"),
+        ("[changes]", 'colour = "red"\n[changes]', "codes.R85.colour"),
     ],
 )
 def test_a_table_of_codes_that_breaks_its_form_is_refused(

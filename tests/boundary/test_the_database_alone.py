@@ -38,6 +38,8 @@ _SEE_MORE: Final = {
     "leave_person_mail_to_folder",
     "mails_not_sent",
     "wages_not_collected",
+    "unread_bank_files",
+    "set_bank_file_aside",
     "leave_security_alert",
     "invitations_mailed",
     "freeze_organization",
@@ -303,6 +305,10 @@ def test_functions_that_see_more_tell_nothing_without_the_secret(
         assert figures == [("due",), ("held",), ("oldest_due_seconds",), ("problems",)]
         # Nor what households owe, to anybody but an operator.
         assert service.execute("SELECT * FROM wages_not_collected()").rowcount == 0
+        # Nor which files of the bank aren't read, and none is set aside.
+        assert service.execute("SELECT * FROM unread_bank_files()").rowcount == 0
+        aside = "SELECT set_bank_file_aside(gen_random_uuid(), 'mine', now(), NULL, NULL, '{}')"
+        assert service.execute(aside).fetchone() == (None,)
         # No organization but one's own is frozen, nothing is told without an act, and of mails there is a number.
         if own is None:
             service.execute("SELECT freeze_organization(%s)", (_OUTAGE,))

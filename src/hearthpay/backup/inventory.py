@@ -100,7 +100,7 @@ def rows(connection: Connection) -> dict[str, int]:
 
 def open_matters(connection: Connection, at: datetime.datetime) -> dict[str, int] | None:
     """Return the open amounts at the instant in cents, by kind and row; None if the schema is older than that."""
-    if connection.execute("SELECT to_regclass('public.wage_settlements')").fetchone() == (None,):
+    if connection.execute("SELECT to_regproc('public.held_by_bank_files')").fetchone() == (None,):
         return None
     query = OPEN_CASES.replace("%", "%%").replace("CAST(:now AS", "CAST(%(now)s AS")
     found = connection.execute(

@@ -25,7 +25,8 @@ from hearthpay.banking.entries import dates_from, effective_by
 from hearthpay.banking.magic_numbers import simulated_answer
 from hearthpay.banking.models import BankAccount, BankEntry
 from hearthpay.banking.nacha.records import AccountType
-from hearthpay.database.statements import Fragment
+from hearthpay.banking.unread_files import IN_QUESTION
+from hearthpay.database.statements import compose
 from hearthpay.database.typed_rows import fetch_all, query
 from hearthpay.database.vault_store import store_secret
 from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audit
@@ -59,9 +60,11 @@ _FAIL: Final = query(
 )
 
 
-VERIFIED: Final = Fragment(
+VERIFIED: Final = compose(
     "a.status = 'verifying' AND EXISTS (SELECT FROM bank_entries e WHERE e.bank_account_id = a.id "
-    "AND e.kind = 'prenote' AND e.status IN ('sent', 'settled') AND e.effective_date <= :verified_by)"
+    "AND e.kind = 'prenote' AND e.status IN ('sent', 'settled') AND e.effective_date <= :verified_by "
+    "AND NOT {in_question})",
+    in_question=IN_QUESTION,
 )
 """SQL: whether no bank has returned the prenote of the account `a` that was due by `verified_by`."""
 

@@ -56,7 +56,7 @@ async def correct_account(
     except InvalidNumberError as error:
         return str(error)
     if not numbers and correction.account_type is None:
-        return "corrects nothing of an account"
+        return _what_stays(correction)
     for number in numbers:
         await store_secret(session, ring, SERVICE, _owner(account), number)
     changed: list[str] = [number.kind for number in numbers]
@@ -78,6 +78,15 @@ async def correct_account(
     )
     await record_worker_audit(session, "bank_account.correct", [deed])
     return None
+
+
+def _what_stays(correction: AccountCorrection) -> str:
+    """Return why a notice that corrects neither number nor type changes nothing."""
+    if correction.name is not None:
+        return "the bank has another name for the holder: compare it with the name in the person's record"
+    if correction.identification is not None:
+        return "the identification is our own number for the person and stays"
+    return "corrects nothing of an account"
 
 
 def _numbers(correction: AccountCorrection) -> list[SecretNumber]:

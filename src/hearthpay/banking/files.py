@@ -41,6 +41,7 @@ from hearthpay.banking.nacha.records import (
 from hearthpay.banking.nacha.text import NAME_LENGTH, ach_text
 from hearthpay.banking.nacha.writer import write_nacha
 from hearthpay.banking.originator import Originator
+from hearthpay.banking.unread_files import DEBIT_IN_QUESTION
 from hearthpay.clock import BUSINESS_TIME, Clock
 from hearthpay.database.relations import EMPLOYEES, EMPLOYERS, PAYCHECKS, PAYROLLS, VAULT
 from hearthpay.database.sealing_keys import key_for_writing
@@ -100,6 +101,7 @@ class _ReadRow(NamedTuple):
     account_type: AccountType
     tax_year: int | None
     authorized: bool
+    in_question: bool
     first_name: str
     last_name: str
     routing_id: UUID | None
@@ -118,6 +120,7 @@ _READ: Final = query(
     "SELECT e.id, e.kind, e.amount, e.attempt, e.settle_on, e.organization_id, e.employer_id, "
     "b.employee_id AS holder, b.status, b.account_type, c.tax_year, "
     "e.kind <> 'debit' OR {covers} AS authorized, "
+    "e.kind IN ('credit', 'refund') AND (NOT :heard OR {in_question}) AS in_question, "
     "coalesce(p.first_name, h.first_name) AS first_name, coalesce(p.last_name, h.last_name) AS last_name, "
     "r.id AS routing_id, r.ciphertext AS routing, r.nonce AS routing_nonce, r.key_id AS routing_key, "
     "a.id AS account_id, a.ciphertext AS account, a.nonce AS account_nonce, a.key_id AS account_key "
@@ -131,6 +134,7 @@ _READ: Final = query(
     "LEFT JOIN {vault} a ON a.owner_kind = r.owner_kind AND a.owner_id = r.owner_id AND a.kind = 'bank_account' "
     "WHERE e.id = ANY(:ids) ORDER BY e.id",
     covers=covers(account="b", payroll="d"),
+    in_question=DEBIT_IN_QUESTION,
     employers=EMPLOYERS,
     paychecks=PAYCHECKS,
     payrolls=PAYROLLS,
@@ -256,10 +260,12 @@ async def build_file(
     clock: Clock,
     *,
     cut_off: datetime.date | None = None,
+    heard: bool = True,
 ) -> BuiltFile | None:
     """Build the file of the last cut-off that passed from every real entry that is due, and mark these as sent.
 
-    `cut_off` is the one that the caller prepared, in case another has passed since. None if there is nothing to send,
+    `cut_off` is the one that the caller prepared, in case another has passed since. Without having `heard` what the
+    bank returns, nothing that is paid from a debit is sent. None if there is nothing to send,
     the file exists, or another worker is building it.
     """
     now = clock.now()
@@ -273,7 +279,7 @@ async def build_file(
         due = list(await session.scalars(_LOCK, {"cut_off": cut_off}))
         if not due:
             return None
-        payments, held = await _read_payments(session, ring, due, now)
+        payments, held = await _read_payments(session, ring, due, now, heard=heard)
         built = await _write_file(session, ring, originator, now, cut_off, payments, held)
         await note_file_holds(session, now, {each.entry_id: each.hold for each in built.held})
     return built
@@ -301,10 +307,10 @@ async def list_files(session: AsyncSession) -> list[FileSummary]:
 
 
 async def _read_payments(
-    session: AsyncSession, ring: KeyRing, due: Sequence[UUID], now: datetime.datetime
+    session: AsyncSession, ring: KeyRing, due: Sequence[UUID], now: datetime.datetime, *, heard: bool
 ) -> tuple[list[_Payment], list[HeldEntry]]:
     """Decrypt what the entries need, noting in the audit log which numbers were read."""
-    rows = await fetch_all(session, _READ, {"ids": list(due), "now": now})
+    rows = await fetch_all(session, _READ, {"ids": list(due), "now": now, "heard": heard})
     # In a thread, so that this process keeps answering and sending its heartbeat.
     payments, held, read = await asyncio.to_thread(_decrypt, ring, rows, earliest_settlement(now))
     await log_readings(session, read, purpose=PURPOSE)
@@ -348,6 +354,8 @@ def _obstacle(row: _ReadRow, earliest: datetime.date) -> PaymentHold | None:
         return PaymentHold(
             "not_authorized", "the household has not authorized debits of this account for the payroll"
         )
+    if row.in_question:
+        return PaymentHold("internal", "a file of the bank that is not read may return the debit")
     if row.routing is None or row.account is None:
         return PaymentHold("internal", "the vault holds no number of the bank account")
     if not ach_text(f"{row.first_name} {row.last_name}", NAME_LENGTH):

@@ -48,13 +48,15 @@ class ReturnReason:
 @dataclass(frozen=True, slots=True)
 class ReturnCodes:
     """The table of codes. A debit whose code says `retry` may be presented `attempts` more times, all within
-    `within_days` days of its first settlement, as `RETRY` (Nacha Operating Rules, 2.12.4).
+    `within_days` days of its first settlement, as `RETRY` (Nacha Operating Rules, 2.12.4). `disputes` are the titles of
+    the codes with which banks dispute a return among themselves: they decide nothing about a payment.
     """
 
     attempts: int
     within_days: int
     reasons: Mapping[str, ReturnReason]
     changes: Mapping[str, str]
+    disputes: Mapping[str, str]
     other: ReturnReason
 
     def reason(self, code: str) -> ReturnReason:
@@ -85,8 +87,11 @@ def read_return_codes(path: Path) -> ReturnCodes:
     listed = file.table("changes")
     listed.sources()
     changes = {code: listed.text(code) for code in listed if code != "source"}
+    disputed = file.table("disputes")
+    disputed.sources()
+    disputes = {code: disputed.text(code) for code in disputed if code != "source"}
     file.close()
-    return ReturnCodes(attempts, within_days, reasons, changes, other)
+    return ReturnCodes(attempts, within_days, reasons, changes, disputes, other)
 
 
 def _reason(code: str, table: RuleTable, other: ReturnReason | None) -> ReturnReason:

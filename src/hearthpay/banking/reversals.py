@@ -21,6 +21,7 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.banking.calendar import add_banking_days
 from hearthpay.banking.entries import dates_from, effective_by
 from hearthpay.banking.settlement import RETURN_DAYS
+from hearthpay.banking.unread_files import IN_QUESTION
 from hearthpay.database.relations import PAYCHECKS
 from hearthpay.database.typed_rows import fetch_all, fetch_optional, query
 from hearthpay.database.worker_audit import WorkerAuditEntry, record_worker_audit
@@ -77,10 +78,11 @@ class _SettleRow(NamedTuple):
 
 _SETTLE: Final = query(
     _SettleRow,
-    "WITH due AS MATERIALIZED (SELECT id FROM bank_entries WHERE kind = 'reversal' AND status = 'sent' "
-    "AND effective_date <= :by ORDER BY id LIMIT :limit FOR UPDATE SKIP LOCKED) "
+    "WITH due AS MATERIALIZED (SELECT id FROM bank_entries e WHERE kind = 'reversal' AND status = 'sent' "
+    "AND effective_date <= :by AND NOT {in_question} ORDER BY id LIMIT :limit FOR UPDATE SKIP LOCKED) "
     "UPDATE bank_entries e SET status = 'settled', updated_at = :now FROM due WHERE e.id = due.id "
     "RETURNING e.id, e.payroll_id, e.paycheck_id, e.employee_id, e.reversal_reason",
+    in_question=IN_QUESTION,
 )
 
 

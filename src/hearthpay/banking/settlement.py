@@ -13,8 +13,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking.calendar import add_banking_days, banking_day_on_or_before, previous_banking_day
 from hearthpay.banking.entries import effective_by
+from hearthpay.banking.unread_files import IN_QUESTION
 from hearthpay.clock import BUSINESS_TIME
 from hearthpay.database.relations import PAYROLLS
+from hearthpay.database.statements import statement
 from hearthpay.database.typed_rows import fetch_all, query
 
 RETURN_DAYS: Final = 2
@@ -38,8 +40,9 @@ _DEBITS_DUE: Final = query(
     _DebitsDueRow,
     "SELECT e.id, p.id AS payroll_id, p.status FROM bank_entries e JOIN {payrolls} p ON p.id = e.payroll_id "
     "WHERE e.kind = 'debit' AND e.status = 'sent' AND e.effective_date <= :by AND (e.sandbox OR :real) "
-    "ORDER BY e.effective_date, e.id LIMIT :limit FOR UPDATE SKIP LOCKED",
+    "AND NOT {in_question} ORDER BY e.effective_date, e.id LIMIT :limit FOR UPDATE SKIP LOCKED",
     payrolls=PAYROLLS,
+    in_question=IN_QUESTION,
 )
 _SETTLE: Final = text(
     "UPDATE bank_entries SET status = 'settled', updated_at = :now WHERE id = ANY(:ids) AND status = 'sent'"
@@ -54,22 +57,25 @@ class _PayrollsDueRow(NamedTuple):
 _PAYROLLS_DUE: Final = query(
     _PayrollsDueRow,
     "SELECT p.id, p.status FROM {payrolls} p WHERE p.id IN "
-    "(SELECT payroll_id FROM bank_entries WHERE kind = 'credit' AND status = 'sent' AND effective_date <= :by) "
-    "ORDER BY p.id LIMIT :limit FOR UPDATE SKIP LOCKED",
+    "(SELECT payroll_id FROM bank_entries e WHERE kind = 'credit' AND status = 'sent' AND effective_date <= :by "
+    "AND NOT {in_question}) ORDER BY p.id LIMIT :limit FOR UPDATE SKIP LOCKED",
     payrolls=PAYROLLS,
+    in_question=IN_QUESTION,
 )
-_SETTLE_CREDITS: Final = text(
-    "UPDATE bank_entries SET status = 'settled', updated_at = :now WHERE payroll_id = ANY(:payrolls) "
-    "AND kind = 'credit' AND status = 'sent' AND effective_date <= :by RETURNING id"
+_SETTLE_CREDITS: Final = statement(
+    "UPDATE bank_entries e SET status = 'settled', updated_at = :now WHERE payroll_id = ANY(:payrolls) "
+    "AND kind = 'credit' AND status = 'sent' AND effective_date <= :by AND NOT {in_question} RETURNING id",
+    in_question=IN_QUESTION,
 )
 _ALL_SETTLED: Final = text(
     "SELECT payroll_id FROM bank_entries WHERE payroll_id = ANY(:payrolls) AND kind = 'credit' "
     "GROUP BY payroll_id HAVING bool_and(status IN ('settled', 'cancelled')) ORDER BY payroll_id"
 )
-_SETTLE_OTHERS: Final = text(
+_SETTLE_OTHERS: Final = statement(
     "UPDATE bank_entries SET status = 'settled', updated_at = :now WHERE id IN "
-    "(SELECT id FROM bank_entries WHERE kind IN ('refund', 'payout', 'prenote') AND status = 'sent' "
-    "AND effective_date <= :by ORDER BY id FOR UPDATE SKIP LOCKED) RETURNING id"
+    "(SELECT id FROM bank_entries e WHERE kind IN ('refund', 'payout', 'prenote') AND status = 'sent' "
+    "AND effective_date <= :by AND NOT {in_question} ORDER BY id FOR UPDATE SKIP LOCKED) RETURNING id",
+    in_question=IN_QUESTION,
 )
 
 
@@ -96,7 +102,8 @@ async def settle_debits(
 ) -> Settled:
     """Settle the debits that can no longer be returned for lack of funds; the payrolls are those now funded.
 
-    Those of real households only if the bank's returns have arrived, as `real` says.
+    Those of real households only if the bank's returns have arrived, as `real` says, and only if none of the files
+    that couldn't be read may return them.
     """
     due = await fetch_all(session, _DEBITS_DUE, {"by": collected_by(now), "limit": limit, "real": real})
     if due:

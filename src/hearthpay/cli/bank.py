@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hearthpay.banking.accounts import AccountDetails
     from hearthpay.banking.models import BankAccount
     from hearthpay.banking.nacha.records import AccountType
+    from hearthpay.banking.unread_files import UnreadFile
     from hearthpay.doctor.exposure import OpenCase
     from hearthpay.doctor.reconciliation import Reconciliation
     from hearthpay.payroll.ledger.rows import RemedyAction
@@ -72,6 +73,58 @@ def list_files(data_dir: DataDir = None) -> None:
             f"{row['name']}  {row['status']:<9}  {row['entries']:>7} entries  debits {debits}  credits {credits_}  "
             f"returned {row['returned']}"
         )
+    if unread := len(run_with_keys(data_dir, _unread_files)):
+        typer.echo(
+            f"{unread} of the bank's files are not read: see `hearthpay bank unread`."
+            if unread > 1
+            else "A file of the bank is not read: see `hearthpay bank unread`."
+        )
+
+
+@bank.command("unread")
+def list_unread(
+    as_json: Annotated[bool, typer.Option("--json", help="Print the files as JSON.")] = False,
+    data_dir: DataDir = None,
+) -> None:
+    """List the bank's files that aren't read, why, and what they hold; exits with 1 if there is any.
+
+    While such a file is open, no debit that it could return counts as collected.
+    """
+    from dataclasses import asdict
+
+    files: list[UnreadFile] = run_with_keys(data_dir, _unread_files)
+    if as_json:
+        rows = [{**asdict(file), "unread": [each.stored() for each in file.unread]} for file in files]
+        typer.echo(json.dumps(rows, default=str, indent=2))
+    else:
+        for file in files:
+            typer.echo(
+                f"{file.id}  {file.name}  first seen {file.received_at:%Y-%m-%d %H:%M} UTC: {_held(file)}"
+            )
+            for reason in file.reasons:
+                typer.echo(f"    {reason}")
+        typer.echo("Every file of the bank is read." if not files else f"{len(files)} files are not read.")
+    if files:
+        raise typer.Exit(1)
+
+
+@bank.command("set-aside")
+def set_file_aside(
+    file: Annotated[str, typer.Argument(help="The name or the id of the file, as `bank unread` lists it.")],
+    reason: Annotated[str, typer.Option(help="What became of the returns in it, or why there are none.")],
+    data_dir: DataDir = None,
+) -> None:
+    """Set aside a file of the bank that isn't read: what it holds counts as collected then.
+
+    Ask the bank first which payments it returns: of those that are in no other file, the wages go out uncovered.
+    """
+    from hearthpay.banking.unread_files import LONGEST_REASON
+
+    why = reason.strip()
+    if not 0 < len(why) <= LONGEST_REASON:
+        refuse(f"--reason must have 1 to {LONGEST_REASON} characters")
+    ended: UnreadFile = run_with_keys(data_dir, lambda opened, _: _set_aside(opened, file, why))
+    typer.echo(f"Set aside: {ended.name}. It {_held(ended).replace('holds', 'held')}.")
 
 
 @bank.command("reconcile")
@@ -166,7 +219,8 @@ def exposure(
         typer.echo(json.dumps([asdict(case) for case in cases], default=str, indent=2))
     else:
         for case in cases:
-            whose = f"payroll {case.payroll_id}" if case.payroll_id else f"household {case.employer_id}"
+            whose = f"household {case.employer_id}" if case.employer_id else f"file {case.id}"
+            whose = f"payroll {case.payroll_id}" if case.payroll_id else whose
             person = f", employee {case.employee_id}" if case.employee_id else ""
             mode = " (sandbox)" if case.sandbox else ""
             typer.echo(
@@ -329,6 +383,39 @@ async def _open_cases(opened: Any, ring: Any) -> "list[OpenCase]":  # noqa: ARG0
 
     async with opened.as_operator() as operator, operator.transaction(None) as session:
         return await open_cases(session, SystemClock().now())
+
+
+def _held(file: "UnreadFile") -> str:
+    from decimal import Decimal
+
+    if not file.payments:
+        return "holds no payment"
+    amount = Decimal(file.amount).scaleb(-2)
+    return f"holds {file.payments} payments of {file.households} households, {amount:,.2f}"
+
+
+async def _unread_files(opened: Any, ring: Any) -> "list[UnreadFile]":  # noqa: ARG001 - as `_run` calls it
+    from hearthpay.banking.unread_files import unread_files
+
+    async with opened.as_operator() as operator, operator.transaction(None) as session:
+        return await unread_files(session)
+
+
+async def _set_aside(opened: Any, named: str, reason: str) -> "UnreadFile":
+    from uuid_utils.compat import uuid7
+
+    from hearthpay.banking.unread_files import unread_files
+    from hearthpay.cli.unread_bank_files import set_aside
+
+    async with opened.as_operator() as operator, operator.transaction(None) as session:
+        found = [each for each in await unread_files(session) if named in (each.name, str(each.id))]
+        if not found:
+            refuse("no file of this name or id is open: see `hearthpay bank unread`")
+        if len(found) > 1:
+            refuse(f"several files have this name, give the id: {', '.join(str(each.id) for each in found)}")
+        if await set_aside(session, found[0], reason, SystemClock().now(), f"cli-{uuid7()}") is None:
+            refuse("the file is not open any more")
+        return found[0]
 
 
 async def _settle(

@@ -127,8 +127,9 @@ def print_open_matters(cases: "list[OpenCase]") -> None:
             for name, each in (("payroll", case.payroll_id), ("employee", case.employee_id))
             if each is not None
         )
+        whose = f"file {case.id}" if case.employer_id is None else f"household {case.employer_id}{about}"
         typer.echo(
-            f"OPEN    {case.kind}{mode}: household {case.employer_id}{about}: {Decimal(case.amount).scaleb(-2):,.2f} "
+            f"OPEN    {case.kind}{mode}: {whose}: {Decimal(case.amount).scaleb(-2):,.2f} "
             f"since {case.since}: {case.state}. {case.next_step}"
         )
 

@@ -173,7 +173,7 @@ def open_money() -> str:
     return f"""
         SELECT CASE WHEN kind = 'set_aside_overdrawn' THEN 'employee'
                     WHEN kind IN ('wages_not_collected', 'settled_too_much') THEN 'payroll'
-                    ELSE 'bank_entry' END AS subject,
+                    WHEN kind = 'file_unread' THEN 'bank_file' ELSE 'bank_entry' END AS subject,
                id, kind || ' since ' || since AS what, {dollars("amount")} AS recorded, '0.00' AS expected
           FROM ({OPEN_CASES}) AS open
     """

@@ -26,6 +26,7 @@ CaseKind = Literal[
     "wages_not_collected",
     "settled_too_much",
     "set_aside_overdrawn",
+    "file_unread",
 ]
 
 KINDS: Final[tuple[CaseKind, ...]] = get_args(CaseKind)
@@ -107,14 +108,24 @@ _OVERDRAWN: Final = """
       FROM escrow_accounts a WHERE a.held < 0
 """
 
-OPEN_CASES: Final = f"{_WAITING} UNION ALL {_LATE} UNION ALL {_OVERDRAWN}"
+_UNREAD: Final = """
+    SELECT 'file_unread', i.id, CAST(NULL AS uuid), CAST(NULL AS uuid), CAST(NULL AS uuid), coalesce(sum(h.amount), 0),
+           (i.received_at AT TIME ZONE 'America/New_York')::date, false,
+           concat('the bank''s file ', i.name, ' is not read and holds ', count(h.entry_id), ' payments'),
+           CAST(NULL AS date)
+      FROM bank_intake i LEFT JOIN held_by_bank_files() h ON h.file_id = i.id
+     WHERE i.ended_at IS NULL GROUP BY i.id
+"""
+"""Debits whose return may lie in a file that nobody has read; a file of no household, whose amount may be zero."""
+
+OPEN_CASES: Final = f"{_WAITING} UNION ALL {_LATE} UNION ALL {_OVERDRAWN} UNION ALL {_UNREAD}"
 """The query of every open case: its kind, its owner, the cents, its start, its state and the last day of its wait."""
 
 
 class _RegisterRow(NamedTuple):
     kind: CaseKind
     id: UUID
-    employer_id: UUID
+    employer_id: UUID | None
     payroll_id: UUID | None
     employee_id: UUID | None
     amount: Decimal
@@ -136,16 +147,21 @@ _NEXT_STEPS: Final[dict[CaseKind, str]] = {
     "`hearthpay bank settle`. No other debit is made by itself.",
     "settled_too_much": "You owe it to the household, which had settled it before a payment came back: pay it back.",
     "set_aside_overdrawn": "The employee owes it: what is set aside next makes up for it, or settle it.",
+    "file_unread": "`hearthpay bank unread` says why. Ask the bank for the returns in it, then set it aside by "
+    "`hearthpay bank set-aside`.",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class OpenCase:
-    """Money in the wrong place. `amount` is cents, `age_days` calendar days; `id` is that of its row."""
+    """Money in the wrong place. `amount` is cents, `age_days` calendar days; `id` is that of its row.
+
+    A file of the bank that isn't read belongs to no household.
+    """
 
     kind: CaseKind
     id: UUID
-    employer_id: UUID
+    employer_id: UUID | None
     payroll_id: UUID | None
     employee_id: UUID | None
     amount: int

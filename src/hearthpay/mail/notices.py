@@ -154,10 +154,13 @@ async def queue_notice(
     notifications: NotificationSettings,
     now: datetime.datetime,
     notice: Notice,
-) -> None:
-    """Put the notice into the outbox, once; the session is the worker's. Raises what `key_for_writing` raises."""
+) -> bool:
+    """Put the notice into the outbox, once; return whether it is new. The session is the worker's.
+
+    Raises what `key_for_writing` raises.
+    """
     if await session.scalar(_KNOWN, {"key": notice.key}):
-        return
+        return False
     status, reason = await _admitted(session, notifications, now, notice)
     mail_id = uuid7()
     sealed: SealedContent | None = None
@@ -188,6 +191,7 @@ async def queue_notice(
             "address_hash": None if notice.mail is None else hash_of_address(notice.mail.to),
         },
     )
+    return True
 
 
 async def _admitted(

@@ -28,6 +28,7 @@ from hearthpay.web.settings.organization import router as organization
 from hearthpay.web.settings.own_household import router as own_household
 from hearthpay.web.settings.secure_account import router as secure
 from hearthpay.web.settings.uncollected_page import router as uncollected
+from hearthpay.web.settings.unread_files_page import router as unread_files
 from hearthpay.web.signin.joining import router as joining
 from hearthpay.web.signin.sign_in import router as doors
 from hearthpay.web.stop_pages import router as stopping
@@ -47,6 +48,7 @@ PEOPLE_ROUTES: Final[tuple[BaseRoute, ...]] = (
             disputed_address,
             own_household,
             uncollected,
+            unread_files,
             organization,
             freezes,
             history,

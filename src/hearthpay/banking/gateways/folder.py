@@ -7,14 +7,15 @@ import contextlib
 import os
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Final, ParamSpec, TypeVar
+from typing import Final, Literal, ParamSpec, TypeVar
 
 from hearthpay.banking.gateways.gateway import (
     LARGEST_FILE,
     Directories,
     DirectoryGateway,
-    GatewayError,
+    GatewayFileError,
     GatewayUnavailableError,
+    Listed,
 )
 
 _P = ParamSpec("_P")
@@ -39,6 +40,10 @@ class FolderStore:
     async def names(self, directory: str) -> list[str]:
         """Return the names of the plain files in a directory."""
         return await _in_thread(self._names, directory)
+
+    async def listing(self, directory: str) -> list[Listed]:
+        """Return everything in a directory; a link counts as one only if it leads to a file."""
+        return await _in_thread(self._listing, directory)
 
     async def read(self, path: str) -> bytes:
         """Return a file's content."""
@@ -68,11 +73,22 @@ class FolderStore:
         with os.scandir(self._base / directory) as entries:
             return [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
 
+    def _listing(self, directory: str) -> list[Listed]:
+        with os.scandir(self._base / directory) as entries:
+            return [Listed(entry.name, _kind_of(entry)) for entry in entries]
+
     def _read(self, path: str) -> bytes:
-        with (self._base / path).open("rb") as file:
-            content = file.read(LARGEST_FILE + 1)
+        try:
+            # Whatever has taken the file's place since it was listed is neither followed nor waited for.
+            descriptor = os.open(self._base / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor is no path
+                content = file.read(LARGEST_FILE + 1)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise GatewayFileError(f"it cannot be read: {error.strerror}") from error
         if len(content) > LARGEST_FILE:
-            raise GatewayError(f"{path} is larger than {LARGEST_FILE} bytes")
+            raise GatewayFileError(f"it is larger than {LARGEST_FILE} bytes")
         return content
 
     def _write(self, path: str, content: bytes) -> None:
@@ -110,11 +126,20 @@ class FolderStore:
             os.close(descriptor)
 
 
+def _kind_of(entry: os.DirEntry[str]) -> Literal["file", "link", "other"]:
+    if entry.is_file(follow_symlinks=False):
+        return "file"
+    try:
+        return "link" if entry.is_symlink() and entry.is_file() else "other"
+    except OSError:  # a link to itself, for example
+        return "other"
+
+
 async def _in_thread(call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
     """Run blocking work in a thread; whatever the disk refuses may be tried again."""
     try:
         return await asyncio.to_thread(call, *args, **kwargs)
-    except FileNotFoundError:
+    except (FileNotFoundError, GatewayFileError):
         raise
     except OSError as error:
         raise GatewayUnavailableError(f"the bank's folder cannot be used: {error.strerror}") from error

@@ -10,12 +10,15 @@ import uuid
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from operator import attrgetter
+from typing import Final, Literal, Protocol
 
 LARGEST_FILE: Final = 64 * 2**20
 """The largest incoming file, in bytes; a year's returns of a large service are far smaller."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_LONGEST_SHOWN: Final = 120
+_LONGEST_KEPT: Final = 200
 _UNFINISHED: Final = (".part", ".tmp", ".filepart", ".partial")
 
 
@@ -31,12 +34,46 @@ class GatewayUnavailableError(GatewayError):
     """The bank can't be reached at the moment; the same call may be repeated later."""
 
 
+class GatewayFileError(GatewayError):
+    """This file can't be read, while others can; the message says why, without its name."""
+
+
 @dataclass(frozen=True, slots=True)
 class IncomingFile:
-    """A file that the bank has left for us."""
+    """A file that the bank has left for us.
+
+    `name` is as it stands there, bytes that are no UTF-8 as lone surrogates. `problem`: why it couldn't be opened;
+    it has no content then.
+    """
 
     name: str
     content: bytes = field(repr=False)
+    problem: str | None = None
+
+    @property
+    def printable_name(self) -> str:
+        """The name to show and to store: no two names have the same."""
+        return printable(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class PickedUp:
+    """What lies in the inbox: the files to read, and in words what else lies there and holds nothing.
+
+    `unfinished`: the printable names of files that are still being written.
+    """
+
+    files: tuple[IncomingFile, ...] = ()
+    others: tuple[str, ...] = ()
+    unfinished: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A name in a directory: a plain file, a link that leads to one, or something else."""
+
+    name: str
+    kind: Literal["file", "link", "other"]
 
 
 class BankGateway(Protocol):
@@ -51,10 +88,11 @@ class BankGateway(Protocol):
         """
         ...
 
-    async def pick_up(self) -> list[IncomingFile]:
-        """Return the incoming files by name; they stay until they are acknowledged.
+    async def pick_up(self) -> PickedUp:
+        """Return what lies in the inbox, by name; it stays until it is acknowledged.
 
-        Files whose name says that they are still being written are left alone.
+        A file that can't be opened is returned with its problem, and keeps no other from being read. Files whose name
+        says that they are still being written are left alone. Raises GatewayUnavailableError.
         """
         ...
 
@@ -81,8 +119,12 @@ class Files(Protocol):
         """Return the names of the plain files in a directory."""
         ...
 
+    async def listing(self, directory: str) -> list[Listed]:
+        """Return everything in a directory but itself and its parent."""
+        ...
+
     async def read(self, path: str) -> bytes:
-        """Return a file's content."""
+        """Return a file's content; raises GatewayFileError for one that can't be read."""
         ...
 
     async def write(self, path: str, content: bytes) -> None:
@@ -150,34 +192,63 @@ class DirectoryGateway:
                 raise GatewayConflictError(f"{name} was delivered before with another content")
             await self._release(files, name, staged)
 
-    async def pick_up(self) -> list[IncomingFile]:
+    async def pick_up(self) -> PickedUp:
         """See `BankGateway.pick_up`."""
         inbox = self._directories.inbox
-        waiting = []
-        async with self._session() as files:
-            for name in sorted(await files.names(inbox)):
-                content = await _read(files, f"{inbox}/{name}") if _is_finished(name) else None
-                # Also None if another process has acknowledged it since the names were listed.
-                if content is not None:
-                    waiting.append(IncomingFile(name, content))
-        return waiting
+        files: list[IncomingFile] = []
+        others: list[str] = []
+        unfinished: list[str] = []
+        async with self._session() as there:
+            for listed in sorted(await there.listing(inbox), key=attrgetter("name")):
+                name = listed.name
+                if name.startswith(".") or (listed.kind == "other" and name in self._own):
+                    continue
+                if listed.kind == "other":
+                    others.append(f"{printable(name)} is no file")
+                elif name.endswith(_UNFINISHED):
+                    unfinished.append(printable(name))
+                elif listed.kind == "link":
+                    files.append(IncomingFile(name, b"", "it is a link, which is not followed"))
+                elif not _is_plain(name):
+                    files.append(IncomingFile(name, b"", "its name leads to another directory"))
+                else:
+                    found = await _open(there, name, f"{inbox}/{name}")
+                    # None if another process has acknowledged it since the names were listed.
+                    files += [found] if found is not None else []
+        return PickedUp(tuple(files), tuple(others), tuple(unfinished))
 
     async def acknowledge(self, name: str, content: bytes | None = None) -> None:
         """See `BankGateway.acknowledge`."""
-        if "/" in name or "\\" in name or not _is_finished(name):
-            raise ValueError(f"{name!r} is no name of an incoming file")
-        source = f"{self._directories.inbox}/{name}"
+        if not _is_plain(name) or not _is_finished(name):
+            raise ValueError(f"{printable(name)!r} is no name of an incoming file")
+        source, shown = f"{self._directories.inbox}/{name}", printable(name)
         async with self._session() as files:
-            found = await _read(files, source)
+            try:
+                found = await _read(files, source)
+            except GatewayFileError:
+                if content is not None:
+                    raise GatewayConflictError(f"{shown} has been replaced since it was picked up") from None
+                found = b""
             taken = await files.names(self._directories.done)
+            kept = _kept_name(name)
             if found is None:
-                if name not in taken:
-                    raise GatewayError(f"{name} is not among the incoming files")
+                if kept not in taken:
+                    raise GatewayError(f"{shown} is not among the incoming files")
                 return
             if content is not None and found != content:
-                raise GatewayConflictError(f"{name} has been replaced since it was picked up")
+                raise GatewayConflictError(f"{shown} has been replaced since it was picked up")
             with contextlib.suppress(FileNotFoundError):
-                await files.move(source, f"{self._directories.done}/{_free_name(name, taken)}")
+                await files.move(source, f"{self._directories.done}/{_free_name(kept, taken)}")
+
+    @property
+    def _own(self) -> frozenset[str]:
+        """The names in the inbox that lead to our other directories, where these lie below it."""
+        each = self._directories
+        inbox = () if each.inbox == "." else tuple(each.inbox.split("/"))
+        paths = [tuple(path.split("/")) for path in (each.outbox, each.done, each.sent)]
+        return frozenset(
+            path[len(inbox)] for path in paths if len(path) > len(inbox) and path[: len(inbox)] == inbox
+        )
 
     @contextlib.asynccontextmanager
     async def _session(self) -> AsyncIterator[Files]:
@@ -216,6 +287,39 @@ class DirectoryGateway:
         for found in await files.names(sent):
             if leftover.fullmatch(found):
                 await files.remove(f"{sent}/{found}")
+
+
+def printable(name: str) -> str:
+    """Return the name in printable characters, the same for no other name; a long one is cut, with its digest."""
+    raw = name.encode("utf-8", "surrogateescape")
+    shown = "".join(
+        each if each.isprintable() and each != "\\" else each.encode("unicode_escape").decode("ascii")
+        for each in raw.decode("utf-8", "surrogateescape")
+    )
+    if len(shown) <= _LONGEST_SHOWN:
+        return shown
+    return f"{shown[: _LONGEST_SHOWN - 20]}…{hashlib.sha256(raw).hexdigest()[:16]}"
+
+
+def _is_plain(name: str) -> bool:
+    return "/" not in name and "\0" not in name and name not in ("", ".", "..")
+
+
+def _kept_name(name: str) -> str:
+    """Return the name in `done`: another one where the number of a name used again would make it too long."""
+    raw = name.encode("utf-8", "surrogateescape")
+    if len(raw) <= _LONGEST_KEPT:
+        return name
+    beginning = re.sub(r"[^A-Za-z0-9._-]", "_", name[:_LONGEST_SHOWN])
+    return f"{beginning}.{hashlib.sha256(raw).hexdigest()}"
+
+
+async def _open(files: Files, name: str, path: str) -> IncomingFile | None:
+    try:
+        content = await _read(files, path)
+    except GatewayFileError as error:
+        return IncomingFile(name, b"", str(error))
+    return None if content is None else IncomingFile(name, content)
 
 
 async def _read(files: Files, path: str) -> bytes | None:

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, Literal, cast
 
 import asyncssh
 
@@ -18,7 +18,10 @@ from hearthpay.banking.gateways.gateway import (
     Directories,
     DirectoryGateway,
     GatewayError,
+    GatewayFileError,
     GatewayUnavailableError,
+    Listed,
+    printable,
 )
 
 DEFAULT_PORT: Final = 22
@@ -60,19 +63,43 @@ class SftpFiles:
     async def names(self, directory: str) -> list[str]:
         """Return the names of the plain files in a directory."""
         with _translated(self._server):
-            return [
-                str(entry.filename)
-                for entry in await self._sftp.readdir(self._path(directory))
-                if entry.attrs.permissions is None or stat.S_ISREG(entry.attrs.permissions)
-            ]
+            return [name for name, kind in await self._entries(directory) if kind == "file"]
+
+    async def listing(self, directory: str) -> list[Listed]:
+        """Return everything in a directory; a link counts as one only if it leads to a file."""
+        with _translated(self._server):
+            found = []
+            for name, kind in await self._entries(directory):
+                lost = kind == "link" and not await self._leads_to_file(f"{directory}/{name}")
+                found.append(Listed(name, "other" if lost else kind))
+            return found
+
+    async def _leads_to_file(self, path: str) -> bool:
+        try:
+            return await self._sftp.isfile(self._path(path))
+        except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
+            raise
+        except asyncssh.SFTPError:  # a link to itself, for example
+            return False
+
+    async def _entries(self, directory: str) -> list[tuple[str, Literal["file", "link", "other"]]]:
+        # Asked in bytes, as the answer is: a name needs not be UTF-8.
+        entries = await self._sftp.readdir(self._path(directory))
+        named = [(cast("bytes", each.filename).decode("utf-8", "surrogateescape"), each) for each in entries]
+        return [(name, _kind_of(each.attrs)) for name, each in named if name not in (".", "..")]
 
     async def read(self, path: str) -> bytes:
         """Return a file's content."""
         with _translated(self._server):
-            async with self._sftp.open(self._path(path), "rb") as file:
-                content = cast("bytes", await file.read(LARGEST_FILE + 1))
+            try:
+                async with self._sftp.open(self._path(path), "rb") as file:
+                    content = cast("bytes", await file.read(LARGEST_FILE + 1))
+            except (asyncssh.SFTPNoSuchFile, asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
+                raise
+            except asyncssh.SFTPError as error:
+                raise GatewayFileError(f"it cannot be read: {error.reason}") from error
         if len(content) > LARGEST_FILE:
-            raise GatewayError(f"{path} is larger than {LARGEST_FILE} bytes")
+            raise GatewayFileError(f"it is larger than {LARGEST_FILE} bytes")
         return content
 
     async def write(self, path: str, content: bytes) -> None:
@@ -102,22 +129,22 @@ class SftpFiles:
             except asyncssh.SFTPOpUnsupported:
                 await self._move_plainly(self._path(source), self._path(target))
 
-    async def _move_plainly(self, source: str, target: str) -> None:
+    async def _move_plainly(self, source: bytes, target: bytes) -> None:
         try:
             await self._sftp.rename(source, target)
         except (asyncssh.SFTPFileAlreadyExists, asyncssh.SFTPFailure):
             # Servers check the target first: an existing one doesn't mean that there was a source.
             if await self._sftp.exists(source):
                 raise
-            raise asyncssh.SFTPNoSuchFile(source) from None
+            raise asyncssh.SFTPNoSuchFile(printable(source.decode("utf-8", "surrogateescape"))) from None
 
     async def remove(self, path: str) -> None:
         """Remove a file if it exists."""
         with _translated(self._server), contextlib.suppress(asyncssh.SFTPNoSuchFile):
             await self._sftp.remove(self._path(path))
 
-    def _path(self, path: str) -> str:
-        return posixpath.join(self._server.base, path)
+    def _path(self, path: str) -> bytes:
+        return posixpath.join(self._server.base, path).encode("utf-8", "surrogateescape")
 
 
 class SftpStore:
@@ -152,6 +179,12 @@ def _translated(server: SftpServer) -> Iterator[None]:
         raise GatewayError(f"the key for {server.host} cannot be read: {error}") from error
     except (asyncssh.Error, OSError) as error:
         raise GatewayUnavailableError(f"{server.host} could not be used: {error}") from error
+
+
+def _kind_of(attrs: asyncssh.SFTPAttrs) -> Literal["file", "link", "other"]:
+    if attrs.permissions is None or stat.S_ISREG(attrs.permissions):
+        return "file"
+    return "link" if stat.S_ISLNK(attrs.permissions) else "other"
 
 
 def _connect(server: SftpServer) -> AbstractAsyncContextManager[asyncssh.SSHClientConnection]:

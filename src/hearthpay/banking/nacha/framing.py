@@ -7,7 +7,7 @@ hashes, totals, and blocks of ten. Callers never pass the fields that this modul
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final
 
@@ -21,8 +21,8 @@ from hearthpay.banking.nacha.layout import (
     FILE_CONTROL,
     FILE_HEADER,
     FILLER,
-    RECORD_LENGTH,
 )
+from hearthpay.banking.nacha.splitting import split_records
 
 MIXED: Final = 200
 CREDITS_ONLY: Final = 220
@@ -37,11 +37,16 @@ Values = Mapping[str, str | int]
 
 @dataclass(frozen=True, slots=True)
 class FramedAddenda:
-    """An addenda record: its type (05, 98, 99), its fields, and its position in a file that was read."""
+    """An addenda record: its type (05, 98, 99), its fields, and its position in a file that was read.
+
+    With a `problem`, it couldn't be read, and `record` is all that there is of it.
+    """
 
     kind: str
     values: Values
     line: int = 0
+    problem: NachaError | None = None
+    record: str = field(default="", repr=False)
 
     def text(self, name: str) -> str:
         """Return a field as it was read."""
@@ -176,36 +181,23 @@ def _blocks(records: int) -> int:
     return -(-records // BLOCKING_FACTOR)
 
 
-def disassemble(content: bytes) -> FramedFile:
+def disassemble(content: bytes, *, lenient: bool = False) -> FramedFile:
     """Return the parts of a file, each with its line, after checking every count, hash and total.
 
-    Lines end with LF or CRLF. The padding of the last block may be missing, as with some banks. Raises NachaError
-    that names the line of the first error: nothing in such a file can be trusted.
+    `split_records` says in which forms a file may come. The padding of the last block may be missing, as with some
+    banks. Raises NachaError that names the line of the first error: nothing in such a file can be trusted. `lenient`:
+    an addenda record that can't be read is one with a `problem`, as the counts and totals around it still hold.
     """
-    return _Cursor(_records(content)).file()
-
-
-def _records(content: bytes) -> list[str]:
-    try:
-        text = content.decode("ascii")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise NachaError("holds a character that is not ASCII", line=line) from None
-    records = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
-    for line, record in enumerate(records, start=1):
-        if len(record) != RECORD_LENGTH:
-            raise NachaError(f"has {len(record)} characters instead of {RECORD_LENGTH}", line=line)
-        if not record.isprintable():
-            raise NachaError("holds a control character", line=line)
-    return records
+    return _Cursor(split_records(content), lenient=lenient).file()
 
 
 class _Cursor:
     """Reads records one after the other, checking that each type is allowed at its position."""
 
-    def __init__(self, records: list[str]) -> None:
+    def __init__(self, records: list[str], *, lenient: bool) -> None:
         self._records = records
         self._at = 0
+        self._lenient = lenient
 
     @property
     def _line(self) -> int:
@@ -271,17 +263,24 @@ class _Cursor:
     def _addenda(self) -> FramedAddenda:
         record, line = self._take()
         kind = record[1:3]
-        if kind not in ADDENDA:
-            raise NachaError(
-                f"{kind!r} is no type of addenda that belongs here", line=line, field="addenda_type"
-            )
-        return FramedAddenda(kind, ADDENDA[kind].read(record, line), line)
+        try:
+            if kind not in ADDENDA:
+                raise NachaError(
+                    f"{kind!r} is no type of addenda that belongs here", line=line, field="addenda_type"
+                )
+            return FramedAddenda(kind, ADDENDA[kind].read(record, line), line, record=record)
+        except NachaError as error:
+            if not self._lenient:
+                raise
+            return FramedAddenda(kind, {}, line, error, record)
 
     def _batch_control(self, header: Mapping[str, str], entries: Sequence[FramedEntry]) -> None:
         record, line = self._take()
         control = BATCH_CONTROL.read(record, line)
         for name in ("service_class", "company_id", "odfi", "number"):
-            if control[name] != header[name]:
+            stated = control[name].strip()
+            # Some banks leave the company's number out here, or align it to the other side.
+            if stated != header[name].strip() and (stated or name != "company_id"):
                 raise NachaError("differs from the header of the batch", line=line, field=name)
         if int(header["service_class"]) not in (MIXED, service_class(entries)):
             raise NachaError("does not fit the entries of the batch", line=line, field="service_class")

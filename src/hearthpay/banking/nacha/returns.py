@@ -1,6 +1,7 @@
 """Reads the bank's return files: returned payments, and notices that an account's numbers have changed.
 
-A file is accepted completely or not at all. The same module builds such files for the simulated bank.
+Counts, hashes and totals must hold for the whole file. A record in it that isn't known is named beside the others. The
+same module builds such files for the simulated bank.
 """
 
 from __future__ import annotations
@@ -31,8 +32,13 @@ _CHANGES: Final = "COR"
 _RETURNABLE: Final = ("PPD", "CCD", "WEB", "TEL")
 _RETURN_CODE: Final = re.compile(r"R[0-9]{2}")
 _CHANGE_CODE: Final = re.compile(r"C[0-9]{2}")
-# Codes that banks use to dispute returns among themselves, in records of another layout.
-_BETWEEN_BANKS: Final = range(61, 78)
+BETWEEN_BANKS: Final = range(61, 78)
+"""The numbers of the codes with which banks dispute returns among themselves: R61 to R70 refuse a return, R71 to R77
+insist on it. Their records have another layout, with the original trace number in the same place.
+"""
+
+_NO_TRACE: Final = re.compile(r"0{15}")
+_TRACE: Final = re.compile(r"[0-9]{15}")
 _REFUSED_CHANGES: Final = range(61, 70)
 _RETURNED_CODES: Final = {
     21: (False, "checking"),
@@ -40,12 +46,15 @@ _RETURNED_CODES: Final = {
     31: (False, "savings"),
     36: (True, "savings"),
 }
+# Some banks answer a prenote under its own code.
+_PRENOTE_CODES: Final = (23, 28, 33, 38)
 _DATE: Final = "%y%m%d"
 
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """A returned payment. `amount_cents` is zero for a prenote; `transaction_code` is 21, 26, 31 or 36.
+    """A returned payment. `amount_cents` is zero for a prenote; `transaction_code` is 21, 26, 31 or 36, or
+    a prenote's own.
 
     `original_trace` is the trace number under which the payment was sent, `original_rdfi` the first eight digits of
     its routing number; `trace` is the bank's own number of the return.
@@ -67,7 +76,7 @@ class Return:
     @property
     def is_debit(self) -> bool:
         """Whether the payment debited the account."""
-        return self.transaction_code in (26, 36)
+        return self.transaction_code % 10 in (6, 8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +108,32 @@ class ChangeNotice:
 
 
 @dataclass(frozen=True, slots=True)
+class UnreadRecord:
+    """An entry of the bank that isn't known, in a file whose counts and totals hold.
+
+    `problem` says what is unknown and where. `code` and `original_trace` are those of its addenda, None if there are
+    none that can be read. The amount, the direction and the first eight digits of the routing number are certain: the
+    controls of the file cover them. `moves_money` is False for a notification of change.
+    """
+
+    problem: NachaError
+    code: str | None
+    original_trace: str | None
+    amount_cents: int
+    is_debit: bool
+    entry_class: str
+    company_id: str
+    rdfi: str
+    account: str = field(repr=False)
+    moves_money: bool = True
+
+    @property
+    def disputes(self) -> bool:
+        """Whether one bank disputes the return with another."""
+        return self.code is not None and is_dispute(self.code)
+
+
+@dataclass(frozen=True, slots=True)
 class ReturnFile:
     """The contents of one file from the bank."""
 
@@ -106,34 +141,69 @@ class ReturnFile:
     modifier: str
     returns: tuple[Return, ...]
     changes: tuple[ChangeNotice, ...]
+    unread: tuple[UnreadRecord, ...] = ()
+
+
+def is_dispute(code: str) -> bool:
+    """Return whether banks use the return code only to dispute a return among themselves."""
+    return _RETURN_CODE.fullmatch(code) is not None and int(code[1:]) in BETWEEN_BANKS
 
 
 def parse_returns(content: bytes) -> ReturnFile:
     """Return the contents of the bank's file, after checking every count, hash and total.
 
-    Raises NachaError with the line and the reason for a file that was altered or truncated, or that contains anything
-    but returns (addenda 99) and notifications of change (addenda 98). No part of such a file counts.
+    Raises NachaError with the line and the reason for a file that was altered or truncated; no part of such a file
+    counts. `unread` has the entries that are neither returns (addenda 99) nor notifications of change (addenda 98).
     """
-    framed = disassemble(content)
+    framed = disassemble(content, lenient=True)
     returns: list[Return] = []
     changes: list[ChangeNotice] = []
+    unread: list[UnreadRecord] = []
     for batch in framed.batches:
         for entry in batch.entries:
-            addenda = _only_addenda(entry)
-            if batch.text("sec") == _CHANGES:
-                changes.append(_change(batch, entry, addenda))
-            else:
-                returns.append(_return(batch, entry, addenda))
+            try:
+                addenda = _only_addenda(entry)
+                if batch.text("sec") == _CHANGES:
+                    changes.append(_change(batch, entry, addenda))
+                else:
+                    returns.append(_return(batch, entry, addenda))
+            except NachaError as error:
+                unread.append(_unread(batch, entry, error))
     created_on = read_date(framed.text("creation_date"), 1, "creation_date")
-    return ReturnFile(created_on, framed.text("modifier"), tuple(returns), tuple(changes))
+    return ReturnFile(created_on, framed.text("modifier"), tuple(returns), tuple(changes), tuple(unread))
+
+
+def _unread(batch: FramedBatch, entry: FramedEntry, problem: NachaError) -> UnreadRecord:
+    """Return what can be said of an entry whose kind isn't known."""
+    last = entry.addenda[-1] if entry.addenda else None
+    answers = last is not None and last.kind in ("98", "99")
+    record = last.record if last is not None and answers else ""
+    trace = record[6:21]
+    of_change = batch.text("sec") == _CHANGES and entry.cents == 0 and last is not None and last.kind == "98"
+    return UnreadRecord(
+        problem=problem,
+        code=record[3:6] if record[3:6].isalnum() else None,
+        original_trace=trace if _TRACE.fullmatch(trace) and not _NO_TRACE.fullmatch(trace) else None,
+        amount_cents=entry.cents,
+        is_debit=entry.is_debit,
+        entry_class=batch.text("sec"),
+        company_id=batch.text("company_id"),
+        rdfi=entry.text("rdfi"),
+        account=entry.text("account"),
+        moves_money=not of_change,
+    )
 
 
 def _only_addenda(entry: FramedEntry) -> FramedAddenda:
-    if int(entry.text("transaction_code")) not in _RETURNED_CODES:
+    code = int(entry.text("transaction_code"))
+    if code not in _RETURNED_CODES and (code not in _PRENOTE_CODES or entry.cents):
         raise NachaError("is no code of a returned entry", line=entry.line, field="transaction_code")
     if len(entry.addenda) != 1:
         raise NachaError(f"must have one addenda record, not {len(entry.addenda)}", line=entry.line)
-    return entry.addenda[0]
+    [addenda] = entry.addenda
+    if addenda.problem is not None:
+        raise addenda.problem
+    return addenda
 
 
 def _return(batch: FramedBatch, entry: FramedEntry, addenda: FramedAddenda) -> Return:
@@ -146,7 +216,7 @@ def _return(batch: FramedBatch, entry: FramedEntry, addenda: FramedAddenda) -> R
     code = addenda.text("code")
     if _RETURN_CODE.fullmatch(code) is None or code == "R00":
         raise NachaError("is no return reason code", line=addenda.line, field="code")
-    if int(code[1:]) in _BETWEEN_BANKS:
+    if is_dispute(code):
         raise NachaError(f"{code} disputes a return, which only banks do", line=addenda.line, field="code")
     return Return(
         original_trace=addenda.text("original_trace"),
@@ -184,8 +254,7 @@ def _change(batch: FramedBatch, entry: FramedEntry, addenda: FramedAddenda) -> C
         raise NachaError("is no change code", line=addenda.line, field="code")
     if int(code[1:]) in _REFUSED_CHANGES:
         raise NachaError(f"{code} refuses a notice, which only we do", line=addenda.line, field="code")
-    debit, _ = _RETURNED_CODES[int(entry.text("transaction_code"))]
-    correction, refusal = _read_correction(code, addenda.text("corrected_data"), debit=debit)
+    correction, refusal = _read_correction(code, addenda.text("corrected_data"), debit=entry.is_debit)
     return ChangeNotice(
         original_trace=addenda.text("original_trace"),
         code=code,

@@ -16,10 +16,8 @@ from sqlalchemy import text
 from hearthpay.banking.accounts import activate_verified
 from hearthpay.banking.calendar import CUT_OFF, banking_day_on_or_after
 from hearthpay.banking.files import BuiltFile, build_file, current_cut_off, deliver_files, earliest_settlement
-from hearthpay.banking.gateways.gateway import BankGateway, GatewayError
+from hearthpay.banking.gateways.gateway import GatewayError
 from hearthpay.banking.holds import log_holds, note_account_holds
-from hearthpay.banking.intake import take_in
-from hearthpay.banking.originator import Originator
 from hearthpay.banking.reversals import cancel_late_reversals, settle_reversals
 from hearthpay.banking.settlement import settle_credits, settle_debits, settle_others
 from hearthpay.banking.simulated_bank import simulate
@@ -33,6 +31,7 @@ from hearthpay.mail.notices import NotificationSettings
 from hearthpay.payroll.issues.notices import find_unreported, notify_of_payrolls, notify_of_problems
 from hearthpay.payroll.issues.problem_log import WorkerProblemKind, note_problems
 from hearthpay.payroll.issues.return_notices import notify_of_returns, unreported_returns
+from hearthpay.payroll.issues.unread_file_notices import notify_of_unread_files
 from hearthpay.payroll.payday.bank_outcomes import (
     apply_returns,
     complete,
@@ -43,6 +42,7 @@ from hearthpay.payroll.payday.bank_outcomes import (
 )
 from hearthpay.payroll.payday.due_work import work_due
 from hearthpay.payroll.payday.firing import FiringReport, fire_due
+from hearthpay.payroll.payday.incoming_files import Bank, take_in_files
 from hearthpay.payroll.payday.remedies import end_waits
 from hearthpay.payroll.payday.reversed_deposits import note_too_late
 from hearthpay.payroll.payday.year_end import carry_over
@@ -52,23 +52,23 @@ SETTLED_AT_ONCE: Final = 1_000
 """Bank entries settled in one transaction."""
 
 _PATIENCE: Final = datetime.timedelta(minutes=5)
+_WAIT_FOR_RETURNS: Final = datetime.timedelta(hours=1)
 _PAUSE_SECONDS: Final = 0.2
 _STILL_DUE: Final = text(
     "SELECT EXISTS (SELECT FROM payrolls WHERE status = 'scheduled' AND due_at <= :cut_off)"
+)
+_DEPOSITS_DUE: Final = statement(
+    "SELECT EXISTS (SELECT FROM {bank_entries} e WHERE status = 'pending' AND NOT sandbox AND send_on <= :cut_off "
+    "AND kind IN ('credit', 'refund'))",
+    bank_entries=BANK_ENTRIES,
 )
 _WAITING: Final = statement(
     "SELECT count(*) FROM {bank_entries} e WHERE status = 'pending' AND NOT sandbox AND send_on <= :cut_off",
     bank_entries=BANK_ENTRIES,
 )
+__all__ = ["Bank", "BankDayReport", "advance"]
+
 _log = structlog.get_logger("hearthpay.bank")
-
-
-@dataclass(frozen=True, slots=True)
-class Bank:
-    """The bank that real payrolls go through: the originator, and the gateway that transfers files."""
-
-    originator: Originator
-    gateway: BankGateway
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +114,16 @@ async def advance(
             bank = None  # a return of a payment that is not known here must wait at the bank as well
             problems.append(HELD)
         due = await work_due(session, clock.now())
-    taken_in, returned, heard = await _take_in(database, ring, bank, clock, problems, outages)
-    if not (due or taken_in or problems or outages):
+    heard = await take_in_files(database, ring, bank, clock, _next_cut_off(clock))
+    problems += heard.problems
+    outages += heard.outages
+    if not (due or heard.taken_in or heard.unread or problems or outages):
         return BankDayReport(FiringReport(), 0, 0, 0, 0, 0, None, (), ())
-    returned += await _simulate(database, ring, clock)
+    returned = heard.returned + await _simulate(database, ring, clock)
     async with database.transaction(None) as session:
         await activate_verified(session, clock.now())
     fired = await fire_due(database, clock, stopping=stopping)
-    funded = await _settle_debits(database, clock, stopping, real=heard)
+    funded = await _settle_debits(database, clock, stopping, real=heard.complete)
     completed = await _settle_credits(database, clock, stopping)
     carried = await carry_over(database, clock, stopping=stopping)
     problems += carried.problems
@@ -139,7 +141,10 @@ async def advance(
     delivered: tuple[str, ...] = ()
     if bank is not None and not stopping():
         fired = fired.then(await _fire_the_rest(database, clock, cut_off, stopping))
-        file = await build_file(database, ring, bank.originator, clock, cut_off=cut_off)
+        if heard.complete or not await _can_wait(database, clock, cut_off):
+            file = await build_file(
+                database, ring, bank.originator, clock, cut_off=cut_off, heard=heard.complete
+            )
         if file is not None:
             held = [f"entry {each.entry_id} is held back: {each.hold.reason}" for each in file.held]
         try:
@@ -154,10 +159,10 @@ async def advance(
             outages.append(f"{waiting} payments wait to be sent, but no bank is configured for this worker")
     noted = () if of_household else (problems, outages)
     await _send(database, ring, clock, notifications, cut_off, *noted)
-    problems += [*outages, *held]
+    problems += [*heard.unread, *outages, *held]
     return BankDayReport(
         fired,
-        taken_in,
+        heard.taken_in,
         returned,
         funded,
         completed,
@@ -166,6 +171,17 @@ async def advance(
         delivered,
         tuple(problems),
     )
+
+
+async def _can_wait(database: Database, clock: Clock, cut_off: datetime.date) -> bool:
+    """Return whether the file is to be built later, because it has deposits and the bank's returns aren't read.
+
+    After an hour it is built without them.
+    """
+    if clock.now() >= datetime.datetime.combine(cut_off, CUT_OFF, BUSINESS_TIME) + _WAIT_FOR_RETURNS:
+        return False
+    async with database.transaction(None) as session:
+        return bool(await session.scalar(_DEPOSITS_DUE, {"cut_off": cut_off}))
 
 
 async def _send(
@@ -186,44 +202,11 @@ async def _send(
         kinds += [("outage", each) for each in outages]
         noted = await note_problems(session, now, kinds)
         await notify_of_problems(session, ring, notifications, now, noted)
+        await notify_of_unread_files(session, ring, notifications, now)
         untold = await find_unreported(session)
         returned = await unreported_returns(session)
     await notify_of_payrolls(database, ring, clock, notifications, untold)
     await notify_of_returns(database, ring, clock, notifications, returned)
-
-
-async def _take_in(
-    database: Database,
-    ring: KeyRing,
-    bank: Bank | None,
-    clock: Clock,
-    problems: list[str],
-    outages: list[str],
-) -> tuple[int, int, bool]:
-    """Take in the files waiting at the bank, each in one transaction with everything that follows from it.
-
-    Return the number of files, the number of entries they return, and whether everything at the bank was read.
-    """
-    if bank is None:
-        return 0, 0, False
-    files = returned = 0
-    heard = True
-    try:
-        for incoming in await bank.gateway.pick_up():
-            async with database.transaction(None) as session:
-                intake = await take_in(session, ring, incoming, clock.now())
-                await apply_returns(session, intake.returned, _next_cut_off(clock), clock.now())
-            problems += [f"{incoming.name}: {problem}" for problem in intake.problems]
-            if intake.refused is None:
-                await bank.gateway.acknowledge(incoming.name, incoming.content)
-                files += 1
-                returned += len(intake.returned)
-            elif not intake.duplicate:  # it stays where it is: it may be half uploaded
-                problems.append(f"{incoming.name} is refused: {intake.refused}")
-    except GatewayError as error:
-        outages.append(f"the bank cannot be reached: {error}")
-        heard = False
-    return files, returned, heard
 
 
 async def _simulate(database: Database, ring: KeyRing, clock: Clock) -> int:

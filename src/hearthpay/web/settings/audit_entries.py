@@ -33,6 +33,7 @@ SERVICE_CALLS: Final = {
     "bank_account.fail": mark("A bank account could not be used"),
     "bank_entry.cancel": mark("A bank entry was canceled"),
     "bank_entry.held": mark("A bank entry was held"),
+    "bank_entry.release": mark("A bank file that could return a payment was set aside"),
     "bank_entry.return": mark("A bank entry came back"),
     "bank_entry.reverse": mark("A bank entry was reversed"),
     "calendar_link.create": mark("Created a calendar link"),

@@ -6,6 +6,7 @@ from typing import Final
 from fastapi import APIRouter
 from starlette.responses import Response
 
+from hearthpay.banking.unread_files import unread_files_for_operator
 from hearthpay.database.session import become_person
 from hearthpay.payroll.provisional_law.notices import (
     LIST_COMMAND,
@@ -34,9 +35,10 @@ async def health(visitor: Visitor) -> Response:
     async with context.database.transaction(None) as session:
         await become_person(session, who.person_id)
         awaited = await read_provisional_rules_for_operator(session, clock.today())
+        files = await unread_files_for_operator(session)
     say, language = visitor.say, visitor.language
     held = headline(say, awaited) if awaited.held else ""
-    matters = matters_of(say, language, found, cases, held, clock.now())
+    matters = matters_of(say, language, found, cases, held, clock.now(), files)
     facts = {
         "heading": heading_of(say, matters),
         "matters": matters,

@@ -37,6 +37,7 @@ SUBJECTS: Final[Mapping[str, str]] = {
     "document_ready": mark("A Form W-2 is ready"),
     "duties_due": mark("Deadlines are near"),
     "employee_account": mark("A link to make an employee's account"),
+    "file_unread": mark("A file of the bank isn't read"),
     "employee_changed": mark("An employee changed their details"),
     "held": mark("A payment is on hold"),
     "household_decided": mark("A household decided on a bank account"),

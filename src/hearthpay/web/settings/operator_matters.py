@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from hearthpay.banking.return_codes import return_codes
+from hearthpay.banking.unread_files import UnreadFile
 from hearthpay.languages.catalogue import Say, mark, moment_in
 from hearthpay.people.health import Vital
 from hearthpay.people.uncollected_wages import UncollectedWages
@@ -13,6 +14,7 @@ from hearthpay.web.presentation import day_text, money_text
 
 WAGES_PATH: Final = "/operator/wages"
 MAIL_PATH: Final = "/operator/mail"
+FILES_PATH: Final = "/operator/files"
 CHECKED_EVERY: Final = datetime.timedelta(days=7)
 """How often the books should be checked."""
 
@@ -39,6 +41,8 @@ _HELD: Final = mark("Payments are on hold")
 _EXPOSED: Final = mark("Money was paid out that is not collected")
 _RETURNED: Final = mark("{household}'s household: debit of {amount} was returned, {reason}, on {day}")
 _RETURNED_DAY: Final = mark("{household}'s household: a debit was returned on {day}")
+_UNREAD_FILE: Final = mark("The bank's file {name} isn't read")
+_HOLDS: Final = mark("It holds {amount}.")
 _OWED: Final = mark("{amount} is owed")
 _PAYDAY: Final = mark("Payday {day}")
 
@@ -81,9 +85,14 @@ def matters_of(
     cases: Sequence[UncollectedWages],
     rules_held: str,
     now: datetime.datetime,
+    files: Sequence[UnreadFile] = (),
 ) -> Sequence[Matter]:
-    """Return the to-dos, the most urgent first; `rules_held` tells of payrolls that lack tax rules, if any do."""
-    found = [*_of_worker(say, language, vitals), *(_returned(say, language, case) for case in cases)]
+    """Return the to-dos, the most urgent first; `rules_held` tells of payrolls that lack tax rules, if any do.
+
+    `files` are those of the bank that aren't read.
+    """
+    found = [*_of_worker(say, language, vitals), *(_unread(say, language, file) for file in files)]
+    found += [_returned(say, language, case) for case in cases]
     if rules_held:
         found.append(Matter("rules", rules_held, path="#awaited-rules", tone="late"))
     return [
@@ -126,6 +135,18 @@ def _returned(say: Say, language: str, case: UncollectedWages) -> Matter:
         returned_words(say, language, case),
         " · ".join((owed, case.organization, payday)),
         f"{WAGES_PATH}#wages-{case.payroll_id}",
+        tone="late",
+    )
+
+
+def _unread(say: Say, language: str, file: UnreadFile) -> Matter:
+    since = say(_SINCE, when=moment_in(language, file.received_at))
+    held = say(_HOLDS, amount=money_text(file.amount)) if file.payments else None
+    return Matter(
+        "file_unread",
+        say(_UNREAD_FILE, name=file.name),
+        _joined(since, held),
+        f"{FILES_PATH}#file-{file.id}",
         tone="late",
     )
 
