@@ -62,9 +62,9 @@ def tables(url: str) -> set[str]:
 def test_revisions_are_those_of_the_migrations_in_their_order() -> None:
     """They are read from the files' names, so that a program whose schema is there starts without Alembic."""
     scripts = ScriptDirectory(str(Path(migrations.__file__).parent))
-    written = [script.revision for script in scripts.walk_revisions()]
+    written = [script.revision for script in scripts.walkrevisions()]
     assert written[0] == scripts.get_current_head() == migrations.newest_revision()
-    assert tuple(reversed(written)) == migrations._revisions()
+    assert tuple(reversed(written)) == migrations.revisions()
 
 
 def test_migrating_again_changes_nothing(new_database: NewDatabase) -> None:
