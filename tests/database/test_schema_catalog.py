@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import re
+import subprocess
+from pathlib import Path
 
 import psycopg
 import pytest
+from sqlalchemy.engine import make_url
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hearthpay.database.catalog.differences import DifferenceCode
+from hearthpay.backup.programs import packaged_programs
+from hearthpay.database.catalog.differences import DifferenceCode, compare_facts
 from hearthpay.database.catalog.expected import CHANGES, FIRST, SCHEMA, expected_facts, format_facts
-from hearthpay.database.catalog.facts import read_catalog
+from hearthpay.database.catalog.facts import read_catalog, read_catalog_of
 from hearthpay.database.catalog.inspection import (
+    inspect_before_migrating,
     inspect_schema,
     require_tight_schema,
 )
-from hearthpay.database.embedded import DATABASE, OWNER_ROLE, ROLES
-from hearthpay.database.migrations import newest_revision, revisions
+from hearthpay.database.embedded import DATABASE, OWNER_ROLE, ROLES, EmbeddedServer
+from hearthpay.database.installation import roles_of
+from hearthpay.database.migrations import MigrationError, migrate, migrating, newest_revision, revisions
 from hearthpay.database.session import Database
 from hearthpay.doctor.schema_checks import schema, schema_additions
 from tests.cases import every_case
+from tests.conftest import plain_url
 from tests.database.schema_damage import ADDED, LOOSER, WRONG
 
 STALE = (
@@ -112,3 +119,77 @@ async def test_a_sound_schema_has_nothing_to_tell(owner_pool: Database, service_
         async with pool.transaction(None) as session:
             assert (await inspect_schema(session)).differences == ()
         await require_tight_schema(pool)
+
+
+async def test_an_administrators_own_additions_keep_nobody_from_serving(
+    owner_connection: psycopg.Connection, service_pool: Database
+) -> None:
+    owner_connection.execute("CREATE INDEX mine ON payrolls (created_at)")
+    try:
+        await require_tight_schema(service_pool)
+    finally:
+        owner_connection.execute("DROP INDEX mine")
+
+
+def test_a_copy_that_came_back_by_pg_restore_has_the_same_schema(
+    server: EmbeddedServer, owner_connection: psycopg.Connection, tmp_path: Path
+) -> None:
+    """Under another name and with other roles, as its owner restored it."""
+    url = (
+        make_url(plain_url(server.owner_url()))
+        .set(database="came_back")
+        .render_as_string(hide_password=False)
+    )
+    programs, dump = packaged_programs().directory, tmp_path / "dump"
+    owner_connection.execute("CREATE DATABASE came_back")
+    try:
+        dumped = [programs / "pg_dump", "--format=custom", f"--file={dump}", plain_url(server.owner_url())]
+        subprocess.run(dumped, check=True)
+        subprocess.run([programs / "pg_restore", "--exit-on-error", f"--dbname={url}", dump], check=True)
+        migrate(url)
+        with migrating(url) as migration:
+            facts = read_catalog_of(migration.connection, migration.roles).facts
+        differences = compare_facts(expected_facts(newest_revision()) or {}, facts)
+        assert not differences, "\n".join(map(str, differences))
+    finally:
+        owner_connection.execute("DROP DATABASE came_back WITH (FORCE)")
+        for role in (roles_of("came_back").service, roles_of("came_back").worker):
+            owner_connection.execute(f"DROP ROLE IF EXISTS {role}")
+
+
+def test_a_schema_that_says_two_revisions_is_refused(
+    server: EmbeddedServer, owner_connection: psycopg.Connection
+) -> None:
+    owner_connection.execute("INSERT INTO alembic_version VALUES ('0001')")
+    try:
+        with pytest.raises(MigrationError, match="names several revisions"):
+            migrate(server.owner_url())
+    finally:
+        owner_connection.execute("DELETE FROM alembic_version WHERE version_num = '0001'")
+
+
+async def test_what_is_told_before_an_upgrade_is_of_the_schema_that_is_there(
+    server: EmbeddedServer, owner_connection: psycopg.Connection
+) -> None:
+    owner_connection.execute("CREATE DATABASE older")
+    url = make_url(server.owner_url()).set(database="older").render_as_string(hide_password=False)
+    try:
+        assert inspect_before_migrating(url) is None
+        migrate(url, revision="0012")
+        assert inspect_before_migrating(url) is None
+        migrate(url, revision=FIRST)
+        report = inspect_before_migrating(url)
+        assert report is not None
+        assert (report.revision, report.differences) == (FIRST, ())
+        with psycopg.connect(plain_url(url)) as owner:
+            owner.execute("ALTER TABLE vault DISABLE ROW LEVEL SECURITY")
+        report = inspect_before_migrating(url)
+        assert report is not None
+        (told,) = report.looser
+        assert report.describe(told).sentence == (
+            "table vault: row security is off, must be on (ALTER TABLE vault ENABLE ROW LEVEL SECURITY)"
+        )
+    finally:
+        owner_connection.execute("DROP DATABASE older WITH (FORCE)")
+        for role in (roles_of("older").service, roles_of("older").worker):
+            owner_connection.execute(f"DROP ROLE IF EXISTS {role}")

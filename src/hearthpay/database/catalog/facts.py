@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.database.catalog.expressions import normalize
 from hearthpay.database.catalog.relation_facts import RELATION_QUERIES, FactRow
 from hearthpay.database.catalog.right_facts import OBJECT_QUERIES, ROLE_QUERIES
 from hearthpay.database.installation import Roles
@@ -37,10 +38,6 @@ _OWNER: Final = query(
 _SEARCH_PATH: Final = text("SELECT set_config('search_path', 'public', true)")
 _PLAIN_QUERIES: Final = (*RELATION_QUERIES, *OBJECT_QUERIES)
 _ROLE: Final = re.compile(r"<([^<>]+)>")
-_LITERAL: Final = re.compile(r"('(?:[^']|'')*')")
-_ESCAPES: Final = str.maketrans(
-    {"\\": r"\\", "\n": r"\n", "\t": r"\t", "\r": r"\r", "\f": r"\f", "\v": r"\v"}
-)
 _DIGEST_LENGTH: Final = 16
 _OF_OLDER_SERVERS: Final = {
     # Before PostgreSQL 18 it makes the ids of version 7 itself; a copy on a newer server still does.
@@ -98,7 +95,7 @@ def _catalog(rows: Iterable[FactRow], roles: Roles, owner: _OwnerRow | None) -> 
     facts = {}
     for row in rows:
         value = _with_digest(row.value, roles) if row.kind == "function" else row.value
-        name, value = rename(row.name), rename(_in_one_line(value))
+        name, value = rename(row.name), rename(normalize(value))
         facts[row.kind, name] = _OF_OLDER_SERVERS.get((row.kind, name, value), value)
     return Catalog(facts, "owner" if owner is None else owner.owner)
 
@@ -109,12 +106,3 @@ def _with_digest(function: str, roles: Roles) -> str:
     for name, written in ((roles.service, "hearthpay_service"), (roles.worker, "hearthpay_worker")):
         body = re.sub(rf"\b{re.escape(name)}\b", written, body)
     return f"{told}, text {hashlib.sha256(body.encode()).hexdigest()[:_DIGEST_LENGTH]}"
-
-
-def _in_one_line(value: str) -> str:
-    """Return a definition without line breaks; white space counts only in what it quotes."""
-    parts = _LITERAL.split(value)
-    return "".join(
-        part.translate(_ESCAPES) if place % 2 else re.sub(r"\s+", " ", part)
-        for place, part in enumerate(parts)
-    )

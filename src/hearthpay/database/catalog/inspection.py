@@ -85,9 +85,11 @@ def inspect_before_migrating(owner_url: str) -> SchemaReport | None:
 
 
 async def require_tight_schema(database: Database) -> None:
-    """Log how the schema differs. Raises LooserSchemaError if somebody can see or do more than it lets them."""
-    report = await tell_schema(database)
+    """Log how the schema differs. Raises LooserSchemaError instead if somebody can see or do more than it lets them."""
+    async with database.transaction(None) as session:
+        report = await inspect_schema(session)
     if not report.looser:
+        _log_differences(report)
         return
     told = "; ".join(report.describe(each).sentence for each in report.looser[:_REFUSAL_TELLS])
     more = len(report.looser) - _REFUSAL_TELLS
@@ -97,10 +99,13 @@ async def require_tight_schema(database: Database) -> None:
     )
 
 
-async def tell_schema(database: Database) -> SchemaReport:
-    """Log how the schema differs: a line for each of the first differences, and how many there are."""
+async def tell_schema(database: Database) -> None:
+    """Log how the schema differs: a line for each of the first differences, and how many more there are."""
     async with database.transaction(None) as session:
-        report = await inspect_schema(session)
+        _log_differences(await inspect_schema(session))
+
+
+def _log_differences(report: SchemaReport) -> None:
     for each in report.differences[:_LOG_TELLS]:
         told = report.describe(each)
         log = _log.info if each.harmless else _log.error if each.looser else _log.warning
@@ -115,7 +120,6 @@ async def tell_schema(database: Database) -> SchemaReport:
         )
     if len(report.differences) > _LOG_TELLS:
         _log.warning("schema_differs_further", count=len(report.differences) - _LOG_TELLS)
-    return report
 
 
 def _report(revision: str, catalog: Catalog, roles: Roles) -> SchemaReport:
