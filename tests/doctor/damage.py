@@ -827,6 +827,11 @@ DAMAGE = {
         ),
         (KEPT_DUES.format("payday_to_run = DATE '2026-01-01'"), "DELETE FROM outdated_dues"),
     ],
+    # All kinds are in `tests/database/schema_damage.py`.
+    "schema": [
+        ("ALTER TABLE vault DISABLE ROW LEVEL SECURITY",),
+        ("DROP INDEX household_dues_rules_idx",),
+    ],
 }
 
 NO_DAMAGE = {

@@ -131,11 +131,14 @@ def test_every_check_is_damaged():
 
 
 def _in_turn(position: int, name: str) -> tuple[Check | Proof, ...]:
-    """The check that must speak up, and another third of all others for each damage."""
+    """The check that must speak up, and another third of all others for each damage.
+
+    That of the schema takes longest, and no row concerns it.
+    """
     return tuple(
         law
         for number, (each, law) in enumerate(zip(IDS, LAWS, strict=True))
-        if each == name or number % 3 == position % 3
+        if each == name or (number % 3 == position % 3 and each != "schema")
     )
 
 
@@ -154,10 +157,14 @@ def _in_turn(position: int, name: str) -> tuple[Check | Proof, ...]:
     ],
 )
 async def test_what_is_damaged_is_found_by_the_check_whose_law_it_breaks(books: Books, name, damage, laws):
-    """Where money is damaged, what cannot leave then or is missing is open as well."""
+    """Where money is damaged, what cannot leave then or is missing is open as well; where a guard went first, the
+    schema differs.
+    """
     found = await findings_after(books, *damage, laws=laws)
     wrong = {each: result.differences for each, result in found.items()}
-    assert wrong.keys() - BESIDES.get(name, set()) - {name, "paycheck_digests", "open_money"} == set(), wrong
+    assert (
+        wrong.keys() - BESIDES.get(name, set()) - {name, "paycheck_digests", "open_money", "schema"} == set()
+    ), wrong
     assert name in wrong
     assert all(difference.recorded != difference.expected for difference in found[name].differences)
 

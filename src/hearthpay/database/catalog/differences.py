@@ -1,8 +1,8 @@
 """What differs between a database's catalog and the one that the migrations make, and whether it is looser.
 
-Looser is what lets somebody see or do more than this schema does: row security off, a policy changed or added, a
+Looser is what allows more than this schema does: row security off, a policy changed or added, a
 right too many, a role that bypasses the policies, a guard removed. What else is missing, changed or additional is
-told, and hinders nobody.
+listed, and hinders nobody.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class SchemaDifference:
     found: str | None
     expected: str | None
     looser: bool
-    """Whether somebody can see or do more than the schema lets them."""
+    """Whether somebody can see or do more than the schema allows."""
 
     @property
     def harmless(self) -> bool:
@@ -98,7 +98,7 @@ def _goes_with_another(kind: str, name: str, expected: Facts, found: Facts) -> b
 
 
 def _adds_freedom(kind: str, value: str) -> bool:
-    """Return whether something additional lets somebody see or do more."""
+    """Return whether something additional allows more."""
     match kind:
         case "policy":
             return value.startswith("PERMISSIVE") and any(role in value for role in _ACTING)
@@ -135,7 +135,7 @@ def _changes(kind: str, name: str, was: str, now: str) -> Iterator[SchemaDiffere
 
 
 def _is_looser(kind: str, was: str, now: str) -> bool:
-    """Return whether a changed definition may let somebody see or do more; a plain trigger's function doesn't."""
+    """Return whether a changed definition may allow more; a plain trigger's function doesn't."""
     match kind:
         case "policy" | "view":
             return True

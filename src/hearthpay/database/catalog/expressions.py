@@ -1,4 +1,4 @@
-"""Writes a definition in one form, whichever way PostgreSQL came to it.
+"""Writes a definition in one form, whichever way PostgreSQL read it.
 
 PostgreSQL keeps `a AND b AND c` as it was read, and writes it with parentheses that it leaves out once it has read that
 again: so a constraint differs from itself after a dump and a restore.
@@ -20,7 +20,7 @@ _Node = Union[str, "_Group"]
 
 
 class _Group:
-    """What stands in a pair of parentheses."""
+    """What a pair of parentheses holds."""
 
     def __init__(self) -> None:
         self.parts: list[_Node] = []

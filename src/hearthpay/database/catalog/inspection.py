@@ -30,7 +30,7 @@ _log = structlog.get_logger("hearthpay.schema")
 
 
 class LooserSchemaError(Exception):
-    """The database lets somebody see or do more than its schema; the message names what, and what mends it."""
+    """The database allows more than its schema; the message names what, and what mends it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class SchemaReport:
 
     @property
     def looser(self) -> tuple[SchemaDifference, ...]:
-        """What lets somebody see or do more."""
+        """What allows more than the schema."""
         return tuple(each for each in self.differences if each.looser)
 
     @property
@@ -85,7 +85,7 @@ def inspect_before_migrating(owner_url: str) -> SchemaReport | None:
 
 
 async def require_tight_schema(database: Database) -> None:
-    """Log how the schema differs. Raises LooserSchemaError instead if somebody can see or do more than it lets them."""
+    """Log how the schema differs. Raises LooserSchemaError instead if somebody can see or do more."""
     async with database.transaction(None) as session:
         report = await inspect_schema(session)
     if not report.looser:

@@ -1,4 +1,4 @@
-"""What an administrator is told of a difference of the schema: what it is, what it must be, and what mends it."""
+"""A difference of the schema in words for administrators: what it is, what it must be, and what mends it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hearthpay.database.catalog.differences import DifferenceCode, SchemaDiffere
 from hearthpay.database.installation import Roles
 
 _LONGEST: Final = 200
-"""How much of a definition is told; the whole one is in `catalog/schema.txt`."""
+"""How much of a definition is shown; the whole one is in `catalog/schema.txt`."""
 
 _ROLE: Final = re.compile(r"<([\w-]+)>")
 _PLAIN: Final = re.compile(r"[a-z_][a-z0-9_]*")

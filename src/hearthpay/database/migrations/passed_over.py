@@ -2,7 +2,7 @@
 
 In November 2026 some migrations were put before others that had landed. A database of such a day names a revision that
 it has, and lacks one below it; the next upgrade stopped where something built on that, or went on without it. They are
-run first, in their order. `tests/database/test_upgrades.py` refuses another migration that isn't on top.
+run first, in their order. `tests/database/test_upgrades.py` refuses another migration that isn't above all others.
 """
 
 from __future__ import annotations
