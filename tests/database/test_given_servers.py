@@ -114,7 +114,10 @@ def test_a_dump_of_an_older_server_has_the_same_schema_on_the_newest(
     for made in ("ROLE plain_service", "ROLE plain_worker", "DATABASE restored_plain"):
         owner_connection.execute(f"CREATE {made}")
     try:
-        subprocess.run([programs / "pg_dump", "--format=custom", f"--file={dump}", migrated], check=True)
+        subprocess.run(
+            [programs / "pg_dump", "--format=custom", "--enable-row-security", f"--file={dump}", migrated],
+            check=True,
+        )
         url = newest.render_as_string(hide_password=False)
         restore = [programs / "pg_restore", "--no-owner", "--exit-on-error", f"--dbname={url}", dump]
         subprocess.run(restore, check=True)

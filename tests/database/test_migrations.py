@@ -62,7 +62,7 @@ def tables(url: str) -> set[str]:
 def test_revisions_are_those_of_the_migrations_in_their_order() -> None:
     """They are read from the files' names, so that a program whose schema is there starts without Alembic."""
     scripts = ScriptDirectory(str(Path(migrations.__file__).parent))
-    written = [script.revision for script in scripts.walkrevisions()]
+    written = [script.revision for script in scripts.walk_revisions()]
     assert written[0] == scripts.get_current_head() == migrations.newest_revision()
     assert tuple(reversed(written)) == migrations.revisions()
 
