@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hearthpay.clock import Clock
+from hearthpay.database.catalog.inspection import require_tight_schema
 from hearthpay.database.embedded import EmbeddedServer
 from hearthpay.database.role_login import open_as_service, require_current_key
 from hearthpay.database.startup import (
@@ -49,8 +50,12 @@ class ServingDatabase:
 async def open_and_migrate(
     data_dir: Path | None, addresses: Addresses, clock: Clock
 ) -> AsyncIterator[ServingDatabase]:
-    """Open the database as its owner, with the newest schema. Raises as `open_database`, and KeyRingError."""
+    """Open the database as its owner, with the newest schema.
+
+    Raises as `open_database`, LooserSchemaError and KeyRingError.
+    """
     async with open_database(data_dir, addresses) as opened, supervised(opened):
+        await require_tight_schema(opened.database)
         ring = await key_ring_of(opened)
         yield ServingDatabase(opened.service, ring, opened.embedded, await _first_owner_link(opened, clock))
 
@@ -59,7 +64,7 @@ async def open_and_migrate(
 async def open_migrated(addresses: Addresses, *, with_worker: bool) -> AsyncIterator[ServingDatabase]:
     """Open the database with the service's login alone; `with_worker` asks for the worker's as well.
 
-    Raises as `open_as_service`, SealFileError and KeyRingError.
+    Raises as `open_as_service`, LooserSchemaError, SealFileError and KeyRingError.
     """
     if with_worker and addresses.worker is None:
         raise ServiceLoginError(
@@ -71,6 +76,7 @@ async def open_migrated(addresses: Addresses, *, with_worker: bool) -> AsyncIter
             f"{SEAL_FILE_VARIABLE} is not set: it names the file that `hearthpay migrate` writes"
         )
     async with open_as_service(addresses, read_seal_file(path)) as service:
+        await require_tight_schema(service.database)
         ring = load_key_ring(None, os.environ)
         await require_current_key(service.database, ring)
         yield ServingDatabase(service, ring, embedded=None, first_owner=None)

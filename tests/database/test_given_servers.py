@@ -18,6 +18,8 @@ from psycopg import errors
 from sqlalchemy import text
 
 from hearthpay.clock import FixedClock
+from hearthpay.database.catalog.differences import SchemaDifference
+from hearthpay.database.catalog.inspection import inspect_schema
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.readiness import require_ready
 from hearthpay.database.startup import Addresses, open_database
@@ -95,6 +97,15 @@ def test_ids_of_an_older_server_are_in_their_order_too(migrated: str) -> None:
     assert ids == sorted(set(ids))
     assert {(one.version, one.variant) for one in ids} == {(7, "specified in RFC 4122")}
     assert before - 1 < (ids[0].int >> 80) / 1000 < time.time() + 1
+
+
+def test_the_schema_of_an_older_server_is_the_one_of_the_newest(migrated: str) -> None:
+    assert asyncio.run(_differences(migrated)) == ()
+
+
+async def _differences(url: str) -> tuple[SchemaDifference, ...]:
+    async with open_database(None, Addresses(url)) as opened, opened.database.transaction(None) as session:
+        return (await inspect_schema(session)).differences
 
 
 async def _migrate(url: str) -> None:

@@ -64,7 +64,7 @@ def test_revisions_are_those_of_the_migrations_in_their_order() -> None:
     scripts = ScriptDirectory(str(Path(migrations.__file__).parent))
     written = [script.revision for script in scripts.walk_revisions()]
     assert written[0] == scripts.get_current_head() == migrations.newest_revision()
-    assert tuple(reversed(written)) == migrations._revisions()
+    assert tuple(reversed(written)) == migrations.revisions()
 
 
 def test_migrating_again_changes_nothing(new_database: NewDatabase) -> None:

@@ -12,6 +12,7 @@ from uuid import uuid4
 import httpx
 import psycopg
 import pytest
+from alembic.script import ScriptDirectory
 from sqlalchemy.engine import make_url
 
 import hearthpay.database.migrations
@@ -19,9 +20,10 @@ from hearthpay.access.permissions import SCOPES
 from hearthpay.accounts import service as accounts
 from hearthpay.app import create_app
 from hearthpay.clock import FixedClock
+from hearthpay.database.catalog.inspection import inspect_schema
 from hearthpay.database.embedded import OWNER_ROLE, EmbeddedServer
 from hearthpay.database.installation import roles_of
-from hearthpay.database.migrations import migrate, read
+from hearthpay.database.migrations import migrate, migrating, read, revisions
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.readiness import WrongSchemaError, require_ready
 from hearthpay.database.startup import Addresses, OpenedDatabase, open_database
@@ -29,6 +31,7 @@ from hearthpay.doctor.examination import examine, open_for_reading
 from hearthpay.payroll.payday.firing import fire_due
 from tests.conftest import plain_url
 from tests.database.earlier_schemas import REVISIONS, Past, build
+from tests.database.landed_order import order_problems
 
 LANDED = Path(__file__).parent / "landed_migrations.toml"
 VERSIONS = Path(hearthpay.database.migrations.__file__).parent / "versions"
@@ -62,6 +65,81 @@ def test_no_landed_migration_has_been_changed() -> None:
     new = "\n".join(f'"{name}" = "{digest}"' for name, digest in present.items() if name not in landed)
     assert not new, f"landed_migrations.toml lacks what is to land:\n{new}"
     assert present == landed, "a landed migration was changed or is gone"
+
+
+@pytest.mark.completeness
+def test_a_new_migration_is_on_top_of_what_has_landed() -> None:
+    """Or a database that has what is above it never runs it: it stops at a later one, or lacks what it makes."""
+    landed = tomllib.loads(LANDED.read_text(encoding="utf-8"))
+    assert order_problems(list(landed["sha256"]), landed["order"], _down_revisions()) == []
+
+
+def test_one_below_what_has_landed_is_refused() -> None:
+    landed = tomllib.loads(LANDED.read_text(encoding="utf-8"))
+    names, order, chain = list(landed["sha256"]), landed["order"], _down_revisions()
+    at = names.index("0096_turns.py")
+    # Put between two that have landed, as happened on 25 November 2026.
+    late = chain | {"0093_late.py": "0091", "0095_sign_in_links.py": "0093"}
+    (below, *_) = order_problems(names, order, late)
+    assert below.startswith(f"0093_late.py is below {names[-1]}, which has landed")
+    # The same, with its line among those of what has landed.
+    listed = [*names[: at - 1], "0093_late.py", *names[at - 1 :]]
+    assert any("0096_turns.py did has changed" in each for each in order_problems(listed, order, late))
+    # One that has a number on top, and stands below.
+    (forked,) = order_problems(names, order, chain | {"9998_fork.py": "0095"})
+    assert forked.startswith("9998_fork.py must stand on ")
+    assert order_problems(names, order, chain | {"9998_next.py": names[-1].partition("_")[0]}) == []
+
+
+def _down_revisions() -> dict[str, str | None]:
+    scripts = ScriptDirectory(str(VERSIONS.parent))
+    return {
+        Path(script.path).name: None if script.down_revision is None else str(script.down_revision)
+        for script in scripts.walk_revisions()
+    }
+
+
+PASSED_OVER = {
+    "0075 without 0071 and 0073": ("0070", ("0075",)),
+    "0078 without 0071, 0073 and 0076": ("0070", ("0075", "0078")),
+    "0078 without 0071": ("0070", ("0073", "0075", "0076", "0078")),
+    "0070 without 0065 to 0069": ("0064", ("0070",)),
+    "0070 without 0066 and 0068": ("0064", ("0065", "0069", "0070")),
+    "0056 without 0050, 0052 and 0054": ("0045", ("0055", "0056")),
+    "0033 without 0031": ("0029", ("0032", "0033")),
+    "0022 without 0017, 0019, 0020 and 0021": ("0016", ("0022",)),
+    "0012 without 0011": ("0010", ("0012",)),
+}
+"""Databases as main made them when a migration was put below others: up to which it has all, and what it ran then."""
+
+OF_NOVEMBER_25 = "0075 without 0071 and 0073"
+
+
+@pytest.mark.parametrize(
+    "state",
+    [pytest.param(each, marks=() if each == OF_NOVEMBER_25 else pytest.mark.long) for each in PASSED_OVER],
+)
+async def test_a_database_that_was_passed_over_comes_to_todays_schema_and_pays(
+    state: str, database_url: str
+) -> None:
+    """The one of 25 November 2026 stopped at 0076; the others went on without what they lacked."""
+    complete, then = PASSED_OVER[state]
+    past = build(database_url, "0007")
+    migrate(database_url, revision=complete)
+    for revision in then:
+        _run_alone(database_url, revision)
+    async with open_database(None, Addresses(database_url)) as opened:
+        async with opened.database.transaction(None) as session:
+            assert (await inspect_schema(session)).differences == ()
+        await _pay(opened, past)
+
+
+def _run_alone(url: str, revision: str) -> None:
+    """Run this migration, whatever is missing below it."""
+    below = revisions()[revisions().index(revision) - 1]
+    with migrating(url) as migration:
+        migration._stamp(below)
+        migration._run_migrations(revision)
 
 
 @pytest.mark.parametrize(

@@ -830,6 +830,11 @@ DAMAGE = {
         (KEPT_DUES.format("overdue_count = 99, overdue_since = DATE '2026-01-01'"),),
         (KEPT_DUES.format("payday_to_run = DATE '2026-01-01'"),),
     ],
+    # All kinds are in `tests/database/schema_damage.py`.
+    "schema": [
+        ("ALTER TABLE vault DISABLE ROW LEVEL SECURITY",),
+        ("DROP INDEX household_dues_rules_idx",),
+    ],
 }
 
 

@@ -1,6 +1,7 @@
 """`hearthpay doctor`: proves that the books are right."""
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -37,15 +38,17 @@ def doctor(
 
     from hearthpay.doctor.examination import count_wrong
 
-    results, open_years, awaited, cases = asyncio.run(_examine(data_dir))
+    results, open_years, awaited, cases, additions = asyncio.run(_examine(data_dir))
     differing = count_wrong(results)
     if as_json:
-        _print_json(results, open_years, awaited, cases)
+        _print_json(results, open_years, awaited, cases, additions)
     else:
         _print(results)
         print_open_matters(cases)
         _print_open(open_years)
         _print_awaited(awaited)
+        for each in additions:
+            typer.echo(f"ADDED   {each}: no part of the schema; it hinders nothing")
         if differing:
             typer.echo(f"{differing} figures differ from what they must be.")
         else:
@@ -60,11 +63,12 @@ def doctor(
 
 async def _examine(
     data_dir: DataDir,
-) -> "tuple[list[CheckResult], list[OpenTax], ProvisionalRules, list[OpenCase]]":
+) -> "tuple[list[CheckResult], list[OpenTax], ProvisionalRules, list[OpenCase], list[str]]":
     from hearthpay.database.startup import Addresses, open_database
     from hearthpay.doctor.examination import examine, open_for_reading, open_taxes
     from hearthpay.doctor.exposure import open_cases
     from hearthpay.doctor.last_report import store_last_report
+    from hearthpay.doctor.schema_checks import schema_additions
     from hearthpay.payroll.provisional_law.pay_dates import read_provisional_rules
 
     async with open_database(data_dir, Addresses.of(os.environ)) as opened:
@@ -76,11 +80,12 @@ async def _examine(
                 results = await examine(session, now, _show_progress, ring=_keys(opened))
                 owed, cases = await open_taxes(session, now), await open_cases(session, now)
                 awaited = await read_provisional_rules(session, clock.today())
+                additions = await schema_additions(session)
         finally:
             await database.dispose()
         async with opened.as_operator() as operator, operator.transaction(None) as session:
             await store_last_report(session, now, results, cases)
-        return results, owed, awaited, cases
+        return results, owed, awaited, cases, additions
 
 
 def _keys(opened: "OpenedDatabase") -> "KeyRing | None":
@@ -109,9 +114,8 @@ def _print(results: "list[CheckResult]") -> None:
             continue
         typer.echo(f"WRONG   {result.name:<16} {result.law}")
         for each in result.differences:
-            typer.echo(
-                f"        {each.subject} {each.id}: {each.what} is {each.recorded}, must be {each.expected}"
-            )
+            where = each.subject if each.id is None else f"{each.subject} {each.id}"
+            typer.echo(f"        {where}: {each.what} is {each.recorded}, must be {each.expected}")
         if result.found > len(result.differences):
             typer.echo(f"        and {result.found - len(result.differences)} more")
 
@@ -161,6 +165,7 @@ def _print_json(
     open_years: "list[OpenTax]",
     awaited: "ProvisionalRules",
     cases: "list[OpenCase]",
+    additions: Sequence[str] = (),
 ) -> None:
     import orjson
 
@@ -172,5 +177,6 @@ def _print_json(
         "open": open_years,
         "open_matters": cases,
         "awaited_rules": awaited,
+        "schema_additions": list(additions),
     }
     typer.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())

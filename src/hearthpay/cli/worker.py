@@ -55,6 +55,7 @@ def worker(
 async def _work(
     data_dir: Path | None, *, once: bool, concurrency: int, attended: bool, migrates: bool
 ) -> None:
+    from hearthpay.database.catalog.inspection import tell_schema
     from hearthpay.mail.mail_folder import MailFolder
     from hearthpay.process import collect_garbage_rarely, configure_logging, log_settings
     from hearthpay.worker.duties import worker_duties
@@ -64,6 +65,8 @@ async def _work(
     bank, mailer = _bank(), _mailer()
     stopping = _stop_signal(attended=attended)
     async with _opened(data_dir, concurrency) if migrates else _opened_migrated(concurrency) as found:
+        if not attended:  # `serve`, which attends a worker, has told it
+            await tell_schema(found.database)
         folder = MailFolder.of(os.environ, found.data_dir)
         notifications = _notification_settings(mailer, folder)
         duties = worker_duties(found.database, found.ring, bank, SystemClock(), mailer, notifications, folder)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from hearthpay.database.address import DatabaseAddressError
+from hearthpay.database.catalog.inspection import LooserSchemaError
 from hearthpay.database.embedded import EmbeddedServer, EmbeddedServerError, default_data_dir
 from hearthpay.database.installation import Installation
 from hearthpay.database.migrations import MigrationError, migrate
@@ -44,6 +45,7 @@ NOT_USABLE: Final = (
     DatabaseAddressError,
     DatabaseUnavailable,
     EmbeddedServerError,
+    LooserSchemaError,
     MigrationError,
     ServiceLoginError,
 )

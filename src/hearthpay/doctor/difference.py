@@ -9,7 +9,8 @@ class Difference:
     """Where it is, what is recorded there and what is expected; amounts in dollars."""
 
     subject: str
-    id: UUID
+    id: UUID | None
+    """None for what isn't a row, such as a table."""
     what: str
     recorded: str | None
     expected: str | None

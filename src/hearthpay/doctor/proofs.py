@@ -15,6 +15,7 @@ from hearthpay.doctor.difference import Difference
 from hearthpay.doctor.document_checks import document_contents, package_papers
 from hearthpay.doctor.dues_checks import household_dues
 from hearthpay.doctor.enrollment_checks import autopilot_ahead
+from hearthpay.doctor.schema_checks import schema
 from hearthpay.security.key_ring import KeyRing, KeyRingError
 from hearthpay.security.vault_cipher import (
     OwnerKind,
@@ -166,6 +167,7 @@ PROOFS_BY_ID: Final[Mapping[str, Proof]] = {
     "autopilot_ahead": autopilot_ahead,
     "household_dues": household_dues,
     "sealed_answers": sealed_answers,
+    "schema": schema,
 }
 """Every such law by its id, in the order in which they are proved."""
 

@@ -27,6 +27,7 @@ from hearthpay.database.installation import (
     rename,
     roles_of,
 )
+from hearthpay.database.migrations.passed_over import find_passed_over
 from hearthpay.database.migrations.rendering import rendering_cursor
 from hearthpay.database.migrations.roles import settle_roles
 from hearthpay.database.outage import outage_of, sqlstate_of
@@ -48,6 +49,8 @@ _LOCK_NOT_AVAILABLE: Final = "55P03"
 _LOCKS_AT_ONCE: Final = text("SELECT set_config('lock_timeout', '3s', true)")
 _BUSY: Final = "others use the tables that a migration changes: try again when less is going on"
 _HEAD: Final = "head"
+# What a migration meets where the schema isn't as the earlier ones left it.
+_UNEXPECTED: Final = (psycopg.ProgrammingError, psycopg.IntegrityError, psycopg.DataError)
 _REPEATS: Final = 20
 _PAUSE_SECONDS: Final = 2.0
 _log = structlog.get_logger("hearthpay.migrations")
@@ -63,7 +66,7 @@ class TablesBusyError(MigrationError):
 
 def newest_revision() -> str:
     """Return the revision of the schema that this program was written for."""
-    return _revisions()[-1]
+    return revisions()[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +88,24 @@ class Migration:
         """
         found = _known_revision(self.driver)
         settle_roles(self.driver, self.roles)
+        if found is not None and found != newest_revision():
+            self._catch_up(found)
         if found is None or found != (newest_revision() if revision == _HEAD else revision):
             self._run_migrations(revision)
         return _installation(self.driver, self.database, self.roles)
+
+    def _catch_up(self, found: str) -> None:
+        """Run the migrations that were put below the database's own revision after it had got there."""
+        passed_over = find_passed_over(self.driver, found, self.roles)
+        for late in passed_over:
+            _log.warning("migration_caught_up", revision=late, schema=found)
+            self._stamp(revisions()[revisions().index(late) - 1])
+            self._run_migrations(late)
+        if passed_over:
+            self._stamp(found)
+
+    def _stamp(self, revision: str) -> None:
+        self.driver.execute("UPDATE public.alembic_version SET version_num = %s", (revision,))
 
     def _run_migrations(self, revision: str) -> None:
         # Imported late: most starts find the newest schema.
@@ -103,13 +121,22 @@ class Migration:
             command.upgrade(config, revision)
         except CommandError as error:
             raise MigrationError(f"the schema cannot be brought to {revision}: {error}") from error
+        except (DBAPIError, psycopg.Error) as error:
+            cause = error.orig if isinstance(error, DBAPIError) else error
+            if not isinstance(cause, _UNEXPECTED) or isinstance(cause, psycopg.errors.InsufficientPrivilege):
+                raise
+            told = str(cause).strip().partition("\n")[0]
+            raise MigrationError(
+                f"the schema cannot be brought to {newest_revision() if revision == _HEAD else revision}, and nothing "
+                f"was changed: it isn't as the migrations left it ({told})"
+            ) from error
         finally:
             self.driver.cursor_factory = psycopg.Cursor
 
 
 def knows(revision: str | None) -> bool:
     """Return whether this program can create the schema of this revision and upgrade it."""
-    return revision in _revisions()
+    return revision in revisions()
 
 
 def migrate(owner_url: str | URL, *, revision: str = _HEAD) -> Installation | None:
@@ -190,7 +217,7 @@ def current_revision(owner_url: str | URL) -> str | None:
 
 
 @cache
-def _revisions() -> tuple[str, ...]:
+def revisions() -> tuple[str, ...]:
     """Return all revisions, the oldest first: each migration's file name begins with its own."""
     versions = Path(__file__).parent / "versions"
     return tuple(sorted(path.name.partition("_")[0] for path in versions.glob("[0-9]*.py")))
@@ -210,8 +237,13 @@ def _known_revision(driver: psycopg.Connection[tuple[object, ...]]) -> str | Non
 def _revision_of(driver: psycopg.Connection[tuple[object, ...]]) -> str | None:
     if driver.execute("SELECT to_regclass('public.alembic_version') IS NOT NULL").fetchone() != (True,):
         return None
-    row = driver.execute("SELECT version_num FROM public.alembic_version").fetchone()
-    return None if row is None else str(row[0])
+    rows = driver.execute("SELECT version_num FROM public.alembic_version ORDER BY 1").fetchall()
+    if len(rows) > 1:
+        raise MigrationError(
+            f"the table alembic_version names several revisions ({', '.join(str(row[0]) for row in rows)}), and must "
+            "name one: restore a backup, or remove those that were added"
+        )
+    return str(rows[0][0]) if rows else None
 
 
 def _installation(

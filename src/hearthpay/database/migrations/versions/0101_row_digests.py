@@ -12,7 +12,7 @@ from typing import Final
 from alembic import op
 
 revision = "0101"
-down_revision = "0096"
+down_revision = "0097"
 branch_labels = None
 depends_on = None
 

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from alembic import op
 
 revision = "0103"
-down_revision = "0096"
+down_revision = "0102"
 branch_labels = None
 depends_on = None
 
