@@ -161,6 +161,7 @@ def _things(connection: psycopg.Connection, people: dict[str, SignedIn]) -> dict
         "proof": "y" * 43,
         "employee_id": str(family.employee_ids[1]),
         "payroll_id": str(family.payroll_id),
+        "file_id": str(uuid4()),
         "certificate_id": str(uuid4()),
         "document_id": str(uuid4()),
         "request_id": request,
