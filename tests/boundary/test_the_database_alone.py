@@ -27,6 +27,7 @@ from tests.worlds.tables import SANDBOX_ONLY, TABLES
 #: Functions that see more than their caller. Each looks at the tenant itself, or needs a secret to find anything.
 _SEE_MORE: Final = {
     "keep_household_words",
+    "keep_record_version",
     "keep_metadata_entries",
     "outdate_dues",
     "outdate_dues_of_household",
