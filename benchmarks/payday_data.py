@@ -10,6 +10,7 @@ import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from importlib import import_module
 from typing import Final, Literal
 from uuid import UUID
 
@@ -74,10 +75,10 @@ _TABLES: Final = (
 )
 #: Ids that a household and its copy share.
 _SHARED: Final = frozenset({"organization_id", "created_by", "actor_id", "authorized_by"})
-#: A digest is bound to its paycheck's id, and stays empty in a copy.
+#: A digest is bound to its row's id: a copy's is computed anew.
 _COLUMNS: Final = (
     "SELECT column_name, data_type FROM information_schema.columns WHERE table_schema = 'public' "
-    "AND table_name = %s AND is_generated = 'NEVER' AND column_name <> 'digest'"
+    "AND table_name = %s AND is_generated = 'NEVER' AND column_name NOT IN ('digest', 'row_digest', 'figures_digest')"
 )
 #: Triggers are off while models are copied: the next one to hold the chain seals these.
 _TRACES: Final = (
@@ -97,6 +98,17 @@ _VERSIONS: Final = """
                                    FROM record_versions v WHERE v.record = '{table}' LIMIT 1) m
      WHERE NOT EXISTS (SELECT FROM record_versions v WHERE v.record = '{table}' AND v.record_id = r.id)
 """
+_ROW_DIGESTS: Final = import_module("hearthpay.database.migrations.versions.0101_row_digests")
+_DIGESTS: Final = (
+    *(
+        f"UPDATE {table} t SET digest = {table}_digest(t) WHERE digest IS NULL"
+        for table in _TABLES
+        if table in _ROW_DIGESTS.DIGESTED
+    ),
+    "UPDATE payrolls t SET figures_digest = payroll_figures_digest(t) WHERE figures_digest IS NULL",
+    "UPDATE paychecks t SET row_digest = paychecks_digest(t) WHERE row_digest IS NULL",
+    _ROW_DIGESTS.PAYCHECKS,
+)
 _VAULT_COPY: Final = (
     "COPY vault (id, organization_id, employer_id, sandbox, owner_kind, owner_id, kind, ciphertext, nonce, "
     "key_id, last_four) FROM STDIN"
@@ -338,6 +350,8 @@ def _copy_models(
                     copy.write_row(row)
         connection.execute(_LAST_FOUR)
         connection.execute(_TRACES)
+        for statement in _DIGESTS:
+            connection.execute(statement.encode())
         connection.execute(
             "SET LOCAL session_replication_role = 'origin'"
         )  # a version is chained by a trigger

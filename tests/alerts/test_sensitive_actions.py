@@ -30,6 +30,8 @@ NOT_ACTIONS: Final = frozenset(
         "payroll.html",
         "vault.keys",
         "employee.address",
+        "employee.name",
+        "employee.ssn",
         "employer.sui_rate",
     }
 )

@@ -32,10 +32,11 @@ from tests.autopilot.proving import proved
 from tests.autopilot.witness import NO_RULES, bear_witness
 from tests.http.api import NewAccount
 from tests.worlds.households import add_employee, add_household, payroll_of
+from tests.worlds.limits import lifting
 from tests.worlds.town import Family, Town
 
 DAY: Final = datetime.timedelta(days=1)
-LIFTED: Final = "UPDATE organizations SET lifted_limits = lifted_limits || '{\"households\": 1000}'"
+LIFTED: Final = lifting(households=1000)
 STATES: Final = ("CA", "TX", "FL", "IL", "WA", "NY")
 _SENT_DEBITS: Final = """
     SELECT id FROM bank_entries WHERE kind = 'debit' AND status = 'sent' AND employer_id = %s ORDER BY id

@@ -225,7 +225,7 @@ WRONG: Final = {
         mended=False,
     ),
     "a column dropped": SchemaDamage(
-        "ALTER TABLE employees DROP COLUMN setup_question",
+        "ALTER TABLE employees DROP COLUMN setup_question CASCADE",
         ("missing", "column", "employees.setup_question"),
         looser=False,
         mended=False,

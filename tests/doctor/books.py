@@ -33,6 +33,7 @@ from hearthpay.security.vault_numbers import parse_number
 from tests.doctor.household_entries import enter_facts
 from tests.documents.family import HOME
 from tests.http.api import BASE_URL, MARIA, ROSA, Caller
+from tests.worlds.limits import lifting
 
 GOOD, NO_FUNDS, CLOSED, UNKNOWN_ACCOUNT = "123456789", "123459001", "123459002", "123459003"
 """Account numbers; by their last digits the simulated bank answers."""
@@ -235,7 +236,7 @@ async def keep_books(service: Database, owner: Database, worker: Database) -> Bo
     clock = FixedClock(datetime(2026, 11, 20, 15, tzinfo=UTC))
     async with owner.transaction(None) as session:
         organization = await accounts.create_organization(session, clock, "Lopez family")
-        await session.execute(text("UPDATE organizations SET lifted_limits = '{\"sandbox_households\": 9}'"))
+        await session.execute(text(lifting(sandbox_households=9).replace(":", r"\:")))
         keys = [
             await accounts.create_key(session, clock, organization, mode=mode, scopes=SCOPES)
             for mode in ("live", "test")

@@ -59,7 +59,7 @@ async def large(
         new = ROSA | {"employer_id": employer_id, "last_name": f"Diaz {chr(96 + number)}", "address": ROOM}
         paid.append(data(await caller.post("/employees", new), 201)["id"])
     for payday in range(paydays):
-        entries = [{"employee_id": each, "bonus": 100 + payday, "payment_method": "check"} for each in paid]
+        entries = [{"employee_id": each, "bonus": 1000 + payday, "payment_method": "check"} for each in paid]
         body = {
             "employer_id": employer_id,
             "pay_period_start": "2026-11-09",

@@ -18,6 +18,7 @@ from hearthpay.payroll.issues.available_actions import remedies_for
 from hearthpay.payroll.payday.bank_day import Bank, advance
 from hearthpay.payroll.set_asides import escrow
 from tests.http.api import data, fields, refusal
+from tests.lifecycle.accounts_by_hand import set_account
 from tests.lifecycle.forging import money_of, open_kinds, possible, send_back
 from tests.worlds.households import add_employee
 from tests.worlds.town import Family, Town, rows, statuses
@@ -67,20 +68,11 @@ async def two_paid(family: Family, town: Town) -> tuple[str, str]:
     return payroll_id, second
 
 
-def fail_account(owner: psycopg.Connection, employee_id: str) -> None:
-    """As the return of another payment, or of a prenote, lets it fail."""
-    owner.execute(
-        "UPDATE bank_accounts SET status = 'failed', reason = 'Account closed (R02).' "
-        "WHERE employee_id = %s AND status = 'active'",
-        (employee_id,),
-    )
-
-
 async def held(family: Family, town: Town, owner: psycopg.Connection) -> tuple[str, str]:
     """The same on payday: the first employee is paid, the deposit of the second could not leave."""
     payroll_id, second = await two_paid(family, town)
     await at(town, "2026-11-25")
-    fail_account(owner, second)
+    set_account(owner, second, "failed")
     await at(town, "2026-11-27")
     await at(town, "2026-11-30", 8)
     return payroll_id, second
@@ -427,7 +419,7 @@ async def test_a_payroll_paid_by_check_in_the_end_is_voided_like_one(
     payroll_id = await run(family, **aside)
     await at(town, "2026-11-20")
     await at(town, "2026-11-25")
-    fail_account(owner_connection, family.employee_id)
+    set_account(owner_connection, family.employee_id, "failed")
     done = data(await remedy(family, payroll_id, family.employee_id, "pay_by_check"))
     assert (done["status"], possible(done)) == ("completed", ["void"])
     assert rows(owner_connection, "SELECT balance, held FROM escrow_accounts") == [(5_000, 5_000)]

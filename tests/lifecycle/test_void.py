@@ -12,10 +12,14 @@ from tests.http.api import Account, data, refusal
 from tests.worlds.households import add_employee, add_household, payroll_of
 from tests.worlds.town import Family, Town, as_run, rows, statuses
 
-YEAR = "SELECT codes, taxable_wages, amounts, gross_pay, net_pay, employee_taxes, employer_taxes FROM year_balances"
+YEAR = (
+    "SELECT ARRAY(SELECT ROW(l.*)::text FROM unnest(codes, taxable_wages, amounts) AS l (code, wages, amount) "
+    "WHERE l.wages <> 0 OR l.amount <> 0 ORDER BY 1), gross_pay, net_pay, employee_taxes, employer_taxes "
+    "FROM year_balances"
+)
 LINES = (
     "SELECT employee_id, tax_year, code, sum(taxable_wages)::bigint, sum(amount)::bigint, sum(subject_wages)::bigint "
-    "FROM paycheck_lines GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+    "FROM paycheck_lines GROUP BY 1, 2, 3 HAVING sum(subject_wages) <> 0 ORDER BY 1, 2, 3"
 )
 
 

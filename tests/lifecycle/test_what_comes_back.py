@@ -15,6 +15,7 @@ from hearthpay.database.session import Database
 from hearthpay.employees.models import Employee
 from hearthpay.payroll.set_asides import escrow
 from tests.http.api import Account, data
+from tests.lifecycle.accounts_by_hand import set_account
 from tests.lifecycle.forging import money_of, open_kinds, possible, send_back, send_back_payout
 from tests.lifecycle.what_comes_back import Cell, cells, table
 from tests.worlds.town import Family, Town, new_family
@@ -91,10 +92,7 @@ def forge(
     """Leave the bank's answer where it belongs."""
     what = cell.comes.split("(")[0]
     if what.startswith("elsewhere: the employee"):
-        owner.execute(
-            "UPDATE bank_accounts SET status = 'failed', reason = 'Account closed (R02).' WHERE employee_id = %s",
-            (family.employee_id,),
-        )
+        set_account(owner, family.employee_id, "failed")
     elif what.startswith("elsewhere"):
         send_back(town, owner, beside, "debit", cell.code)
     elif what.startswith("payout"):

@@ -12,6 +12,7 @@ from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine
 from hearthpay.payroll.issues.attempts import MOST_ATTEMPTS
 from tests.http.api import Account, data, fields, refusal
+from tests.lifecycle.accounts_by_hand import set_account
 from tests.worlds.households import add_employee, add_household
 from tests.worlds.rule_editions import edition, unpublished_program
 from tests.worlds.snapshots import Snapshot, Snapshots
@@ -41,21 +42,6 @@ async def differences(town: Town, owner: Database) -> list[str]:
     async with owner.transaction(None) as session:
         results = await examine(session, town.clock.now(), lambda *_: None)
     return [result.name for result in results if result.found]
-
-
-def set_account(owner: psycopg.Connection, employee_id: str, status: str) -> None:
-    reason = None if status == "active" else "The bank does not know it."
-    owner.execute(
-        "UPDATE bank_accounts SET status = %s, reason = %s WHERE employee_id = %s",
-        (status, reason, employee_id),
-    )
-    owner.execute(
-        "INSERT INTO audit_log (id, organization_id, employer_id, sandbox, actor_kind, action, subject_id, details) "
-        "SELECT new_id(), organization_id, employer_id, sandbox, 'system', CASE status WHEN 'active' "
-        "THEN 'bank_account.activate' ELSE 'bank_account.fail' END, id, jsonb_build_object('reason', reason) "
-        "FROM bank_accounts WHERE employee_id = %s",
-        (employee_id,),
-    )
 
 
 # The pay date itself.

@@ -33,6 +33,7 @@ DATE_FIELDS: Final[dict[str, object]] = {
     "pay_date": (DAY + datetime.timedelta(days=1),),
     "defaulted": "only tells where the pay date came from, and that is bound",
     "send_at": "follows from the pay date and the way of payment, and both are bound",
+    "days": "only tells what to warn of, and the pay date is bound",
     "asked": "only tells where the pay date came from, and that is bound",
 }
 ENTRY_FIELDS: Final[dict[str, object]] = {

@@ -23,11 +23,12 @@ from hearthpay.security.key_ring import KeyRing
 from hearthpay.worker.household_time import advance_clocks
 from tests.http.api import Account, Caller, data
 from tests.worlds.households import add_employee, add_household
+from tests.worlds.limits import lifting
 
 ADDRESS = {"line1": "2201 Mission St", "city": "San Francisco", "state": "CA", "zip": "94110"}
 
 
-_ROOM = "UPDATE organizations SET lifted_limits = lifted_limits || '{\"sandbox_households\": 1000}'"
+_ROOM = lifting(sandbox_households=1000)
 
 
 @dataclass

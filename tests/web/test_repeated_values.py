@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import psycopg
 import pytest
 from fastapi import FastAPI
@@ -13,6 +15,9 @@ from tests.web.people_browser import Browser
 from tests.web.test_pages_by_role import _browser, app, people, people_context
 
 __all__ = ["app", "people", "people_context"]
+
+_BYTES = re.compile(r"[0-9a-f-]{32,}")
+"""Ids and encrypted values, in which four digits may follow each other by chance."""
 
 NUMBERS = (
     "536-22-8145",
@@ -38,7 +43,8 @@ async def test_a_number_in_the_place_of_an_address(
                 assert "８１４５" not in answered.text
     assert owner_connection.execute("SELECT count(*) FROM mail_outbox").fetchone() == queued
     for table in ("one_time_tokens", "person_events", "mail_outbox"):
-        stored = str(owner_connection.execute(f"SELECT t::text FROM {table} t").fetchall())
+        kept = owner_connection.execute(f"SELECT t::text FROM {table} t").fetchall()
+        stored = _BYTES.sub("", str(kept))
         assert "8145" not in stored, table
 
 

@@ -6,7 +6,7 @@ from typing import Protocol
 _ZIP_DIGITS = 5
 
 
-class Worker(Protocol):
+class EmployeeAtWork(Protocol):
     """What of an employee's record tells where the work is done."""
 
     @property
@@ -30,7 +30,7 @@ class Worker(Protocol):
         ...
 
 
-def work_places(worker: Worker, household_address: Mapping[str, str] | None) -> tuple[str, ...]:
+def work_places(worker: EmployeeAtWork, household_address: Mapping[str, str] | None) -> tuple[str, ...]:
     """Return the names and ZIP codes of the places where an employee's work is done; empty if no address tells.
 
     That is the household's home, where household work is done. If its address isn't on file or in another state than

@@ -15,7 +15,7 @@ from hearthpay.banking.gateways.gateway import (
     DirectoryGateway,
     GatewayFileError,
     GatewayUnavailableError,
-    Listed,
+    ListedFile,
 )
 
 _P = ParamSpec("_P")
@@ -41,7 +41,7 @@ class FolderStore:
         """Return the names of the plain files in a directory."""
         return await _in_thread(self._names, directory)
 
-    async def listing(self, directory: str) -> list[Listed]:
+    async def listing(self, directory: str) -> list[ListedFile]:
         """Return everything in a directory; a link counts as one only if it leads to a file."""
         return await _in_thread(self._listing, directory)
 
@@ -73,9 +73,9 @@ class FolderStore:
         with os.scandir(self._base / directory) as entries:
             return [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
 
-    def _listing(self, directory: str) -> list[Listed]:
+    def _listing(self, directory: str) -> list[ListedFile]:
         with os.scandir(self._base / directory) as entries:
-            return [Listed(entry.name, _kind_of(entry)) for entry in entries]
+            return [ListedFile(entry.name, _kind_of(entry)) for entry in entries]
 
     def _read(self, path: str) -> bytes:
         try:

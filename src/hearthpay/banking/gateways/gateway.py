@@ -69,7 +69,7 @@ class PickedUp:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedFile:
     """A name in a directory: a plain file, a link that leads to one, or something else."""
 
     name: str
@@ -119,7 +119,7 @@ class Files(Protocol):
         """Return the names of the plain files in a directory."""
         ...
 
-    async def listing(self, directory: str) -> list[Listed]:
+    async def listing(self, directory: str) -> list[ListedFile]:
         """Return everything in a directory but itself and its parent."""
         ...
 

@@ -20,7 +20,7 @@ from hearthpay.banking.gateways.gateway import (
     GatewayError,
     GatewayFileError,
     GatewayUnavailableError,
-    Listed,
+    ListedFile,
     printable,
 )
 
@@ -65,13 +65,13 @@ class SftpFiles:
         with _translated(self._server):
             return [name for name, kind in await self._entries(directory) if kind == "file"]
 
-    async def listing(self, directory: str) -> list[Listed]:
+    async def listing(self, directory: str) -> list[ListedFile]:
         """Return everything in a directory; a link counts as one only if it leads to a file."""
         with _translated(self._server):
             found = []
             for name, kind in await self._entries(directory):
                 lost = kind == "link" and not await self._leads_to_file(f"{directory}/{name}")
-                found.append(Listed(name, "other" if lost else kind))
+                found.append(ListedFile(name, "other" if lost else kind))
             return found
 
     async def _leads_to_file(self, path: str) -> bool:

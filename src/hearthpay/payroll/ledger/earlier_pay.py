@@ -51,7 +51,7 @@ _BESIDE: Final = query(
 )
 
 
-class _PaidPeriodRow(NamedTuple):
+class _PaidWorkRow(NamedTuple):
     employee_id: UUID
     period_start: datetime.date
     period_end: datetime.date
@@ -65,7 +65,7 @@ class _PaidPeriodRow(NamedTuple):
 
 
 _AROUND: Final = query(
-    _PaidPeriodRow,
+    _PaidWorkRow,
     "SELECT w.employee_id, lower(e.period) AS period_start, upper(e.period) - 1 AS period_end, p.pay_date, "
     "p.pay_frequency, (c.regular_hours > 0 OR c.overtime_hours > 0 OR c.salary IS NOT NULL) AS regular_hours, "
     "c.regular_pay + c.overtime_pay + c.other_earnings AS regular_wages, c.bonus AS supplemental_wages, s.codes, "
@@ -114,7 +114,7 @@ _WITHHELD: Final = query(
 have been taxed together with a bonus tell nothing: the tax may be the bonus's. A state's tax doesn't say how it was."""
 
 
-class PaidPeriod(NamedTuple):
+class PaidWork(NamedTuple):
     """A standing paycheck: what it paid for which days, in cents, and its taxes by line code."""
 
     start: datetime.date
@@ -141,7 +141,7 @@ class EarlierPay:
     """
 
     persons: Mapping[UUID, Sequence[UUID]] = field(default_factory=dict)
-    periods: Mapping[UUID, tuple[PaidPeriod, ...]] = field(default_factory=dict)
+    periods: Mapping[UUID, tuple[PaidWork, ...]] = field(default_factory=dict)
     withheld_since: Mapping[UUID, Mapping[str, datetime.date]] = field(default_factory=dict)
 
     def with_payroll(self, order: SettledOrder, record: PayrollRecord) -> "EarlierPay":
@@ -193,7 +193,7 @@ class EarlierPay:
                     )
                 )
             ]
-        last: PaidPeriod | None = None
+        last: PaidWork | None = None
         if not regular and not any(each.regular for each in same):
             before = [each for each in paid if each.regular and each.end < dates.period_start]
             last = max(before, key=lambda each: (each.end, each.regular), default=None)
@@ -220,7 +220,7 @@ class EarlierPay:
         since = _since(self.withheld_since.get(employee_id, {}), self.periods.get(employee_id, ()))
         return frozenset(code for code, end in since.items() if end < start)
 
-    def _current(self, employee_id: UUID, order: SettledOrder, *, pays_the_period: bool) -> PaidPeriod | None:
+    def _current(self, employee_id: UUID, order: SettledOrder, *, pays_the_period: bool) -> PaidWork | None:
         """Return the paycheck that pays for the period in which one without hours falls: the last of several."""
         if pays_the_period:
             return None
@@ -270,11 +270,11 @@ async def read_earlier_pay(
     }
     if not matter:
         return NO_EARLIER_PAY
-    found: dict[UUID, list[PaidPeriod]] = {}
+    found: dict[UUID, list[PaidWork]] = {}
     around = _which(matter, persons) | {"around": _AROUND_DAYS}
     for row in await fetch_all(session, _AROUND, around):
         taxes = dict(zip(row.codes or (), row.line_amounts or (), strict=True))
-        found.setdefault(row.employee_id, []).append(PaidPeriod(*row[1:8], taxes, frozenset()))
+        found.setdefault(row.employee_id, []).append(PaidWork(*row[1:8], taxes, frozenset()))
     years = [order.dates.pay_date.year for orders_of in matter.values() for order in orders_of]
     records_of_them = {record for each in matter for record in persons[each]}
     since = await read_withheld(session, records_of_them, min(years) - 1, max(years))
@@ -319,7 +319,7 @@ def earlier_pay_of(
     ``withheld_before`` is what was withheld otherwise, by `read_withheld`.
     """
     reversed_ones = {each.reverses for each in posted}
-    found: dict[UUID, list[PaidPeriod]] = {}
+    found: dict[UUID, list[PaidWork]] = {}
     for each in posted:
         if each.reverses is None and each.id not in reversed_ones and each.paycheck.gross_pay > 0:
             paid = _paid(each.period_start, each.period_end, each.pay_date, each.pay_frequency, each.paycheck)
@@ -332,7 +332,7 @@ def records_of_person(employee_id: UUID, history: History | None) -> tuple[UUID,
     return (employee_id,) if history is None or history.others is None else (employee_id, *history.others.ids)
 
 
-def _since(known: Mapping[str, datetime.date], paid: Sequence[PaidPeriod]) -> dict[str, datetime.date]:
+def _since(known: Mapping[str, datetime.date], paid: Sequence[PaidWork]) -> dict[str, datetime.date]:
     """Return since when income taxes are withheld from regular wages: as known, and by what was paid."""
     since = dict(known)
     bonuses = [each for each in paid if each.supplemental]
@@ -347,11 +347,11 @@ def _since(known: Mapping[str, datetime.date], paid: Sequence[PaidPeriod]) -> di
 
 def _by_person(
     persons: Mapping[UUID, Sequence[UUID]],
-    found: Mapping[UUID, Sequence[PaidPeriod]],
+    found: Mapping[UUID, Sequence[PaidWork]],
     since: Mapping[UUID, Mapping[str, datetime.date]],
 ) -> EarlierPay:
     by_record: dict[UUID, Sequence[UUID]] = {}
-    periods: dict[UUID, tuple[PaidPeriod, ...]] = {}
+    periods: dict[UUID, tuple[PaidWork, ...]] = {}
     withheld: dict[UUID, dict[str, datetime.date]] = {}
     for records in persons.values():
         if records[0] in by_record:
@@ -373,9 +373,9 @@ def _paid(
     pay_date: datetime.date,
     pay_frequency: str,
     paycheck: PaycheckRow,
-) -> PaidPeriod:
+) -> PaidWork:
     earnings = paycheck.earnings
-    return PaidPeriod(
+    return PaidWork(
         start,
         end,
         pay_date,

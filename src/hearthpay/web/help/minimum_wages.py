@@ -20,7 +20,7 @@ PATH: Final = "/help/minimum-wages"
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class PlaceWage:
     """The minimum wage of a place on a day for a household's only employee who lives elsewhere; cents."""
 
     name: str
@@ -42,7 +42,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class StateRow:
+class StateWages:
     """One state in the list of all: what an hour costs there, and how many places have their own figure."""
 
     code: str
@@ -51,10 +51,10 @@ class StateRow:
     places: int
 
 
-def states_on(day: datetime.date) -> list[StateRow]:
+def states_on(day: datetime.date) -> list[StateWages]:
     """Return every state by name."""
     rows = [
-        StateRow(
+        StateWages(
             code,
             name,
             governing_minimum_wage(code, (), day, lives_in=False, employees=1).cents,
@@ -65,7 +65,7 @@ def states_on(day: datetime.date) -> list[StateRow]:
     return sorted(rows, key=lambda row: row.name)
 
 
-def figures_of(state: str, day: datetime.date) -> list[Figure]:
+def figures_of(state: str, day: datetime.date) -> list[PlaceWage]:
     """Return a state's figure, first, and those of its places by name. Raises KeyError for an unknown state."""
     found = minimum_wages_of(state)
     governing = governing_minimum_wage(state, (), day, lives_in=False, employees=1)
@@ -76,7 +76,7 @@ def figures_of(state: str, day: datetime.date) -> list[Figure]:
     return [each for each in (_figure(STATES[state], own, day), *places) if each is not None]
 
 
-def _figure(name: str, wages: Sequence[MinimumWage], day: datetime.date) -> Figure | None:
+def _figure(name: str, wages: Sequence[MinimumWage], day: datetime.date) -> PlaceWage | None:
     """Return the figure in force on a day with the next one; None if the first one is still to come."""
     in_force = [wage for wage in wages if wage.effective_from <= day]
     if not in_force:
@@ -84,7 +84,7 @@ def _figure(name: str, wages: Sequence[MinimumWage], day: datetime.date) -> Figu
     wage = in_force[-1]
     coming = next((each for each in wages if each.effective_from > day and each.cents != wage.cents), None)
     awaited = wage.awaited if coming is None else None
-    return Figure(
+    return PlaceWage(
         name=name,
         cents=wage.cents,
         since=wage.effective_from,
