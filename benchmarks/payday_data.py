@@ -89,6 +89,9 @@ _TRACES: Final = (
     "'ach.authorize', id, jsonb_build_object('bank_account_id', bank_account_id, 'text_version', text_version, "
     "'authorized_at', authorized_at, 'expires_at', expires_at) FROM ach_authorizations z "
     "WHERE NOT EXISTS (SELECT FROM audit_log a WHERE a.subject_id = z.id) "
+    "UNION ALL SELECT new_id(), organization_id, employer_id, sandbox, 'operator', NULL, 'rights.as_of_upgrade', id, "
+    "jsonb_build_object('right', 'account', 'account_type', account_type, 'status', status) "
+    "FROM bank_accounts b WHERE NOT EXISTS (SELECT FROM audit_log a WHERE a.subject_id = b.id) "
     "RETURNING id, organization_id) INSERT INTO audit_unsealed SELECT id, organization_id FROM written"
 )
 _VERSIONS: Final = """
@@ -99,7 +102,7 @@ _VERSIONS: Final = """
      WHERE NOT EXISTS (SELECT FROM record_versions v WHERE v.record = '{table}' AND v.record_id = r.id)
 """
 _ROW_DIGESTS: Final = import_module("hearthpay.database.migrations.versions.0101_row_digests")
-_DIGESTS: Final = (
+_WRITTEN_BY_TRIGGERS: Final = (
     *(
         f"UPDATE {table} t SET digest = {table}_digest(t) WHERE digest IS NULL"
         for table in _TABLES
@@ -108,6 +111,10 @@ _DIGESTS: Final = (
     "UPDATE payrolls t SET figures_digest = payroll_figures_digest(t) WHERE figures_digest IS NULL",
     "UPDATE paychecks t SET row_digest = paychecks_digest(t) WHERE row_digest IS NULL",
     _ROW_DIGESTS.PAYCHECKS,
+    (
+        "INSERT INTO household_dues (employer_id, organization_id, sandbox) SELECT id, organization_id, sandbox "
+        "FROM employers e WHERE NOT EXISTS (SELECT FROM household_dues d WHERE d.employer_id = e.id)"
+    ),
 )
 _VAULT_COPY: Final = (
     "COPY vault (id, organization_id, employer_id, sandbox, owner_kind, owner_id, kind, ciphertext, nonce, "
@@ -350,7 +357,7 @@ def _copy_models(
                     copy.write_row(row)
         connection.execute(_LAST_FOUR)
         connection.execute(_TRACES)
-        for statement in _DIGESTS:
+        for statement in _WRITTEN_BY_TRIGGERS:
             connection.execute(statement.encode())
         connection.execute(
             "SET LOCAL session_replication_role = 'origin'"

@@ -59,6 +59,9 @@ async def at(town: Town, day: str, hour: int = 15, minute: int = 0) -> None:
     await town.work()
 
 
+EARLIER = {"pay_period_start": "2026-11-09", "pay_period_end": "2026-11-15"}
+
+
 async def two_paid(family: Family, town: Town) -> tuple[str, str]:
     """A payroll of two whose debit has left; return it and the second employee."""
     second = await add_employee(family.caller, family.employer_id, first_name="Ines")
@@ -114,8 +117,12 @@ async def test_a_revoked_authorization_stops_what_is_scheduled_until_it_is_given
 async def test_without_an_authorization_a_scheduled_payroll_expires(
     family: Family, town: Town, owner_connection: psycopg.Connection, owner_database: Database
 ):
-    scheduled = data(await family.caller.post("/payroll/run", family.order("2026-12-04")))["payroll_id"]
-    owner_connection.execute("UPDATE ach_authorizations SET revoked_at = now()")
+    scheduled = data(await family.caller.post("/payroll/run", family.order("2026-12-04", **EARLIER)))
+    scheduled = scheduled["payroll_id"]
+    revoked = await run(family)
+    await at(town, "2026-11-20")
+    send_back(town, owner_connection, revoked, "debit", "R10")
+    await at(town, "2026-11-24", 8)
     day, seen = "2026-11-27", set()
     for day in (
         "2026-11-27",
@@ -134,7 +141,7 @@ async def test_without_an_authorization_a_scheduled_payroll_expires(
     detail = await read(family, scheduled)
     assert (detail["status"], detail["failure"]["code"]) == ("failed", "authorization_missing")
     assert money_of(owner_connection, scheduled) == []
-    assert rows(owner_connection, "SELECT live FROM payroll_entries") == [(False,)]
+    assert rows(owner_connection, "SELECT DISTINCT live FROM payroll_entries") == [(False,)]
     assert await open_kinds(owner_database, town) == NOTHING
 
 
@@ -198,9 +205,10 @@ async def test_a_debit_for_want_of_money_is_presented_again_only_with_an_authori
     family: Family, town: Town, owner_connection: psycopg.Connection, owner_database: Database
 ):
     payroll_id = await run(family)
+    revoked = await run(family, **EARLIER)
     await at(town, "2026-11-20")
     send_back(town, owner_connection, payroll_id, "debit", "R01")
-    owner_connection.execute("UPDATE ach_authorizations SET revoked_at = now()")
+    send_back(town, owner_connection, revoked, "debit", "R10")
     await at(town, "2026-11-24")
     assert money_of(owner_connection, payroll_id) == ["debit returned", "debit pending"]
     assert possible(await read(family, payroll_id)) == ["authorize_debit", "void"]

@@ -50,7 +50,7 @@ class ToDoPayment:
     """The payment that a to-do is about: how far it is, and its days. A day that a stage doesn't have is null."""
 
     stage: PaymentStage
-    """What is open. `leaves`: the account is debited on `debit_on`. `fund`: a debit was returned, so the money must
+    """What is open. `leaves` means that the account is debited on `debit_on`. `fund`: a debit was returned, so the money must
     be in the account by `fund_by`. `retry`: it is tried again on `debit_on`. `answer_awaited`: it was tried again
     on `debit_on`, and the bank answers by `answer_by`. `answer_late`: that day has passed. `unpaid`: after a
     returned debit, the wages are unpaid. `owed`: it was returned after the wages were sent. `returned`, `reversed`,
