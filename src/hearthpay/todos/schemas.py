@@ -50,15 +50,15 @@ class ToDoPayment:
     """The payment that a to-do is about: how far it is, and its days. A day that a stage doesn't have is null."""
 
     stage: PaymentStage
-    """What is open. `leaves` means that the account is debited on `debit_on`. `fund`: a debit was returned, so the money must
-    be in the account by `fund_by`. `retry`: it is tried again on `debit_on`. `answer_awaited`: it was tried again
-    on `debit_on`, and the bank answers by `answer_by`. `answer_late`: that day has passed. `unpaid`: after a
-    returned debit, the wages are unpaid. `owed`: it was returned after the wages were sent. `returned`, `reversed`,
-    `refunded`: what became of a deposit. `failed`: the payroll wasn't sent. `choose`: the employee's account can't
-    be used. `waits`: the deposit is on hold until there is another account, at most until `until`. `verifying`: the
-    account is being verified. `on_our_side`: the administrator was notified. `connect`, `debit_verifying`,
-    `debit_on_our_side`: the same for the household's debit. `authorize`: the debit is to be authorized by `until`.
-    `authorize_held`: it is on hold until then."""
+    """What is open. `leaves` means that the account is debited on `debit_on`. `fund`: a debit was returned, so the
+    money must be in the account by `fund_by`. `retry`: it is tried again on `debit_on`. `answer_awaited`: it was
+    tried again on `debit_on`, and the bank answers by `answer_by`. `answer_late`: that day has passed. `unpaid`:
+    after a returned debit, the wages are unpaid. `owed`: it was returned after the wages were sent. `returned`,
+    `reversed`, `refunded`: what became of a deposit. `failed`: the payroll wasn't sent. `choose`: the employee's
+    account can't be used. `waits`: the deposit is on hold until there is another account, at most until `until`.
+    `verifying`: the account is being verified. `on_our_side`: the administrator was notified. `connect`,
+    `debit_verifying`, `debit_on_our_side`: the same for the household's debit. `authorize`: the debit is to be
+    authorized by `until`. `authorize_held`: it is on hold until then."""
 
     account_last_four: str | None
     """The last digits of the account: the household's of a debit, the employee's of a deposit."""
