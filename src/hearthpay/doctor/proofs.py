@@ -96,6 +96,20 @@ _ACCOUNTS: Final = query(
 )
 
 
+class _GoneRow(NamedTuple):
+    id: UUID
+    kind: str
+
+
+_GONE: Final = query(
+    _GoneRow,
+    "SELECT DISTINCT a.subject_id AS id, a.details ->> 'kind' AS kind FROM audit_log a "
+    "JOIN employers h ON h.id = a.employer_id LEFT JOIN employees m ON m.id = a.subject_id "
+    "WHERE a.action = 'vault.store' AND (a.subject_id = h.id OR m.id IS NOT NULL) AND NOT EXISTS (SELECT FROM vault v "
+    "WHERE v.owner_id = a.subject_id AND v.kind = a.details ->> 'kind') ORDER BY 1, 2",
+)
+
+
 async def references(session: AsyncSession, _ring: KeyRing | None) -> list[Difference]:
     """Every reference of one row to another leads to a row of the same tenant."""
     constraints = await fetch_all(session, _REFERENCES)
@@ -129,10 +143,15 @@ def _statement(query: str) -> TextClause:
 
 
 async def vault_numbers(session: AsyncSession, ring: KeyRing | None) -> list[Difference]:
-    """Every number of the vault can be decrypted as its owner's, and ends in its displayed digits."""
+    """Every number that was stored is in the vault, can be decrypted as its owner's, and ends in its displayed
+    digits.
+    """
     found = [
         Difference("bank_account", row.id, "last four digits", row.recorded, row.expected or "a number")
         for row in await fetch_all(session, _ACCOUNTS)
+    ]
+    found += [
+        Difference("vault", row.id, row.kind, "gone", "kept") for row in await fetch_all(session, _GONE)
     ]
     after = UUID(int=0)
     while ring is not None:
