@@ -35,15 +35,21 @@ def payrolls_made() -> str:
            AND NOT EXISTS (SELECT FROM audit_log y WHERE y.action = 'payroll.year_passed'
                               AND y.details ->> 'made_anew_as' = p.id::text)
         UNION ALL
-        SELECT 'payroll', p.id, 'estimate of what is scheduled', 'none', 'one'
-          FROM payrolls p WHERE p.status = 'scheduled'
-           AND NOT EXISTS (SELECT FROM payroll_estimates e WHERE e.payroll_id = p.id)
+        SELECT 'payroll', p.id, 'gross pay of the estimate of what is scheduled', coalesce(e.gross::text, 'none'),
+               (s.cents / 100.0)::numeric(15, 2)::text
+          FROM payrolls p
+          LEFT JOIN LATERAL (SELECT CAST(estimate #>> '{{totals,gross_pay}}' AS numeric(15, 2)) AS gross
+                               FROM payroll_estimates WHERE payroll_id = p.id) e ON true
+         CROSS JOIN LATERAL (SELECT sum(regular_pay + overtime_pay + bonus + other_earnings) AS cents
+                               FROM payroll_entries WHERE payroll_id = p.id) s
+         WHERE p.status = 'scheduled' AND e.gross * 100 IS DISTINCT FROM s.cents
         UNION ALL
         SELECT 'payroll', a.subject_id, 'voided', 'no', 'as recorded at ' || a.at
           FROM audit_log a
          WHERE a.action = 'payroll.void' AND a.details #>> '{{status,after}}' = 'voided' AND {NOT_CLEARED}
            AND NOT EXISTS (SELECT FROM payroll_transitions t WHERE t.payroll_id = a.subject_id
-                              AND t.to_status = 'voided' AND t.actor_kind = a.actor_kind)
+                              AND t.to_status = 'voided'
+                              AND (t.actor_kind, t.actor_id) IS NOT DISTINCT FROM (a.actor_kind, a.actor_id))
     """
 
 
