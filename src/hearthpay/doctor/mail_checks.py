@@ -22,6 +22,11 @@ def mails_kept() -> str:
           FROM audit_log a
          WHERE a.action IN ('mail.sent', 'mail.failed', 'mail.kept') AND a.sandbox IS NOT TRUE
            AND NOT EXISTS (SELECT FROM mail_outbox m WHERE m.id = a.subject_id)
+        UNION ALL
+        SELECT 'mail', m.id, m.kind || ' queued at ' || m.created_at, 'sent', 'a trace of sending it'
+          FROM mail_outbox m
+         WHERE m.status = 'sent' AND m.organization_id IS NOT NULL AND NOT EXISTS (
+               SELECT FROM audit_log a WHERE a.subject_id = m.id AND a.action IN ('mail.sent', 'mail.kept'))
     """
 
 
@@ -35,7 +40,8 @@ def alerts_left() -> str:
                'no warning' AS recorded, 'a warning' AS expected
           FROM audit_log a
          WHERE a.action IN ({actions}) AND a.sandbox IS NOT TRUE
-           AND a.id > (SELECT min(r.row_key)::uuid FROM row_register r WHERE r.source = 'security_alerts')
+           AND (a.id > (SELECT min(r.row_key)::uuid FROM row_register r WHERE r.source = 'security_alerts')
+                OR a.at > (SELECT min(v.at) FROM record_versions v))
            AND NOT EXISTS (SELECT FROM security_alerts s WHERE s.id = a.id)
         UNION ALL
         SELECT 'organization', s.organization_id, 'warning of ' || s.created_at, 'told to nobody', 'told'
