@@ -20,7 +20,7 @@ _ACTING: Final = ("<service>", "<worker>", "PUBLIC")
 _OF_A_TABLE: Final = frozenset({"column", "constraint", "index", "policy", "trigger", "rule"})
 
 
-_ACT_ON_ROWS: Final = frozenset({"policy", "trigger", "rule", "constraint"})
+_ACT_ON_ROWS: Final = frozenset({"policy", "trigger", "rule", "constraint", "setting", "inheritance"})
 """What changes or refuses rows of the schema's tables, also where an administrator added it."""
 
 

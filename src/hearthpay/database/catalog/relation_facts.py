@@ -136,6 +136,19 @@ _TRIGGERS: Final = query(
     ours=OURS,
 )
 
+# Rows of a child are read as its parent's, past the keys and triggers of the parent.
+_CHILDREN: Final = query(
+    FactRow,
+    """
+    SELECT 'inheritance' AS kind, i.inhrelid::regclass || ' on ' || i.inhparent::regclass AS name, 'child' AS value
+      FROM pg_inherits i
+      JOIN pg_class c ON c.oid = i.inhparent AND c.relkind IN ('r', 'p')
+      JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE {ours} AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
+    """,
+    ours=OURS,
+)
+
 RELATION_QUERIES: Final[tuple[Query[FactRow], ...]] = (
     _RELATIONS,
     _COLUMNS,
@@ -143,4 +156,5 @@ RELATION_QUERIES: Final[tuple[Query[FactRow], ...]] = (
     _INDEXES,
     _POLICIES,
     _TRIGGERS,
+    _CHILDREN,
 )

@@ -113,6 +113,13 @@ _ROLES: Final = query(
       FROM pg_auth_members m
       JOIN pg_roles r ON r.oid = m.member AND r.rolname IN (:service, :worker)
       JOIN pg_roles g ON g.oid = m.roleid
+    UNION ALL
+    SELECT 'setting', split_part(c, '=', 1) || ' of ' || coalesce('<' || r.rolname || '>', 'everybody'),
+           split_part(c, '=', 2)
+      FROM pg_db_role_setting s LEFT JOIN pg_roles r ON r.oid = s.setrole
+     CROSS JOIN LATERAL unnest(s.setconfig) AS c
+     WHERE s.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
+       AND (s.setrole = 0 OR r.rolname IN (:service, :worker)) AND c LIKE 'session_replication_role=%'
     """,
 )
 
