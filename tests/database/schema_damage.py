@@ -88,6 +88,11 @@ LOOSER: Final = {
     "the vault for PUBLIC": SchemaDamage(
         "GRANT SELECT ON vault TO PUBLIC", ("right_additional", "right", "table vault to PUBLIC"), looser=True
     ),
+    "the switch that turns triggers off": SchemaDamage(
+        "GRANT SET ON PARAMETER session_replication_role TO {service}",
+        ("right_additional", "right", "parameter session_replication_role to <service>"),
+        looser=True,
+    ),
     "the secret of the tenants": SchemaDamage(
         "GRANT SELECT ON installation TO {service}",
         ("right_additional", "right", "table installation to <service>"),

@@ -309,6 +309,12 @@ TRACES: dict[str, dict[str, tuple[str, ...]]] = {
         ),
     },
     "bank_entry_steps": {
+        "a deposit of a file pending again, with its steps": (
+            UNCHECKED,
+            "UPDATE bank_entries SET status = 'pending', effective_date = NULL, trace_number = '121042880000001', "
+            "steps = jsonb_build_array(jsonb_build_array('pending', NULL, steps -> 0 -> 2)) "
+            "WHERE id = (SELECT id FROM bank_entries WHERE kind = 'credit' AND status = 'sent' LIMIT 1)",
+        ),
         "a deposit to be sent again": changed(
             "bank_entries", "status = 'pending', effective_date = NULL", "kind = 'credit' AND status = 'sent'"
         ),

@@ -128,7 +128,7 @@ def reversals_recorded() -> str:
 
 def bank_entry_steps() -> str:
     """A bank entry's state and effective date are those of its last step; it is sent, settled or returned in that
-    order, and settled after its effective date has come.
+    order, and settled after its effective date has come. One that is pending is in no file.
     """
     return """
         WITH steps AS MATERIALIZED (
@@ -151,4 +151,8 @@ def bank_entry_steps() -> str:
                coalesce(concat_ws(', ', b.steps -> -1 ->> 0, b.steps -> -1 ->> 1), 'a step')
           FROM bank_entries b
          WHERE (b.status, b.effective_date::text) IS DISTINCT FROM (b.steps -> -1 ->> 0, b.steps -> -1 ->> 1)
+        UNION ALL
+        SELECT 'bank_entry', b.id, 'file', 'in a file', 'not in one, as it is pending'
+          FROM bank_entries b
+         WHERE b.status = 'pending' AND (b.file_id IS NOT NULL OR b.trace_number IS NOT NULL)
     """

@@ -85,6 +85,9 @@ _RIGHTS: Final = query(
                                                  WHEN 'n' THEN 'schemas' ELSE 'objects' END
                          || ' of <' || pg_get_userbyid(f.defaclrole) || '>', 'public', f.defaclrole, a.*
           FROM pg_default_acl f, aclexplode(f.defaclacl) a
+        UNION ALL
+        SELECT 'parameter ' || p.parname, 'public', 10, a.*
+          FROM pg_parameter_acl p, aclexplode(p.paracl) a
     )
     SELECT 'right' AS kind,
            object || ' to ' || CASE grantee WHEN 0 THEN 'PUBLIC' ELSE '<' || pg_get_userbyid(grantee) || '>' END
