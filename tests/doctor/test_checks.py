@@ -59,10 +59,12 @@ PROVED_OTHERWISE = {("payrolls", "metadata"), ("bank_entries", "steps")}
 """Columns that no role may change, and no digest names: `metadata_entries` and `bank_entry_steps` prove them."""
 
 TRACES_BESIDES = {
-    "row_digests": {"household_dues", "prior_wages_entered"},
+    "row_digests": {"household_dues", "payrolls_made", "prior_wages_entered"},
     "payrolls_made": {"metadata_entries", "references"},
     "authorizations_revoked": {"debits_authorized"},
-    "account_requests": {"ways_in", "account_history"},
+    "account_requests": {"ways_in", "account_history", "records_entered"},
+    "prior_wages_entered": {"records_entered"},
+    "set_asides_requested": {"records_entered"},
     "filings_kept": {"household_dues"},
     "tax_payments_noted": {"household_dues", "references"},
     "audit_chain": {"autopilot_events_kept", "account_requests"},
