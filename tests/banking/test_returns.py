@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -327,9 +326,7 @@ def test_one_altered_byte_changes_no_amount_in_silence(position: int, byte: int)
     if isinstance(read, ReturnFile):
         amounts = [entry.amount_cents for entry in read.returns]
         lost = [each.amount_cents for each in read.unread if each.moves_money]
-        said, sent = Counter(amounts + lost), Counter(cents for _, cents in MONEY)
-        assert not sent - said
-        assert set(said - sent) <= {0}, "a notification whose class was altered isn't read, and moves nothing"
+        assert sorted(amounts + lost) == sorted(cents for _, cents in MONEY)
     else:
         assert read is not None
 

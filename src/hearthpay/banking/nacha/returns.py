@@ -179,7 +179,8 @@ def _unread(batch: FramedBatch, entry: FramedEntry, problem: NachaError) -> Unre
     answers = last is not None and last.kind in ("98", "99")
     record = last.record if last is not None and answers else ""
     trace = record[6:21]
-    of_change = batch.text("sec") == _CHANGES and entry.cents == 0 and last is not None and last.kind == "98"
+    of_change = last is not None and last.kind == "98" and entry.cents == 0
+    of_change = of_change and (batch.text("sec") == _CHANGES or record[3:4] == "C")
     return UnreadRecord(
         problem=problem,
         code=record[3:6] if record[3:6].isalnum() else None,
